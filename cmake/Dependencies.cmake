@@ -1,0 +1,37 @@
+# Required and optional libraries. docs/dependencies.md says what each is for.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(ZLIB REQUIRED)
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+find_path(SR_RANDOM123_INCLUDE Random123/philox.h REQUIRED)
+find_library(SR_OPENBLAS openblas REQUIRED)
+find_library(SR_LAPACKE lapacke REQUIRED)
+
+set(SR_LIBRARIES m Threads::Threads ZLIB::ZLIB PkgConfig::JANSSON ${SR_LAPACKE} ${SR_OPENBLAS})
+set(SR_FEATURES "zlib blas lapack random123")
+set(SR_MISSING "")
+set(SR_EXCLUDED_SOURCES "")
+
+# sr_optional(name found target source...): links `target` and defines SR_HAVE_NAME, or leaves the
+# sources out.
+macro(sr_optional name found target)
+  string(TOUPPER ${name} upper_)
+  if(${found})
+    list(APPEND SR_LIBRARIES ${target})
+    string(APPEND SR_FEATURES " ${name}")
+    target_compile_definitions(sr_flags INTERFACE SR_HAVE_${upper_}=1)
+  else()
+    string(APPEND SR_MISSING " ${name}")
+    foreach(source_ ${ARGN})
+      list(APPEND SR_EXCLUDED_SOURCES ${PROJECT_SOURCE_DIR}/${source_})
+    endforeach()
+  endif()
+endmacro()
+
+pkg_check_modules(NETCDF IMPORTED_TARGET netcdf)
+sr_optional(netcdf NETCDF_FOUND PkgConfig::NETCDF src/data/read_netcdf.c)
+pkg_check_modules(GDAL IMPORTED_TARGET gdal)
+sr_optional(gdal GDAL_FOUND PkgConfig::GDAL src/data/read_geotiff.c)
+find_library(SR_ARPACK arpack)
+sr_optional(arpack SR_ARPACK ${SR_ARPACK} src/spectrum/solver_arpack.c)
+string(STRIP "${SR_MISSING}" SR_MISSING)

@@ -1,0 +1,104 @@
+/* Status codes, the context that every call takes, and what the library says of its own build. */
+#ifndef SPECROUTE_CORE_H
+#define SPECROUTE_CORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <specroute/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One row a status: name, number, sentence. Numbers never change meaning. */
+#define SR_STATUS_MAP(X)                                                          \
+  X(SR_OK, 0, "success")                                                          \
+  X(SR_ERROR_ARGUMENT, 1, "an argument or option is out of range")                \
+  X(SR_ERROR_MEMORY, 2, "out of memory")                                          \
+  X(SR_ERROR_OVERFLOW, 3, "a size is too large for this machine")                 \
+  X(SR_ERROR_IO, 4, "a file could not be opened, read or written")                \
+  X(SR_ERROR_FORMAT, 5, "an input file does not have the form it should")         \
+  X(SR_ERROR_DATA, 6, "the data do not allow this computation")                   \
+  X(SR_ERROR_NOT_CONVERGED, 7, "did not converge; the best result is readable")   \
+  X(SR_ERROR_INTERRUPTED, 8, "interrupted; what was finished is kept")            \
+  X(SR_ERROR_UNSUPPORTED, 9, "this build or this method does not support it")     \
+  X(SR_ERROR_NOT_FOUND, 10, "no entry of that name")                              \
+  X(SR_ERROR_INTERNAL, 11, "an invariant inside the library failed")
+
+typedef enum sr_status {
+#define SR_STATUS_ENUM(name, number, sentence) name = number,
+  SR_STATUS_MAP(SR_STATUS_ENUM)
+#undef SR_STATUS_ENUM
+} sr_status;
+
+/* The name ("SR_ERROR_IO") and the sentence of a status; never NULL. */
+SR_API const char *sr_status_name(sr_status status);
+SR_API const char *sr_status_message(sr_status status);
+
+/* Memory functions. They may be called from several threads at once. `resize` follows realloc,
+ * `release` accepts NULL. */
+typedef struct sr_allocator {
+  void *(*allocate)(void *data, size_t bytes);
+  void *(*resize)(void *data, void *block, size_t bytes);
+  void (*release)(void *data, void *block);
+  void *data;
+} sr_allocator;
+
+typedef enum sr_log_level { SR_LOG_DEBUG, SR_LOG_INFO, SR_LOG_WARNING } sr_log_level;
+
+/* Called from any thread, one call at a time. `total` is 0 where it is not known. */
+typedef void (*sr_progress_fn)(void *data, const char *stage, int64_t done, int64_t total);
+typedef void (*sr_log_fn)(void *data, sr_log_level level, const char *message);
+
+typedef struct sr_context_options {
+  sr_allocator allocator; /* all NULL: malloc, realloc, free */
+  int threads;            /* 0: all cores */
+  sr_progress_fn progress;
+  void *progress_data;
+  sr_log_fn log;
+  void *log_data;
+} sr_context_options;
+
+/* Where and why the last call failed. `file` is empty and `line`, `column` are 0 where the failure
+ * has no place in an input. Columns count fields from 1 in tables and characters elsewhere. */
+typedef struct sr_error {
+  sr_status status;
+  const char *message;
+  const char *file;
+  int64_t line;
+  int64_t column;
+} sr_error;
+
+/* A context belongs to one thread at a time; different contexts are independent. */
+typedef struct sr_context sr_context;
+
+SR_API void sr_context_options_init(sr_context_options *options);
+/* `options` may be NULL. On failure *context is NULL. Free with sr_context_free. */
+SR_API SR_MUST_CHECK sr_status sr_context_new(const sr_context_options *options,
+                                              sr_context **context);
+SR_API void sr_context_free(sr_context **context);
+SR_API int sr_context_threads(const sr_context *context);
+/* The failure of the last call that did not return SR_OK; valid until the next call. */
+SR_API sr_error sr_context_error(const sr_context *context);
+/* Asks the running call to stop soon with SR_ERROR_INTERRUPTED. Safe in a signal handler and from
+ * another thread. sr_context_resume clears it. */
+SR_API void sr_context_interrupt(sr_context *context);
+SR_API void sr_context_resume(sr_context *context);
+
+typedef struct sr_build_info {
+  const char *version;    /* "0.1.0" */
+  const char *commit;     /* git describe of the tree that was built, or "unknown" */
+  const char *compiler;
+  const char *build_type;
+  const char *features;   /* "blas netcdf gdal xgboost ...": what is in, space separated */
+  const char *missing;    /* what an optional library would add */
+} sr_build_info;
+
+SR_API const char *sr_version(void);
+SR_API sr_build_info sr_get_build_info(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

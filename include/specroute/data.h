@@ -1,0 +1,140 @@
+/* Tables and series: what is learned from. Readers, writers and simulated witnesses. */
+#ifndef SPECROUTE_DATA_H
+#define SPECROUTE_DATA_H
+
+#include <specroute/core.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* n rows x d features with what is known about each row. Read-only once made. */
+typedef struct sr_table sr_table;
+
+/* The names of a coded column: code c stands for names[c]. */
+typedef struct sr_dictionary {
+  int32_t count;
+  const char *const *names;
+} sr_dictionary;
+
+/* All that a table holds, as plain arrays. Pointers are NULL where the table has no such column. */
+typedef struct sr_table_view {
+  int64_t rows;
+  int64_t features;
+  const float *x;                    /* column-major: feature j of row i is x[j * rows + i]; NaN = missing */
+  const char *const *feature_names;  /* `features` names, or NULL */
+  const sr_dictionary *categories;   /* a feature; count 0 = numeric; or NULL = all numeric */
+  const int32_t *label;              /* class of each row in [0, classes.count), -1 = missing */
+  sr_dictionary classes;
+  const char *target_name;
+  const double *time;                /* as given; rows are in the order in which they came */
+  const int32_t *group;              /* in [0, groups.count): series, run, polygon ... */
+  sr_dictionary groups;
+  int32_t coordinate_count;          /* 0, 2 or 3 */
+  const double *coordinates;         /* column-major, coordinate_count columns */
+  const float *weight;
+  int64_t grid_rows, grid_columns;   /* 0 where the rows are not cells of one lattice */
+  const int64_t *cell;               /* lattice cell of each row, row-major, increasing */
+} sr_table_view;
+
+/* Copies the view; arrays and names may be freed afterwards. Free with sr_table_free.
+ * Errors: SR_ERROR_ARGUMENT (negative size, code out of range), SR_ERROR_MEMORY. */
+SR_API SR_MUST_CHECK sr_status sr_table_new(sr_context *ctx, const sr_table_view *view,
+                                            sr_table **table);
+SR_API void sr_table_free(sr_table **table);
+/* Valid as long as the table. */
+SR_API const sr_table_view *sr_table_get(const sr_table *table);
+/* The rows with these indices, in this order (repeats allowed); dictionaries are kept whole. */
+SR_API SR_MUST_CHECK sr_status sr_table_select(sr_context *ctx, const sr_table *table,
+                                               const int32_t *rows, int64_t count,
+                                               sr_table **selected);
+
+/* ---- series ------------------------------------------------------------------------------- */
+
+/* A ragged set of labelled series with one or more channels. */
+typedef struct sr_series sr_series;
+
+typedef struct sr_series_view {
+  int64_t cases;
+  int32_t channels;
+  /* Channel c of case i is value[offset[i * channels + c] .. offset[i * channels + c + 1]); NaN =
+   * missing. Channels of one case may differ in length. */
+  const int64_t *offset; /* cases * channels + 1 */
+  const float *value;
+  const int32_t *label;  /* -1 = missing; NULL where the file has no classes */
+  sr_dictionary classes;
+  const char *name;
+} sr_series_view;
+
+SR_API SR_MUST_CHECK sr_status sr_series_new(sr_context *ctx, const sr_series_view *view,
+                                             sr_series **series);
+SR_API void sr_series_free(sr_series **series);
+SR_API const sr_series_view *sr_series_get(const sr_series *series);
+
+/* ---- reading and writing ------------------------------------------------------------------ */
+
+/* What each column of a file is. Columns are named by name or by 1-based number. Lists end in NULL.
+ * Everything may be NULL. */
+typedef struct sr_read_options {
+  const char *format;        /* NULL: by the file's name and first bytes; else csv tsv ucr ts arff npy libsvm netcdf geotiff */
+  char separator;            /* csv: 0 = detect */
+  int header;                /* csv: -1 = detect, 0 = none, 1 = first line */
+  const char *target;
+  const char *time;
+  const char *group;
+  const char *const *coordinates;
+  const char *weight;
+  const char *const *drop;
+  const char *const *variables; /* netcdf variables or geotiff bands/files that become features; NULL: all */
+} sr_read_options;
+
+SR_API void sr_read_options_init(sr_read_options *options);
+/* Path "-" is standard input. Errors carry file, line and column: see sr_context_error. */
+SR_API SR_MUST_CHECK sr_status sr_table_read(sr_context *ctx, const char *path,
+                                             const sr_read_options *options, sr_table **table);
+SR_API SR_MUST_CHECK sr_status sr_series_read(sr_context *ctx, const char *path,
+                                              const sr_read_options *options, sr_series **series);
+/* By the path's ending: .csv, .tsv, .npy (features only), .libsvm, each text form also as .gz. Path "-" is csv on standard output. */
+SR_API SR_MUST_CHECK sr_status sr_table_write(sr_context *ctx, const sr_table *table,
+                                              const char *path);
+SR_API SR_MUST_CHECK sr_status sr_series_write(sr_context *ctx, const sr_series *series,
+                                               const char *path);
+
+/* ---- simulated witnesses ------------------------------------------------------------------ */
+
+typedef enum sr_simulate_kind { SR_SIMULATE_AR1, SR_SIMULATE_GRID, SR_SIMULATE_DRIFT } sr_simulate_kind;
+typedef enum sr_noise_kind { SR_NOISE_IID, SR_NOISE_AR } sr_noise_kind;
+
+/* Y = sign(<v, X> + noise), X = mu + xi, |mu| = delta along v, |v| = 1, v a random sign pattern.
+ * ar1: xi is a stationary Gaussian AR(1) with lambda = 1 - 1/tmix in each coordinate.
+ * drift: the same with mean shift (drift * t / n) in every coordinate.
+ * grid: xi are Gaussian fields on a near-square lattice with n cells, separable exponential
+ *       correlation exp(-(|dr| + |dc|) / range). */
+typedef struct sr_simulate_options {
+  sr_simulate_kind kind;
+  int64_t n;
+  int32_t d;
+  double tmix;       /* >= 1 */
+  double range;      /* grid: > 0, in cells */
+  double delta;
+  double drift;      /* nu of the paper's appendix */
+  double noise_sd;
+  sr_noise_kind noise_kind;
+  uint64_t seed;     /* names v, mu, the chain and the noise */
+  uint64_t replicate; /* another draw of chain and noise for the same v and mu */
+} sr_simulate_options;
+
+SR_API void sr_simulate_options_init(sr_simulate_options *options);
+/* `bayes_risk` (may be NULL): the exact Bayes risk under the stationary law. */
+SR_API SR_MUST_CHECK sr_status sr_simulate(sr_context *ctx, const sr_simulate_options *options,
+                                           sr_table **table, double *bayes_risk);
+/* 2 eta(x) - 1 of each row of a table of this witness: the sign is the Bayes rule, the absolute
+ * value the cost of disagreeing with it. `contrast` holds one double a row. */
+SR_API SR_MUST_CHECK sr_status sr_simulate_contrast(sr_context *ctx,
+                                                    const sr_simulate_options *options,
+                                                    const sr_table *table, double *contrast);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,51 @@
+/* Parts: a binary hierarchy of balanced, connected-as-possible pieces of a dependency graph. */
+#ifndef SPECROUTE_PARTITION_H
+#define SPECROUTE_PARTITION_H
+
+#include <specroute/spectrum.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct sr_parts sr_parts;
+
+typedef struct sr_parts_view {
+  int64_t nodes;
+  int32_t parts;
+  const int32_t *part;      /* part of each node, in [0, parts); every part is non-empty */
+  const int64_t *size;      /* nodes in each part */
+  int64_t cut_edges;        /* edges between different parts */
+  double cut_weight;
+  double balance;           /* largest part / (nodes / parts) */
+  int64_t components;
+  double seconds_spectrum, seconds_bisection;
+} sr_parts_view;
+
+typedef enum sr_parts_mode {
+  SR_PARTS_EXACT, /* recursive Fiedler bisection at the median: sizes differ by at most one */
+  SR_PARTS_FAST   /* multilevel: bisect a coarse graph, project, refine */
+} sr_parts_mode;
+
+typedef struct sr_parts_options {
+  int32_t parts;
+  sr_parts_mode mode;
+  int refine;               /* exact: swap boundary nodes after each cut; 1 by default */
+} sr_parts_options;
+
+SR_API void sr_parts_options_init(sr_parts_options *options);
+SR_API SR_MUST_CHECK sr_status sr_parts_compute(sr_context *ctx, const sr_graph *graph,
+                                                const sr_parts_options *options, sr_parts **parts);
+SR_API void sr_parts_free(sr_parts **parts);
+SR_API const sr_parts_view *sr_parts_get(const sr_parts *parts);
+/* Labels of the coarser cut into `count` <= parts pieces from the same hierarchy. */
+SR_API SR_MUST_CHECK sr_status sr_parts_coarsen(sr_context *ctx, const sr_parts *parts,
+                                                int32_t count, int32_t *label);
+/* Parts that the user brings: labels in [0, parts), none empty; `graph` (may be NULL) for the cut. */
+SR_API SR_MUST_CHECK sr_status sr_parts_new(sr_context *ctx, int64_t nodes, const int32_t *label,
+                                            const sr_graph *graph, sr_parts **parts);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,6 @@
+#ifndef SPECROUTE_REPORT_H
+#define SPECROUTE_REPORT_H
+
+#include <specroute/core.h>
+
+#endif

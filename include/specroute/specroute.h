@@ -1,0 +1,17 @@
+/* specroute: voting ensembles on rows that depend on each other. The only supported include. */
+#ifndef SPECROUTE_SPECROUTE_H
+#define SPECROUTE_SPECROUTE_H
+
+#include <specroute/core.h>
+#include <specroute/data.h>
+#include <specroute/dependence.h>
+#include <specroute/ensemble.h>
+#include <specroute/graph.h>
+#include <specroute/learner.h>
+#include <specroute/partition.h>
+#include <specroute/plan.h>
+#include <specroute/report.h>
+#include <specroute/spectrum.h>
+#include <specroute/stats.h>
+
+#endif
