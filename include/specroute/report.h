@@ -1,6 +1,121 @@
+/* Pages: headings, text, tables and plots, written as one self-contained HTML file or as Markdown. */
 #ifndef SPECROUTE_REPORT_H
 #define SPECROUTE_REPORT_H
 
 #include <specroute/core.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A document under construction. What is added appears in the order in which it was added. All text
+ * is plain: it is escaped, never read as markup. Strings and arrays are copied. */
+typedef struct sr_page sr_page;
+
+typedef enum sr_page_format {
+  SR_PAGE_HTML,    /* one file: inline style, inline SVG, no network, light and dark, printable */
+  SR_PAGE_MARKDOWN /* tables and text; plots leave their title only */
+} sr_page_format;
+
+/* .md and .markdown are Markdown, everything else is HTML. */
+SR_API sr_page_format sr_page_format_of(const char *path);
+
+typedef struct sr_page_options {
+  sr_page_format format;
+  const char *title;
+  const char *gnuplot; /* the program that draws; NULL: "gnuplot" from PATH */
+} sr_page_options;
+
+SR_API void sr_page_options_init(sr_page_options *options);
+SR_API SR_MUST_CHECK sr_status sr_page_new(sr_context *ctx, const sr_page_options *options,
+                                           sr_page **page);
+SR_API void sr_page_free(sr_page **page);
+
+/* `level` 1 to 4; the page's title is a level of its own above them. */
+SR_API SR_MUST_CHECK sr_status sr_page_heading(sr_context *ctx, sr_page *page, int level,
+                                               const char *text);
+SR_API SR_MUST_CHECK sr_status sr_page_paragraph(sr_context *ctx, sr_page *page, const char *text);
+
+/* How well a measured value agrees with what it is held against; gives a cell or a note its colour
+ * and, for readers without colour, a mark. */
+typedef enum sr_agreement {
+  SR_AGREEMENT_NONE,
+  SR_AGREEMENT_GOOD,
+  SR_AGREEMENT_PARTLY,
+  SR_AGREEMENT_BAD,
+  SR_AGREEMENT_UNTESTED
+} sr_agreement;
+
+/* A boxed sentence, such as a verdict or a warning. */
+SR_API SR_MUST_CHECK sr_status sr_page_note(sr_context *ctx, sr_page *page, sr_agreement agreement,
+                                            const char *text);
+
+typedef struct sr_page_cell {
+  const char *text; /* NULL: empty */
+  sr_agreement agreement;
+} sr_page_cell;
+
+typedef struct sr_page_table {
+  const char *caption;         /* may be NULL */
+  int32_t columns;
+  const char *const *header;   /* `columns` names */
+  const char *alignment;       /* a letter l, c or r for each column; NULL: "lrrr..." */
+  int64_t rows;
+  const sr_page_cell *cells;   /* rows x columns, row-major */
+} sr_page_table;
+
+SR_API SR_MUST_CHECK sr_status sr_page_add_table(sr_context *ctx, sr_page *page,
+                                                 const sr_page_table *table);
+
+/* ---- plots -------------------------------------------------------------------------------- */
+
+typedef enum sr_plot_kind {
+  SR_PLOT_LINE,        /* points joined by lines; long series are thinned, keeping every extreme */
+  SR_PLOT_DASHED,      /* a line for theory and references */
+  SR_PLOT_POINTS,
+  SR_PLOT_LINE_POINTS,
+  SR_PLOT_BARS,        /* one bar at each x */
+  SR_PLOT_HEAT_MAP     /* colour `value` at (x, y); many points are averaged into cells */
+} sr_plot_kind;
+
+typedef struct sr_plot_series {
+  const char *label;   /* in the legend; NULL: none */
+  sr_plot_kind kind;
+  int64_t count;
+  const double *x, *y; /* pairs with a number that is not finite are left out */
+  const double *low, *high; /* an interval at each point, or both NULL */
+  const double *value; /* heat map only */
+} sr_plot_series;
+
+typedef struct sr_plot {
+  const char *title;
+  const char *x_label, *y_label; /* may be NULL */
+  int log_x, log_y;
+  int32_t series_count;
+  const sr_plot_series *series;
+  const char *const *x_names;    /* bars: names under x = 0, 1, ..., x_name_count - 1; or NULL */
+  int32_t x_name_count;
+} sr_plot;
+
+/* Drawn by gnuplot, started without a shell. Where it is missing or fails, a note stands in the
+ * plot's place and the call still succeeds. */
+SR_API SR_MUST_CHECK sr_status sr_page_add_plot(sr_context *ctx, sr_page *page,
+                                                const sr_plot *plot);
+/* A critical-difference diagram: average ranks on a line (1 is best), bars join methods that differ
+ * by less than `critical_difference`. Needs no gnuplot. */
+SR_API SR_MUST_CHECK sr_status sr_page_add_ranks(sr_context *ctx, sr_page *page, const char *title,
+                                                 int32_t count, const char *const *names,
+                                                 const double *ranks, double critical_difference);
+
+/* Plots that were drawn, and plots that a note stands for. */
+SR_API int32_t sr_page_plot_count(const sr_page *page);
+SR_API int32_t sr_page_missing_plot_count(const sr_page *page);
+
+/* Writes the finished document; the page may grow and be written again. "-" is standard output. */
+SR_API SR_MUST_CHECK sr_status sr_page_write(sr_context *ctx, const sr_page *page,
+                                             const char *path);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -1,6 +1,130 @@
+/* Statistics: rank tests, corrections for many tests, intervals, fits. */
 #ifndef SPECROUTE_STATS_H
 #define SPECROUTE_STATS_H
 
 #include <specroute/core.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- tails of the usual laws --------------------------------------------------------------- */
+
+SR_API double sr_normal_cdf(double x);
+SR_API double sr_normal_quantile(double p);
+/* P(X > x). */
+SR_API double sr_chi_square_tail(double x, double degrees);
+SR_API double sr_student_tail(double t, double degrees);
+SR_API double sr_f_tail(double x, double degrees1, double degrees2);
+SR_API double sr_student_quantile(double p, double degrees);
+/* P(Q > q) for the range of k standard normals. */
+SR_API double sr_studentized_range_tail(double q, int32_t k);
+
+/* ---- rank tests --------------------------------------------------------------------------- */
+
+typedef enum sr_zero_method {
+  SR_ZERO_WILCOX, /* zero differences are dropped */
+  SR_ZERO_PRATT   /* they are ranked, then their ranks are dropped */
+} sr_zero_method;
+
+typedef enum sr_tail_method {
+  SR_TAIL_AUTO,  /* exact for n <= 50 without ties and zeros, else normal */
+  SR_TAIL_EXACT, /* every sign pattern counted, ties included */
+  SR_TAIL_NORMAL /* normal with the tie correction, no continuity correction */
+} sr_tail_method;
+
+typedef struct sr_wilcoxon {
+  double rank_sum_positive, rank_sum_negative;
+  double z;             /* of the normal form; 0 where it was not used */
+  double p;             /* two-sided */
+  double p_less;        /* x tends to be smaller than y */
+  double p_greater;
+  double median_difference; /* Hodges-Lehmann: median of the pairwise means */
+  int64_t used;         /* pairs that entered */
+  sr_tail_method method;
+} sr_wilcoxon;
+
+/* Signed-rank test of x against y (y NULL: against 0). Equal pairs only: p = 1, used = 0. */
+SR_API SR_MUST_CHECK sr_status sr_wilcoxon_test(sr_context *ctx, int64_t count, const double *x,
+                                                const double *y, sr_zero_method zeros,
+                                                sr_tail_method method, sr_wilcoxon *result);
+
+typedef struct sr_friedman {
+  double statistic; /* chi-square form with the tie correction */
+  double p;
+} sr_friedman;
+
+/* `value` is datasets x methods, row-major; larger is better where `larger_is_better`.
+ * `average_rank` holds one entry a method, 1 = best. */
+SR_API SR_MUST_CHECK sr_status sr_friedman_test(sr_context *ctx, int64_t datasets, int32_t methods,
+                                                const double *value, int larger_is_better,
+                                                double *average_rank, sr_friedman *result);
+/* Average ranks that differ by more than this differ at `alpha`. */
+SR_API double sr_nemenyi_critical_difference(int32_t methods, int64_t datasets, double alpha);
+
+/* Holm's step-down: `adjusted` may be `p`. */
+SR_API SR_MUST_CHECK sr_status sr_holm(sr_context *ctx, int64_t count, const double *p,
+                                       double *adjusted);
+
+/* Average ranks of values, 1 = smallest, ties share their mean. */
+SR_API SR_MUST_CHECK sr_status sr_ranks(sr_context *ctx, int64_t count, const double *value,
+                                        double *rank);
+/* Spearman's correlation and its two-sided p by Student's t. */
+SR_API SR_MUST_CHECK sr_status sr_spearman(sr_context *ctx, int64_t count, const double *x,
+                                           const double *y, double *correlation, double *p);
+
+/* ---- estimates with intervals ------------------------------------------------------------- */
+
+typedef struct sr_interval {
+  double estimate, low, high;
+} sr_interval;
+
+SR_API double sr_mean(int64_t count, const double *value);
+/* Divides by count - 1; 0 for fewer than two values. */
+SR_API double sr_standard_deviation(int64_t count, const double *value);
+/* Linear interpolation between order statistics; `sorted` increases. */
+SR_API double sr_quantile_sorted(int64_t count, const double *sorted, double p);
+
+typedef double (*sr_statistic_fn)(void *data, int64_t count, const double *value);
+
+typedef enum sr_bootstrap_kind { SR_BOOTSTRAP_PERCENTILE, SR_BOOTSTRAP_BCA } sr_bootstrap_kind;
+
+typedef struct sr_bootstrap_options {
+  sr_bootstrap_kind kind;
+  int32_t replicates; /* 2000 */
+  double level;       /* 0.95 */
+  uint64_t seed;
+} sr_bootstrap_options;
+
+SR_API void sr_bootstrap_options_init(sr_bootstrap_options *options);
+/* `statistic` NULL: the mean. It is called from several threads with their own `value`. */
+SR_API SR_MUST_CHECK sr_status sr_bootstrap(sr_context *ctx, int64_t count, const double *value,
+                                            sr_statistic_fn statistic, void *data,
+                                            const sr_bootstrap_options *options,
+                                            sr_interval *interval);
+/* Mean of the middle half of all runs x tasks values (floor of a quarter trimmed on each side); the
+ * interval resamples runs inside each task. `value` is runs x tasks, row-major. */
+SR_API SR_MUST_CHECK sr_status sr_iqm(sr_context *ctx, int64_t runs, int64_t tasks,
+                                      const double *value, const sr_bootstrap_options *options,
+                                      sr_interval *interval);
+/* Expected calibration error of the top label: `bins` equal-width bins (15), L1. `proba` is rows x
+ * classes, row-major. */
+SR_API SR_MUST_CHECK sr_status sr_calibration_error(sr_context *ctx, int64_t rows, int32_t classes,
+                                                    const float *proba, const int32_t *label,
+                                                    int32_t bins, double *error);
+
+typedef struct sr_line_fit {
+  sr_interval slope, intercept; /* Student's t intervals */
+  double r_squared;
+  int64_t used;
+} sr_line_fit;
+
+/* Least squares y = intercept + slope x; `log_log` takes logarithms of both (all must be > 0). */
+SR_API SR_MUST_CHECK sr_status sr_fit_line(sr_context *ctx, int64_t count, const double *x,
+                                           const double *y, int log_log, double level,
+                                           sr_line_fit *fit);
+
+#ifdef __cplusplus
+}
+#endif
 #endif
