@@ -1,8 +1,116 @@
-#include <stdio.h>
+/* Finds the command, makes its context, runs it. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-#include <specroute/specroute.h>
+#include "cli.h"
+#include "commands.h"
+#include "progress.h"
 
-int main(void) {
-  printf("specroute %s\n", sr_version());
-  return 0;
+/* The handler has no other way to reach the running context. */
+static sr_context *volatile running_context;
+
+static void on_signal(int number) {
+  (void)number;
+  static volatile sig_atomic_t asked;
+  if (asked || !running_context) _exit(CLI_INTERRUPTED);
+  asked = 1;
+  sr_context_interrupt(running_context);
+}
+
+static void install_signals(void) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = on_signal;
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+}
+
+static void print_log(void *data, sr_log_level level, const char *message) {
+  const cli_run *run = data;
+  if (run->quiet || (level == SR_LOG_DEBUG && !run->verbose)) return;
+  fprintf(stderr, "specroute: %s%s\n", level == SR_LOG_WARNING ? "warning: " : "", message);
+}
+
+static int make_context(cli_run *run, cli_progress *progress) {
+  sr_context_options options;
+  sr_context_options_init(&options);
+  options.threads = (int)cli_integer(run, "threads");
+  options.log = print_log;
+  options.log_data = run;
+  if (!run->quiet && isatty(STDERR_FILENO)) {
+    options.progress = cli_progress_update;
+    options.progress_data = progress;
+  }
+  if (sr_context_new(&options, &run->ctx) != SR_OK)
+    return cli_complain(run, CLI_NO_MEMORY, "out of memory");
+  running_context = run->ctx;
+  return CLI_SUCCESS;
+}
+
+static int run_command(cli_run *run) {
+  cli_progress progress = {0};
+  int code = make_context(run, &progress);
+  if (code == CLI_SUCCESS) code = run->command->run(run);
+  cli_progress_clear(&progress);
+  running_context = NULL;
+  sr_context_free(&run->ctx);
+  if (fflush(stdout) != 0 && code == CLI_SUCCESS)
+    code = cli_complain(run, CLI_FAILED, "cannot write to standard output");
+  return code;
+}
+
+static int print_version(int count, char **arguments) {
+  bool verbose = false, json = false;
+  for (int i = 2; i < count; i++) {
+    verbose |= strcmp(arguments[i], "-v") == 0 || strcmp(arguments[i], "--verbose") == 0;
+    json |= strcmp(arguments[i], "--json") == 0;
+  }
+  sr_build_info info = sr_get_build_info();
+  if (json) {
+    cli_run run = {.json = true};
+    return cli_finish(&run, json_pack("{s:s,s:s,s:s,s:s,s:s,s:s}", "version", info.version,
+                                      "commit", info.commit, "compiler", info.compiler,
+                                      "build_type", info.build_type, "features", info.features,
+                                      "missing", info.missing));
+  }
+  printf("specroute %s\n", info.version);
+  if (verbose)
+    printf("commit   %s\ncompiler %s\nbuild    %s\nwith     %s\nwithout  %s\n", info.commit,
+           info.compiler, info.build_type, info.features, info.missing[0] ? info.missing : "-");
+  return CLI_SUCCESS;
+}
+
+static int dispatch(int count, char **arguments) {
+  if (count < 2) {
+    cli_print_overview();
+    return CLI_USAGE;
+  }
+  const char *word = arguments[1];
+  if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
+    const cli_command *about = count > 2 ? cli_find_command(arguments[2]) : NULL;
+    if (about)
+      cli_print_help(about);
+    else
+      cli_print_overview();
+    return CLI_SUCCESS;
+  }
+  if (strcmp(word, "--version") == 0) return print_version(count, arguments);
+  cli_run run = {.command = cli_find_command(word), .started = cli_seconds()};
+  for (int i = 1; i < count; i++) run.json |= strcmp(arguments[i], "--json") == 0;
+  if (!run.command)
+    return cli_complain(&run, CLI_USAGE, "no command '%s'; 'specroute --help' lists them", word);
+  int code = cli_parse(&run, count - 2, arguments + 2);
+  if (code == CLI_SUCCESS && cli_flag(&run, "help"))
+    cli_print_help(run.command);
+  else if (code == CLI_SUCCESS)
+    code = run_command(&run);
+  cli_parsed_free(&run);
+  return code;
+}
+
+int main(int count, char **arguments) {
+  install_signals();
+  return dispatch(count, arguments);
 }

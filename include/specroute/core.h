@@ -17,14 +17,15 @@ extern "C" {
   X(SR_ERROR_ARGUMENT, 1, "an argument or option is out of range")                \
   X(SR_ERROR_MEMORY, 2, "out of memory")                                          \
   X(SR_ERROR_OVERFLOW, 3, "a size is too large for this machine")                 \
-  X(SR_ERROR_IO, 4, "a file could not be opened, read or written")                \
+  X(SR_ERROR_IO, 4, "an input could not be opened or read")                       \
   X(SR_ERROR_FORMAT, 5, "an input file does not have the form it should")         \
   X(SR_ERROR_DATA, 6, "the data do not allow this computation")                   \
   X(SR_ERROR_NOT_CONVERGED, 7, "did not converge; the best result is readable")   \
   X(SR_ERROR_INTERRUPTED, 8, "interrupted; what was finished is kept")            \
   X(SR_ERROR_UNSUPPORTED, 9, "this build or this method does not support it")     \
   X(SR_ERROR_NOT_FOUND, 10, "no entry of that name")                              \
-  X(SR_ERROR_INTERNAL, 11, "an invariant inside the library failed")
+  X(SR_ERROR_INTERNAL, 11, "an invariant inside the library failed")              \
+  X(SR_ERROR_OUTPUT, 12, "an output could not be written")
 
 typedef enum sr_status {
 #define SR_STATUS_ENUM(name, number, sentence) name = number,

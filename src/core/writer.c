@@ -11,8 +11,8 @@ struct sr__writer {
   char *temporary; /* NULL for standard output */
 };
 
-static sr_status fail_io(sr__writer *writer, const char *verb) {
-  return sr__fail_at(writer->ctx, SR_ERROR_IO, writer->path, 0, 0, "cannot %s '%s': %s", verb,
+static sr_status fail_output(sr__writer *writer, const char *verb) {
+  return sr__fail_at(writer->ctx, SR_ERROR_OUTPUT, writer->path, 0, 0, "cannot %s '%s': %s", verb,
                      writer->path, strerror(errno));
 }
 
@@ -40,7 +40,7 @@ sr_status sr__writer_open(sr_context *ctx, const char *path, sr__writer **writer
     if (!w->temporary) SR_TRY(SR_ERROR_MEMORY);
     snprintf(w->temporary, length, "%s.tmp.%ld", path, (long)getpid());
     w->file = fopen(w->temporary, "wbe");
-    if (!w->file) SR_TRY(fail_io(w, "create"));
+    if (!w->file) SR_TRY(fail_output(w, "create"));
   }
   *writer = w;
   return SR_OK;
@@ -50,7 +50,7 @@ cleanup:
 }
 
 sr_status sr__writer_put(sr__writer *writer, const void *bytes, size_t count) {
-  if (count && fwrite(bytes, 1, count, writer->file) != count) return fail_io(writer, "write");
+  if (count && fwrite(bytes, 1, count, writer->file) != count) return fail_output(writer, "write");
   return SR_OK;
 }
 
@@ -59,7 +59,7 @@ sr_status sr__writer_print(sr__writer *writer, const char *format, ...) {
   va_start(arguments, format);
   int written = vfprintf(writer->file, format, arguments);
   va_end(arguments);
-  return written < 0 ? fail_io(writer, "write") : SR_OK;
+  return written < 0 ? fail_output(writer, "write") : SR_OK;
 }
 
 /* The new name is safe only when the folder's entry is on disk too. */
@@ -79,16 +79,16 @@ static void sync_folder(sr_context *ctx, const char *path) {
 sr_status sr__writer_commit(sr__writer **writer) {
   sr__writer *w = *writer;
   sr_status status = SR_OK;
-  if (fflush(w->file) != 0 || ferror(w->file)) SR_TRY(fail_io(w, "write"));
+  if (fflush(w->file) != 0 || ferror(w->file)) SR_TRY(fail_output(w, "write"));
   if (!w->temporary) {
     writer_close(writer);
     return SR_OK;
   }
-  if (fsync(fileno(w->file)) != 0) SR_TRY(fail_io(w, "sync"));
+  if (fsync(fileno(w->file)) != 0) SR_TRY(fail_output(w, "sync"));
   int closed = fclose(w->file);
   w->file = NULL;
-  if (closed != 0) SR_TRY(fail_io(w, "close"));
-  if (rename(w->temporary, w->path) != 0) SR_TRY(fail_io(w, "rename into"));
+  if (closed != 0) SR_TRY(fail_output(w, "close"));
+  if (rename(w->temporary, w->path) != 0) SR_TRY(fail_output(w, "rename into"));
   sync_folder(w->ctx, w->path);
   writer_close(writer);
   return SR_OK;

@@ -1,0 +1,121 @@
+/* The command's own framework: one table of commands and options makes the parser, the help, the man
+ * page and the completions. */
+#ifndef SR_CLI_CLI_H
+#define SR_CLI_CLI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <jansson.h>
+#include <specroute/specroute.h>
+
+/* Exit codes; the man page lists them. */
+enum {
+  CLI_SUCCESS = 0,
+  CLI_FAILED = 1,
+  CLI_USAGE = 2,
+  CLI_BAD_INPUT = 3,
+  CLI_NOT_CONVERGED = 4,
+  CLI_NO_MEMORY = 5,
+  CLI_INTERRUPTED = 130
+};
+
+typedef enum cli_kind {
+  CLI_FLAG,
+  CLI_INTEGER,
+  CLI_REAL,
+  CLI_TEXT,
+  CLI_LIST,   /* comma separated */
+  CLI_CHOICE, /* one of `choices` */
+  CLI_PATH
+} cli_kind;
+
+typedef struct cli_option {
+  const char *name;     /* without the dashes; NULL ends a table */
+  char letter;          /* 0: none */
+  cli_kind kind;
+  const char *value;    /* what stands for the value in the help: "COL" */
+  const char *fallback; /* the default as text; NULL: none */
+  const char *choices;  /* "iid|ar" */
+  double low, high;     /* numbers: the range allowed; both 0: any */
+  const char *help;     /* one line, no full stop */
+} cli_option;
+
+enum { CLI_MAX_GROUPS = 5, CLI_MAX_ARGUMENTS = 8 };
+
+typedef struct cli_run cli_run;
+
+typedef struct cli_command {
+  const char *name;
+  const char *arguments;  /* "FILE", "MODEL FILE"; "" for none */
+  const char *choices;    /* what the first argument may be: "ar1|grid|drift"; NULL: anything */
+  int least, most;        /* how many arguments */
+  const char *help;       /* one line */
+  const char *description;
+  const cli_option *groups[CLI_MAX_GROUPS]; /* the command's own options first; common ones are implied */
+  const char *example;
+  int (*run)(cli_run *run);
+  bool hidden;            /* not listed in the help */
+} cli_command;
+
+/* The commands in the order of the help; NULL ends them. */
+extern const cli_command *const cli_commands[];
+const cli_command *cli_find_command(const char *name);
+
+/* Groups that several commands share. */
+extern const cli_option cli_common_options[]; /* json, seed, threads, quiet, verbose, help */
+extern const cli_option cli_column_options[]; /* target, time, group, coords, weight, drop, ... */
+extern const cli_option cli_graph_options[];  /* graph */
+
+struct cli_run {
+  const cli_command *command;
+  const char *arguments[CLI_MAX_ARGUMENTS];
+  int argument_count;
+  sr_context *ctx;
+  uint64_t seed;
+  bool json, quiet, verbose;
+  double started;
+  struct cli_value *values; /* what was given, one entry an option met */
+  int value_count;
+  struct cli_block *lists;  /* keeps the split lists alive */
+};
+
+/* ---- options as the user gave them, or their defaults ---- */
+bool cli_given(const cli_run *run, const char *name);
+bool cli_flag(const cli_run *run, const char *name);
+const char *cli_text(const cli_run *run, const char *name); /* NULL: not given, no default */
+int64_t cli_integer(const cli_run *run, const char *name);
+double cli_real(const cli_run *run, const char *name);
+/* NULL-terminated, owned by the run; NULL where not given. */
+const char *const *cli_list(cli_run *run, const char *name);
+
+/* ---- results and failures ---- */
+/* A line or more on stdout, for a person; silent under --json and --quiet. */
+void cli_say(const cli_run *run, const char *format, ...) SR_PRINTF(2, 3);
+/* The one JSON object, only under --json; takes the reference. Gives CLI_SUCCESS or CLI_FAILED. */
+int cli_finish(cli_run *run, json_t *result);
+/* Prints what the context knows of a failed call and gives the exit code. */
+int cli_fail(const cli_run *run, sr_status status);
+/* The same for wrong usage or any failure the command finds itself. */
+int cli_complain(const cli_run *run, int code, const char *format, ...) SR_PRINTF(3, 4);
+/* A number that may be NaN or infinite, which JSON does not know: null then. */
+json_t *cli_json_real(double value);
+double cli_seconds(void); /* monotonic clock */
+
+/* ---- tables ---- */
+/* Reads argument FILE with the column options. */
+sr_status cli_read_table(cli_run *run, const char *path, sr_table **table);
+/* --graph, or the default for this table: grid cells -> grid, coordinates -> space, else time. */
+const char *cli_graph_text(cli_run *run, const sr_table *table);
+
+/* ---- framework (main.c only) ---- */
+int cli_parse(cli_run *run, int count, char **arguments);
+void cli_parsed_free(cli_run *run);
+void cli_print_overview(void);
+void cli_print_help(const cli_command *command);
+int cli_run_completion(cli_run *run);
+int cli_run_man(cli_run *run);
+/* Visits the options of a command, common ones last; gives NULL past the end. */
+const cli_option *cli_option_at(const cli_command *command, int index);
+
+#endif

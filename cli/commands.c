@@ -1,0 +1,33 @@
+/* The table of commands; a new command is one line here and one in commands.h. */
+#include "commands.h"
+
+#include <string.h>
+
+static const cli_command completion = {
+    .name = "completion",
+    .arguments = "bash|zsh|fish",
+    .choices = "bash|zsh|fish",
+    .least = 1,
+    .most = 1,
+    .help = "print the completions of a shell",
+    .run = cli_run_completion,
+    .hidden = true};
+
+static const cli_command man = {.name = "man",
+                                .arguments = "",
+                                .help = "print the man page",
+                                .run = cli_run_man,
+                                .hidden = true};
+
+const cli_command *const cli_commands[] = {
+    &cli_simulate,
+    &completion,
+    &man,
+    NULL,
+};
+
+const cli_command *cli_find_command(const char *name) {
+  for (int i = 0; cli_commands[i]; i++)
+    if (strcmp(cli_commands[i]->name, name) == 0) return cli_commands[i];
+  return NULL;
+}

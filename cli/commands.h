@@ -1,0 +1,9 @@
+/* The commands, one file each. */
+#ifndef SR_CLI_COMMANDS_H
+#define SR_CLI_COMMANDS_H
+
+#include "cli.h"
+
+extern const cli_command cli_simulate;
+
+#endif

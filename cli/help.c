@@ -1,0 +1,273 @@
+/* Help, man page and completions, all from the tables of commands and options. */
+#include <ctype.h>
+#include <string.h>
+
+#include "cli.h"
+
+typedef struct exit_code {
+  int code;
+  const char *meaning;
+} exit_code;
+
+static const exit_code exit_codes[] = {
+    {CLI_SUCCESS, "success"},
+    {CLI_FAILED, "the run failed"},
+    {CLI_USAGE, "wrong usage"},
+    {CLI_BAD_INPUT, "bad input file or model"},
+    {CLI_NOT_CONVERGED, "did not converge; the result is still written"},
+    {CLI_NO_MEMORY, "out of memory"},
+    {CLI_INTERRUPTED, "interrupted; what was finished is on disk"}};
+enum { EXIT_CODES = sizeof exit_codes / sizeof *exit_codes };
+
+static const char formats[] =
+    "FILE may be csv, tsv, ts, arff, npy, libsvm, nc or tif, text forms also as .gz; - is standard "
+    "input (csv).";
+
+/* ---- help --------------------------------------------------------------------------------- */
+
+static void print_option(const cli_option *o) {
+  char left[64];
+  int width = o->letter ? snprintf(left, sizeof left, "-%c, --%s", o->letter, o->name)
+                        : snprintf(left, sizeof left, "    --%s", o->name);
+  if (o->value && width > 0 && (size_t)width < sizeof left)
+    snprintf(left + width, sizeof left - (size_t)width, " %s", o->value);
+  printf("  %-26s %s", left, o->help);
+  if (o->choices) printf(" (%s)", o->choices);
+  if (o->fallback) printf(" [%s]", o->fallback);
+  putchar('\n');
+}
+
+void cli_print_overview(void) {
+  printf("specroute %s: voting ensembles on rows that depend on each other\n\n", sr_version());
+  puts("usage: specroute COMMAND [FILE] [options]\n\ncommands:");
+  for (const cli_command *const *at = cli_commands, *c; (c = *at); at++)
+    if (!c->hidden) printf("  %-12s %s\n", c->name, c->help);
+  printf("\n'specroute COMMAND --help' shows the options of a command; --version -v the build.\n%s\n",
+         formats);
+}
+
+void cli_print_help(const cli_command *command) {
+  printf("usage: specroute %s%s%s [options]\n\n%s.\n", command->name,
+         command->arguments[0] ? " " : "", command->arguments, command->help);
+  if (command->description) printf("\n%s\n", command->description);
+  puts("\noptions:");
+  const cli_option *o;
+  for (int i = 0; (o = cli_option_at(command, i)); i++) print_option(o);
+  if (command->example) printf("\nexample:\n  %s\n", command->example);
+}
+
+/* ---- man page ----------------------------------------------------------------------------- */
+
+/* Text with roff's own characters made plain. */
+static void print_roff(const char *text) {
+  for (const char *c = text; *c; c++) {
+    if (*c == '\\')
+      fputs("\\e", stdout);
+    else if (*c == '-')
+      fputs("\\-", stdout);
+    else if ((*c == '.' || *c == '\'') && (c == text || c[-1] == '\n'))
+      printf("\\&%c", *c);
+    else
+      putchar(*c);
+  }
+}
+
+static void print_man_option(const cli_option *o) {
+  fputs(".TP\n\\fB", stdout);
+  if (o->letter) printf("\\-%c\\fR, \\fB", o->letter);
+  fputs("\\-\\-", stdout);
+  print_roff(o->name);
+  fputs("\\fR", stdout);
+  if (o->value) {
+    fputs(" \\fI", stdout);
+    print_roff(o->value);
+    fputs("\\fR", stdout);
+  }
+  putchar('\n');
+  print_roff(o->help);
+  if (o->choices) {
+    fputs(" (", stdout);
+    print_roff(o->choices);
+    putchar(')');
+  }
+  if (o->fallback) {
+    fputs(" [default ", stdout);
+    print_roff(o->fallback);
+    putchar(']');
+  }
+  fputs(".\n", stdout);
+}
+
+static void print_man_command(const cli_command *c) {
+  printf(".SS %s ", c->name);
+  print_roff(c->arguments);
+  putchar('\n');
+  print_roff(c->help);
+  fputs(".\n", stdout);
+  if (c->description) {
+    fputs(".PP\n", stdout);
+    print_roff(c->description);
+    putchar('\n');
+  }
+  for (int g = 0; g < CLI_MAX_GROUPS && c->groups[g]; g++)
+    for (const cli_option *o = c->groups[g]; o->name; o++) print_man_option(o);
+  if (c->example) {
+    fputs(".PP\nExample:\n.PP\n.EX\n", stdout);
+    print_roff(c->example);
+    fputs("\n.EE\n", stdout);
+  }
+}
+
+int cli_run_man(cli_run *run) {
+  (void)run;
+  printf(".TH SPECROUTE 1 \"\" \"specroute %s\" \"User Commands\"\n", sr_version());
+  puts(".SH NAME\nspecroute \\- voting ensembles on rows that depend on each other");
+  puts(".SH SYNOPSIS\n.B specroute\n\\fICOMMAND\\fR [\\fIFILE\\fR] [\\fIoptions\\fR]");
+  puts(".SH DESCRIPTION");
+  print_roff(formats);
+  puts("\n.SH OPTIONS OF EVERY COMMAND");
+  for (const cli_option *o = cli_common_options; o->name; o++) print_man_option(o);
+  puts(".SH COMMANDS");
+  for (const cli_command *const *at = cli_commands, *c; (c = *at); at++)
+    if (!c->hidden) print_man_command(c);
+  puts(".SH EXIT STATUS");
+  for (int i = 0; i < EXIT_CODES; i++) {
+    printf(".TP\n.B %d\n", exit_codes[i].code);
+    print_roff(exit_codes[i].meaning);
+    fputs(".\n", stdout);
+  }
+  puts(".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nNo colours where it is set.");
+  return CLI_SUCCESS;
+}
+
+/* ---- completions -------------------------------------------------------------------------- */
+
+/* 'a|b|c' as 'a b c'. */
+static void print_words(const char *choices) {
+  for (const char *c = choices; *c; c++) putchar(*c == '|' ? ' ' : *c);
+}
+
+static void complete_bash(void) {
+  puts("# bash completion of specroute\n_specroute() {\n"
+       "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=\n"
+       "  if [ \"$COMP_CWORD\" -eq 1 ]; then");
+  fputs("    COMPREPLY=($(compgen -W '", stdout);
+  for (const cli_command *const *at = cli_commands, *c; (c = *at); at++)
+    if (!c->hidden) printf("%s ", c->name);
+  puts("' -- \"$word\")); return\n  fi\n  case ${COMP_WORDS[1]}:$before in");
+  const cli_option *o;
+  for (const cli_command *const *at = cli_commands, *c; (c = *at); at++) {
+    if (c->hidden) continue;
+    for (int i = 0; (o = cli_option_at(c, i)); i++) {
+      if (!o->choices) continue;
+      printf("    %s:--%s) COMPREPLY=($(compgen -W '", c->name, o->name);
+      print_words(o->choices);
+      puts("' -- \"$word\")); return ;;");
+    }
+  }
+  puts("  esac\n  case ${COMP_WORDS[1]} in");
+  for (const cli_command *const *at = cli_commands, *c; (c = *at); at++) {
+    if (c->hidden) continue;
+    printf("    %s) words='", c->name);
+    if (c->choices) {
+      print_words(c->choices);
+      putchar(' ');
+    }
+    for (int i = 0; (o = cli_option_at(c, i)); i++) printf("--%s ", o->name);
+    puts("' ;;");
+  }
+  puts("  esac\n  COMPREPLY=($(compgen -W \"$words\" -- \"$word\") $(compgen -f -- \"$word\"))\n}\n"
+       "complete -o filenames -F _specroute specroute");
+}
+
+/* Text inside zsh's [..] and '..'. */
+static void print_zsh(const char *text) {
+  for (const char *c = text; *c; c++) {
+    if (*c == '\'')
+      fputs("'\\''", stdout);
+    else if (strchr("[]:", *c))
+      printf("\\%c", *c);
+    else
+      putchar(*c);
+  }
+}
+
+static void complete_zsh(void) {
+  puts("#compdef specroute\n_specroute() {\n  if (( CURRENT == 2 )); then\n    local -a commands=(");
+  for (const cli_command *const *at = cli_commands, *c; (c = *at); at++) {
+    if (c->hidden) continue;
+    printf("      '%s:", c->name);
+    print_zsh(c->help);
+    puts("'");
+  }
+  puts("    )\n    _describe command commands\n    return\n  fi\n  local command=$words[2]\n"
+       "  shift words; (( CURRENT-- ))\n  case $command in");
+  const cli_option *o;
+  for (const cli_command *const *at = cli_commands, *c; (c = *at); at++) {
+    if (c->hidden) continue;
+    printf("    %s) _arguments", c->name);
+    for (int i = 0; (o = cli_option_at(c, i)); i++) {
+      printf(" \\\n      '--%s[", o->name);
+      print_zsh(o->help);
+      fputs("]", stdout);
+      if (o->choices) {
+        printf(":%s:(", o->value);
+        print_words(o->choices);
+        putchar(')');
+      } else if (o->kind != CLI_FLAG) {
+        printf(":value:%s", o->kind == CLI_PATH ? "_files" : "");
+      }
+      putchar('\'');
+    }
+    if (c->choices) {
+      fputs(" \\\n      '1:what:(", stdout);
+      print_words(c->choices);
+      puts(")' '*:file:_files' ;;");
+    } else {
+      puts(" \\\n      '*:file:_files' ;;");
+    }
+  }
+  puts("  esac\n}\n_specroute \"$@\"");
+}
+
+static void print_fish(const char *text) {
+  for (const char *c = text; *c; c++) {
+    if (*c == '\'' || *c == '\\') putchar('\\');
+    putchar(*c);
+  }
+}
+
+static void complete_fish(void) {
+  puts("# fish completion of specroute");
+  const cli_option *o;
+  for (const cli_command *const *at = cli_commands, *c; (c = *at); at++) {
+    if (c->hidden) continue;
+    printf("complete -c specroute -n __fish_use_subcommand -a %s -d '", c->name);
+    print_fish(c->help);
+    puts("'");
+    for (int i = 0; (o = cli_option_at(c, i)); i++) {
+      printf("complete -c specroute -n '__fish_seen_subcommand_from %s' -l %s", c->name, o->name);
+      if (o->letter) printf(" -s %c", o->letter);
+      if (o->kind != CLI_FLAG) fputs(o->kind == CLI_PATH ? " -r" : " -x", stdout);
+      if (o->choices) {
+        fputs(" -a '", stdout);
+        print_words(o->choices);
+        putchar('\'');
+      }
+      fputs(" -d '", stdout);
+      print_fish(o->help);
+      puts("'");
+    }
+  }
+}
+
+int cli_run_completion(cli_run *run) {
+  const char *shell = run->arguments[0];
+  if (strcmp(shell, "bash") == 0)
+    complete_bash();
+  else if (strcmp(shell, "zsh") == 0)
+    complete_zsh();
+  else
+    complete_fish();
+  return CLI_SUCCESS;
+}

@@ -1,0 +1,39 @@
+/* Tables and graphs as the options name them. */
+#include <string.h>
+
+#include "cli.h"
+
+static char separator_of(const char *text) {
+  if (!text) return 0;
+  if (strcmp(text, "\\t") == 0 || strcmp(text, "tab") == 0) return '\t';
+  return text[0];
+}
+
+static int header_of(const char *text) {
+  if (!text || strcmp(text, "auto") == 0) return -1;
+  return strcmp(text, "yes") == 0;
+}
+
+sr_status cli_read_table(cli_run *run, const char *path, sr_table **table) {
+  sr_read_options options;
+  sr_read_options_init(&options);
+  options.format = cli_text(run, "format");
+  options.separator = separator_of(cli_text(run, "separator"));
+  options.header = header_of(cli_text(run, "header"));
+  options.target = cli_text(run, "target");
+  options.time = cli_text(run, "time");
+  options.group = cli_text(run, "group");
+  options.coordinates = cli_list(run, "coords");
+  options.weight = cli_text(run, "weight");
+  options.drop = cli_list(run, "drop");
+  options.variables = cli_list(run, "variables");
+  return sr_table_read(run->ctx, path, &options, table);
+}
+
+const char *cli_graph_text(cli_run *run, const sr_table *table) {
+  const char *given = cli_text(run, "graph");
+  if (given) return given;
+  const sr_table_view *view = sr_table_get(table);
+  if (view->cell) return "grid";
+  return view->coordinate_count > 0 ? "space" : "time";
+}
