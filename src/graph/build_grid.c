@@ -1,0 +1,117 @@
+/* Lattice graph with holes: cells joined to their 4 or 8 neighbours that hold a row. */
+#include "graph.h"
+
+typedef struct grid_work {
+  const int64_t *cell; /* of each row, increasing */
+  int64_t rows, columns;
+  bool diagonal;
+  sr_graph *graph;
+} grid_work;
+
+/* The first row whose cell is at least `cell`. */
+static int64_t first_row_from(const grid_work *work, int64_t cell) {
+  int64_t low = 0, high = work->rows;
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    if (work->cell[middle] < cell)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* Walks along the rows with one finger in the lattice line above and one in the line below. Cells
+ * increase, so the fingers only move forward and no map from cells to rows is needed. */
+typedef struct grid_fingers {
+  int64_t above, below;
+} grid_fingers;
+
+static void advance(const grid_work *work, int64_t *finger, int64_t cell) {
+  while (*finger < work->rows && work->cell[*finger] < cell) (*finger)++;
+}
+
+/* Appends the rows whose cells lie in [low, high], starting at the finger. */
+static int collect(const grid_work *work, int64_t finger, int64_t low, int64_t high,
+                   int32_t *found, int count) {
+  for (; finger < work->rows && work->cell[finger] <= high; finger++) {
+    if (work->cell[finger] >= low) found[count++] = (int32_t)finger;
+  }
+  return count;
+}
+
+/* The neighbours of row i in increasing order. */
+static int neighbors_of(const grid_work *work, int64_t i, grid_fingers *fingers, int32_t *found) {
+  int64_t cell = work->cell[i], column = cell % work->columns;
+  bool has_left = column > 0, has_right = column + 1 < work->columns;
+  int64_t reach_left = work->diagonal && has_left, reach_right = work->diagonal && has_right;
+  int64_t up = cell - work->columns, down = cell + work->columns;
+  int count = 0;
+  advance(work, &fingers->above, up - reach_left);
+  count = collect(work, fingers->above, up - reach_left, up + reach_right, found, count);
+  if (has_left && i > 0 && work->cell[i - 1] == cell - 1) found[count++] = (int32_t)(i - 1);
+  if (has_right && i + 1 < work->rows && work->cell[i + 1] == cell + 1)
+    found[count++] = (int32_t)(i + 1);
+  advance(work, &fingers->below, down - reach_left);
+  return collect(work, fingers->below, down - reach_left, down + reach_right, found, count);
+}
+
+static grid_fingers place_fingers(const grid_work *work, int64_t row) {
+  int64_t cell = work->cell[row];
+  return (grid_fingers){first_row_from(work, cell - work->columns - 1),
+                        first_row_from(work, cell + work->columns - 1)};
+}
+
+static sr_status count_grid(sr_context *worker, void *data, int64_t chunk, int slot) {
+  (void)worker, (void)slot;
+  grid_work *work = data;
+  sr__span span = sr__graph_chunk(work->rows, chunk);
+  grid_fingers fingers = place_fingers(work, span.begin);
+  int32_t found[8];
+  for (int64_t i = span.begin; i < span.end; i++)
+    work->graph->offset[i + 1] = neighbors_of(work, i, &fingers, found);
+  return SR_OK;
+}
+
+static sr_status fill_grid(sr_context *worker, void *data, int64_t chunk, int slot) {
+  (void)worker, (void)slot;
+  grid_work *work = data;
+  sr__span span = sr__graph_chunk(work->rows, chunk);
+  grid_fingers fingers = place_fingers(work, span.begin);
+  for (int64_t i = span.begin; i < span.end; i++)
+    (void)neighbors_of(work, i, &fingers, work->graph->neighbor + work->graph->offset[i]);
+  return SR_OK;
+}
+
+static sr_status check_grid(sr_context *ctx, const sr_table_view *table, int32_t k) {
+  if (k != 4 && k != 8)
+    return sr__fail(ctx, SR_ERROR_ARGUMENT,
+                    "a grid cell was given %d neighbours; use grid:4 or grid:8", k);
+  if (!table->cell || table->grid_columns < 1)
+    return sr__fail(ctx, SR_ERROR_DATA,
+                    "the rows are not cells of one lattice; read a NetCDF or GeoTIFF file, or use "
+                    "graph space with coordinates");
+  return SR_OK;
+}
+
+static sr_status build_grid(sr_context *ctx, const sr_table_view *table,
+                            const sr_graph_options *options, sr_graph **graph) {
+  sr_status status = SR_OK;
+  int32_t k = options->k ? options->k : 4;
+  grid_work work = {table->cell, table->rows, table->grid_columns, k == 8, NULL};
+  SR_TRY(check_grid(ctx, table, k));
+  SR_TRY(sr__graph_begin(ctx, table->rows, "grid", &work.graph));
+  int64_t chunks = sr__graph_chunks(table->rows);
+  SR_TRY(sr__parallel_for(ctx, chunks, count_grid, &work));
+  SR_TRY(sr__graph_sum_degrees(ctx, work.graph, false));
+  SR_TRY(sr__parallel_for(ctx, chunks, fill_grid, &work));
+  sr__graph_finish(work.graph);
+  *graph = work.graph;
+  work.graph = NULL;
+cleanup:
+  sr_graph_free(&work.graph);
+  return status;
+}
+
+const sr__graph_builder sr__builder_grid = {
+    {"grid", "lattice neighbours, holes left out (grid:4 or grid:8, default 4)"}, true, build_grid};

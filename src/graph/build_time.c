@@ -1,0 +1,160 @@
+/* The window graph |i - j| <= tau over the rows of each group, in the order in which they came. */
+#include "graph.h"
+
+/* Rows in group order, cut into runs: places [run[r], run[r+1]) of `order` are one group. */
+typedef struct window_work {
+  int64_t rows, runs, tau;
+  int64_t *run;
+  int32_t *order; /* row at each place; NULL = the places are the rows */
+  sr_graph *graph;
+} window_work;
+
+/* ---- runs --------------------------------------------------------------------------------- */
+
+/* Number of stretches of equal groups, or -1 where a group comes back after another one. */
+static int64_t count_runs(const int32_t *group, int64_t rows, uint8_t *seen) {
+  int64_t runs = 0;
+  for (int64_t i = 0; i < rows; i++) {
+    if (i > 0 && group[i] == group[i - 1]) continue;
+    if (seen[group[i]]) return -1;
+    seen[group[i]] = 1;
+    runs++;
+  }
+  return runs;
+}
+
+static sr_status contiguous_runs(sr_context *ctx, const int32_t *group, int64_t runs,
+                                 window_work *work) {
+  sr_status status = SR_OK;
+  SR_NEW(ctx, work->run, runs + 1);
+  work->runs = 0;
+  for (int64_t i = 0; i < work->rows; i++) {
+    if (i == 0 || group[i] != group[i - 1]) work->run[work->runs++] = i;
+  }
+  work->run[runs] = work->rows;
+cleanup:
+  return status;
+}
+
+/* Counting sort by group; empty groups give empty runs. */
+static sr_status scattered_runs(sr_context *ctx, const int32_t *group, int64_t groups,
+                                window_work *work) {
+  sr_status status = SR_OK;
+  int64_t *next = NULL;
+  SR_NEW_ZERO(ctx, work->run, groups + 1);
+  SR_NEW(ctx, work->order, work->rows);
+  SR_NEW(ctx, next, groups);
+  work->runs = groups;
+  for (int64_t i = 0; i < work->rows; i++) work->run[group[i] + 1]++;
+  for (int64_t g = 0; g < groups; g++) {
+    work->run[g + 1] += work->run[g];
+    next[g] = work->run[g];
+  }
+  for (int64_t i = 0; i < work->rows; i++) work->order[next[group[i]]++] = (int32_t)i;
+cleanup:
+  sr__free(ctx, next);
+  return status;
+}
+
+static sr_status find_runs(sr_context *ctx, const sr_table_view *table, window_work *work) {
+  sr_status status = SR_OK;
+  uint8_t *seen = NULL;
+  if (!table->group) {
+    SR_NEW(ctx, work->run, 2);
+    work->run[0] = 0;
+    work->run[1] = table->rows;
+    work->runs = 1;
+    goto cleanup;
+  }
+  SR_NEW_ZERO(ctx, seen, table->groups.count);
+  int64_t runs = count_runs(table->group, table->rows, seen);
+  if (runs >= 0)
+    SR_TRY(contiguous_runs(ctx, table->group, runs, work));
+  else
+    SR_TRY(scattered_runs(ctx, table->group, table->groups.count, work));
+cleanup:
+  sr__free(ctx, seen);
+  return status;
+}
+
+/* ---- arcs --------------------------------------------------------------------------------- */
+
+/* The run that holds a place: the last one that starts at or before it and is not empty. */
+static int64_t run_of_place(const window_work *work, int64_t place) {
+  int64_t low = 0, high = work->runs - 1;
+  while (low < high) {
+    int64_t middle = low + (high - low + 1) / 2;
+    if (work->run[middle] <= place)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
+}
+
+static int64_t row_at(const window_work *work, int64_t place) {
+  return work->order ? work->order[place] : place;
+}
+
+static sr_status count_window(sr_context *worker, void *data, int64_t chunk, int slot) {
+  (void)worker, (void)slot;
+  window_work *work = data;
+  sr__span span = sr__graph_chunk(work->rows, chunk);
+  int64_t run = run_of_place(work, span.begin);
+  for (int64_t p = span.begin; p < span.end; p++) {
+    while (p >= work->run[run + 1]) run++;
+    int64_t before = p - work->run[run], after = work->run[run + 1] - 1 - p;
+    work->graph->offset[row_at(work, p) + 1] =
+        (before < work->tau ? before : work->tau) + (after < work->tau ? after : work->tau);
+  }
+  return SR_OK;
+}
+
+static sr_status fill_window(sr_context *worker, void *data, int64_t chunk, int slot) {
+  (void)worker, (void)slot;
+  window_work *work = data;
+  sr__span span = sr__graph_chunk(work->rows, chunk);
+  int64_t run = run_of_place(work, span.begin);
+  for (int64_t p = span.begin; p < span.end; p++) {
+    while (p >= work->run[run + 1]) run++;
+    int64_t first = p - work->tau, last = p + work->tau;
+    first = first < work->run[run] ? work->run[run] : first;
+    last = last >= work->run[run + 1] ? work->run[run + 1] - 1 : last;
+    int32_t *next = work->graph->neighbor + work->graph->offset[row_at(work, p)];
+    for (int64_t q = first; q < p; q++) *next++ = (int32_t)row_at(work, q);
+    for (int64_t q = p + 1; q <= last; q++) *next++ = (int32_t)row_at(work, q);
+  }
+  return SR_OK;
+}
+
+static sr_status build_time(sr_context *ctx, const sr_table_view *table,
+                            const sr_graph_options *options, sr_graph **graph) {
+  sr_status status = SR_OK;
+  window_work work = {.rows = table->rows, .tau = options->tau > 0 ? options->tau : 1};
+  if (options->tau < 0)
+    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "the time window is %d rows; it must be at least 1",
+                    options->tau));
+  SR_TRY(find_runs(ctx, table, &work));
+  SR_TRY(sr__graph_begin(ctx, table->rows, "time", &work.graph));
+  int64_t chunks = sr__graph_chunks(table->rows);
+  SR_TRY(sr__parallel_for(ctx, chunks, count_window, &work));
+  SR_TRY(sr__graph_sum_degrees(ctx, work.graph, false));
+  SR_TRY(sr__parallel_for(ctx, chunks, fill_window, &work));
+  if (!work.order) {
+    work.graph->view.window = (int32_t)work.tau;
+    work.graph->view.runs = work.runs;
+    work.graph->run_offset = work.run;
+    work.run = NULL;
+  }
+  sr__graph_finish(work.graph);
+  *graph = work.graph;
+  work.graph = NULL;
+cleanup:
+  sr_graph_free(&work.graph);
+  sr__free(ctx, work.run);
+  sr__free(ctx, work.order);
+  return status;
+}
+
+const sr__graph_builder sr__builder_time = {
+    {"time", "rows at most tau apart in their group (time:TAU, default 1)"}, true, build_time};

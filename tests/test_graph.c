@@ -1,0 +1,450 @@
+/* The graph object, its components and subgraphs, and the builders without a search: time, grid. */
+#include "core/random.h"
+#include "graph/graph.h"
+#include "graph_check.h"
+
+/* ---- random graphs ------------------------------------------------------------------------ */
+
+/* A symmetric 0/1 matrix with about `degree` neighbours a node, as arrays for sr_graph_new. */
+typedef struct small_graph {
+  int64_t offset[201];
+  int32_t neighbor[200 * 200];
+  float weight[200 * 200];
+  sr_graph_view view;
+} small_graph;
+
+static void make_small(small_graph *small, int64_t nodes, double degree, bool weighted,
+                       uint64_t unit) {
+  static float matrix[200][200];
+  sr__random random;
+  sr__random_init(&random, 1, SR_PURPOSE_TEST, 0, unit);
+  for (int i = 0; i < nodes; i++) {
+    matrix[i][i] = 0;
+    for (int j = 0; j < i; j++) {
+      bool joined = sr__random_uniform(&random) < degree / (double)nodes;
+      matrix[i][j] = matrix[j][i] = joined ? 0.5f + (float)sr__random_uniform(&random) : 0.0f;
+    }
+  }
+  int64_t arcs = 0;
+  small->offset[0] = 0;
+  for (int i = 0; i < nodes; i++) {
+    for (int j = 0; j < nodes; j++) {
+      if (matrix[i][j] == 0) continue;
+      small->neighbor[arcs] = j;
+      small->weight[arcs++] = matrix[i][j];
+    }
+    small->offset[i + 1] = arcs;
+  }
+  small->view = (sr_graph_view){.nodes = nodes,
+                                .arcs = arcs,
+                                .offset = small->offset,
+                                .neighbor = small->neighbor,
+                                .weight = weighted ? small->weight : NULL};
+}
+
+/* ---- the object --------------------------------------------------------------------------- */
+
+static void given_graphs_are_copied(void **state) {
+  (void)state;
+  static small_graph small;
+  sr_context *ctx = test_context(2);
+  for (uint64_t round = 0; round < 40; round++) {
+    make_small(&small, (int64_t)(round * 5), (double)(round % 7), round % 2, round);
+    sr_graph *graph = NULL;
+    assert_ok(ctx, sr_graph_new(ctx, &small.view, &graph));
+    graph_check_equal(sr_graph_get(graph), &small.view);
+    graph_check_invariants(sr_graph_get(graph));
+    assert_int_equal(sr_graph_get(graph)->window, 0);
+    assert_string_equal(sr_graph_get(graph)->builder, "");
+    sr_graph_free(&graph);
+    assert_null(graph);
+  }
+  sr_context_free(&ctx);
+}
+
+static void expect_refusal(sr_context *ctx, const sr_graph_view *view, const char *words) {
+  sr_graph *graph = NULL;
+  assert_int_equal(sr_graph_new(ctx, view, &graph), SR_ERROR_ARGUMENT);
+  assert_null(graph);
+  if (!strstr(sr_context_error(ctx).message, words))
+    fail_msg("\"%s\" does not say \"%s\"", sr_context_error(ctx).message, words);
+}
+
+/* One fault at a time in the triangle with a tail 0-1, 0-2, 1-2, 2-3. */
+static void faults_are_named(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  const int64_t good_offset[] = {0, 2, 4, 7, 8};
+  const int32_t good[] = {1, 2, 0, 2, 0, 1, 3, 2};
+  int64_t offset[5];
+  int32_t neighbor[8];
+  float weight[8];
+  sr_graph_view view = {.nodes = 4, .arcs = 8, .offset = offset, .neighbor = neighbor};
+#define RESET()                                 \
+  do {                                          \
+    memcpy(offset, good_offset, sizeof offset); \
+    memcpy(neighbor, good, sizeof neighbor);    \
+    for (int a = 0; a < 8; a++) weight[a] = 1;  \
+    view.nodes = 4;                             \
+    view.arcs = 8;                              \
+    view.weight = NULL;                         \
+  } while (0)
+  RESET();
+  view.nodes = -1;
+  expect_refusal(ctx, &view, "-1 nodes");
+  view.nodes = (int64_t)INT32_MAX + 1;
+  expect_refusal(ctx, &view, "nodes go from 0");
+  RESET();
+  view.arcs = 7;
+  expect_refusal(ctx, &view, "offsets go from 0 to 8");
+  RESET();
+  offset[1] = 5;
+  expect_refusal(ctx, &view, "offset 2 is 4");
+  RESET();
+  neighbor[1] = 4;
+  expect_refusal(ctx, &view, "neighbour 4 of node 0");
+  RESET();
+  neighbor[0] = -1;
+  expect_refusal(ctx, &view, "neighbour -1");
+  RESET();
+  neighbor[1] = 1;
+  expect_refusal(ctx, &view, "do not increase");
+  RESET();
+  neighbor[0] = 0;
+  expect_refusal(ctx, &view, "its own neighbour");
+  RESET();
+  neighbor[7] = 1;
+  expect_refusal(ctx, &view, "none back");
+  RESET();
+  view.weight = weight;
+  weight[3] = 2;
+  expect_refusal(ctx, &view, "weighs 2 one way and 1 back");
+  RESET();
+  view.weight = weight;
+  weight[5] = NAN;
+  expect_refusal(ctx, &view, "finite and above 0");
+  weight[5] = 0;
+  expect_refusal(ctx, &view, "has weight 0");
+  RESET();
+  view.offset = NULL;
+  expect_refusal(ctx, &view, "needs offsets");
+#undef RESET
+  sr_context_free(&ctx);
+}
+
+/* ---- components and subgraphs ------------------------------------------------------------- */
+
+/* Relabels by the smaller of two ends until nothing changes. */
+static int64_t slow_components(const sr_graph_view *view, int32_t *label) {
+  for (int64_t i = 0; i < view->nodes; i++) label[i] = (int32_t)i;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (int64_t i = 0; i < view->nodes; i++) {
+      for (int64_t a = view->offset[i]; a < view->offset[i + 1]; a++) {
+        if (label[view->neighbor[a]] >= label[i]) continue;
+        label[i] = label[view->neighbor[a]];
+        changed = true;
+      }
+    }
+  }
+  int64_t count = 0;
+  for (int64_t i = 0; i < view->nodes; i++)
+    label[i] = label[i] == i ? (int32_t)count++ : label[label[i]];
+  return count;
+}
+
+static void components_match_relabelling(void **state) {
+  (void)state;
+  static small_graph small;
+  int32_t component[200], expected[200];
+  sr_context *ctx = test_context(2);
+  for (uint64_t round = 0; round < 100; round++) {
+    make_small(&small, (int64_t)(2 * round), (double)(round % 5) * 0.6, false, 100 + round);
+    sr_graph *graph = NULL;
+    int64_t count = -1;
+    assert_ok(ctx, sr_graph_new(ctx, &small.view, &graph));
+    assert_ok(ctx, sr_graph_components(ctx, graph, component, &count));
+    assert_int_equal(count, slow_components(&small.view, expected));
+    if (round) assert_memory_equal(component, expected, 2 * round * sizeof *component);
+    sr_graph_free(&graph);
+  }
+  sr_context_free(&ctx);
+}
+
+/* A ladder longer than a chunk, with rungs cut so that many components span chunk borders. */
+static void components_cross_chunks(void **state) {
+  (void)state;
+  enum { N = 100000 };
+  int32_t *group = malloc(N * sizeof *group), *component = malloc(N * sizeof *component);
+  for (int i = 0; i < N; i++) group[i] = i % 7;
+  static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g"};
+  sr_table_view view = {.rows = N, .group = group, .groups = {7, names}};
+  sr_graph_options options;
+  sr_graph_options_init(&options);
+  options.tau = 3;
+  sr_context *ctx = test_context(8);
+  sr_graph *graph = NULL;
+  int64_t count = 0;
+  assert_ok(ctx, graph_build_view(ctx, &view, &options, &graph));
+  assert_int_equal(sr_graph_get(graph)->window, 0);
+  assert_ok(ctx, sr_graph_components(ctx, graph, component, &count));
+  assert_int_equal(count, 7);
+  for (int i = 0; i < N; i++) assert_int_equal(component[i], i % 7);
+  int32_t *largest = NULL;
+  assert_ok(ctx, sr__graph_largest(ctx, graph, &largest, &count));
+  assert_int_equal(count, N / 7 + 1);
+  for (int64_t i = 0; i < count; i++) assert_int_equal(largest[i], 7 * i);
+  sr__free(ctx, largest);
+  sr_graph_free(&graph);
+  sr_context_free(&ctx);
+  free(group);
+  free(component);
+}
+
+static void subgraphs_hold_what_was_chosen(void **state) {
+  (void)state;
+  static small_graph small;
+  sr_context *ctx = test_context(2);
+  for (uint64_t round = 0; round < 60; round++) {
+    int64_t nodes = (int64_t)(3 * round);
+    make_small(&small, nodes, 6, round % 2, 200 + round);
+    int32_t chosen[200];
+    for (int i = 0; i < nodes; i++) chosen[i] = i;
+    sr__random random;
+    sr__random_init(&random, 2, SR_PURPOSE_TEST, 0, round);
+    if (round % 3) sr__random_shuffle(&random, chosen, nodes);
+    int64_t count = round % 3 == 1 ? nodes : nodes / 2;
+    sr_graph *graph = NULL, *sub = NULL;
+    assert_ok(ctx, sr_graph_new(ctx, &small.view, &graph));
+    assert_ok(ctx, sr__graph_extract(ctx, graph, chosen, count, &sub));
+    const sr_graph_view *view = sr_graph_get(sub);
+    graph_check_invariants(view);
+    assert_int_equal(view->nodes, count);
+    for (int64_t i = 0; i < count; i++) {
+      for (int64_t j = 0; j < count; j++) {
+        int64_t here = graph_find_arc(view, i, j);
+        int64_t there = graph_find_arc(&small.view, chosen[i], chosen[j]);
+        assert_int_equal(here >= 0, there >= 0);
+        if (here >= 0 && view->weight) assert_true(view->weight[here] == small.weight[there]);
+      }
+    }
+    sr_graph_free(&sub);
+    if (nodes > 1) {
+      chosen[1] = chosen[0];
+      assert_int_equal(sr__graph_extract(ctx, graph, chosen, 2, &sub), SR_ERROR_ARGUMENT);
+      assert_null(sub);
+    }
+    sr_graph_free(&graph);
+  }
+  sr_context_free(&ctx);
+}
+
+/* ---- time --------------------------------------------------------------------------------- */
+
+/* Joined where the rows' places inside their group are at most tau apart. */
+static void check_window(const sr_graph_view *view, const int32_t *group, int64_t rows,
+                         int32_t tau) {
+  int32_t place[400], next[10] = {0};
+  for (int64_t i = 0; i < rows; i++) place[i] = next[group ? group[i] : 0]++;
+  graph_check_invariants(view);
+  for (int64_t i = 0; i < rows; i++) {
+    for (int64_t j = 0; j < rows; j++) {
+      bool joined = i != j && (!group || group[i] == group[j]) && abs(place[i] - place[j]) <= tau;
+      assert_int_equal(joined, graph_find_arc(view, i, j) >= 0);
+    }
+  }
+}
+
+static void windows_stay_inside_groups(void **state) {
+  (void)state;
+  static const char *const names[] = {"a", "b", "c", "d", "e"};
+  sr_context *ctx = test_context(2);
+  for (int round = 0; round < 60; round++) {
+    int32_t group[400];
+    int64_t rows = round * 4;
+    int kind = round % 3; /* none, contiguous, scattered */
+    sr__random random;
+    sr__random_init(&random, 3, SR_PURPOSE_TEST, 0, (uint64_t)round);
+    for (int64_t i = 0; i < rows; i++)
+      group[i] = kind == 1 ? (int32_t)(4 - i * 4 / (rows + 1)) : (int32_t)sr__random_below(&random, 5);
+    sr_table_view table = {.rows = rows};
+    if (kind) {
+      table.group = group;
+      table.groups = (sr_dictionary){5, names};
+    }
+    sr_graph_options options;
+    sr_graph_options_init(&options);
+    options.tau = round % 7;
+    sr_graph *graph = NULL;
+    assert_ok(ctx, graph_build_view(ctx, &table, &options, &graph));
+    const sr_graph_view *view = sr_graph_get(graph);
+    check_window(view, table.group, rows, options.tau ? options.tau : 1);
+    assert_string_equal(view->builder, "time");
+    if (kind < 2) {
+      assert_int_equal(view->window, options.tau ? options.tau : 1);
+      assert_int_equal(view->run_offset[0], 0);
+      assert_int_equal(view->run_offset[view->runs], rows);
+      for (int64_t r = 1; r < view->runs; r++)
+        assert_int_not_equal(group[view->run_offset[r]], group[view->run_offset[r] - 1]);
+      if (kind == 1 && rows > 8) assert_int_equal(view->runs, 4);
+    }
+    sr_graph_free(&graph);
+  }
+  sr_context_free(&ctx);
+}
+
+/* ---- grid --------------------------------------------------------------------------------- */
+
+static void check_grid(const sr_graph_view *view, const int64_t *cell, int64_t columns, int32_t k) {
+  graph_check_invariants(view);
+  for (int64_t i = 0; i < view->nodes; i++) {
+    for (int64_t j = 0; j < view->nodes; j++) {
+      long dr = labs(cell[i] / columns - cell[j] / columns);
+      long dc = labs(cell[i] % columns - cell[j] % columns);
+      bool joined = k == 4 ? dr + dc == 1 : (dr <= 1 && dc <= 1 && i != j);
+      assert_int_equal(joined, graph_find_arc(view, i, j) >= 0);
+    }
+  }
+}
+
+static void grids_join_lattice_neighbours(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(2);
+  for (uint64_t round = 0; round < 200; round++) {
+    sr__random random;
+    sr__random_init(&random, 4, SR_PURPOSE_TEST, 0, round);
+    int64_t lines = 1 + (int64_t)sr__random_below(&random, 13);
+    int64_t columns = 1 + (int64_t)sr__random_below(&random, round % 2 ? 3 : 13), cell[200], rows = 0;
+    double kept = round % 4 ? sr__random_uniform(&random) : 1.0;
+    for (int64_t c = 0; c < lines * columns; c++) {
+      if (sr__random_uniform(&random) < kept) cell[rows++] = c;
+    }
+    sr_table_view table = {.rows = rows, .grid_rows = lines, .grid_columns = columns, .cell = cell};
+    sr_graph_options options;
+    sr_graph_options_init(&options);
+    options.builder = "grid";
+    options.k = round % 3 == 0 ? 0 : round % 3 == 1 ? 4 : 8;
+    sr_graph *graph = NULL;
+    assert_ok(ctx, graph_build_view(ctx, &table, &options, &graph));
+    check_grid(sr_graph_get(graph), cell, columns, options.k ? options.k : 4);
+    sr_graph_free(&graph);
+  }
+  sr_context_free(&ctx);
+}
+
+/* An r x c grid has 2rc - r - c edges, and 2(r-1)(c-1) more with diagonals. */
+static void large_grids_have_their_edges(void **state) {
+  (void)state;
+  enum { R = 301, C = 402 };
+  int64_t *cell = malloc((size_t)R * C * sizeof *cell);
+  for (int64_t c = 0; c < R * C; c++) cell[c] = c;
+  sr_table_view table = {.rows = R * C, .grid_rows = R, .grid_columns = C, .cell = cell};
+  sr_graph_options options;
+  sr_graph_options_init(&options);
+  options.builder = "grid";
+  for (options.k = 4; options.k <= 8; options.k += 4) {
+    sr_graph *graphs[3] = {NULL};
+    const int threads[] = {1, 2, 8};
+    for (int t = 0; t < 3; t++) {
+      sr_context *ctx = test_context(threads[t]);
+      assert_ok(ctx, graph_build_view(ctx, &table, &options, &graphs[t]));
+      sr_context_free(&ctx);
+    }
+    int64_t edges = 2 * R * C - R - C + (options.k == 8 ? 2 * (R - 1) * (C - 1) : 0);
+    assert_int_equal(sr_graph_get(graphs[0])->arcs, 2 * edges);
+    for (int t = 1; t < 3; t++) graph_check_equal(sr_graph_get(graphs[t]), sr_graph_get(graphs[0]));
+    for (int t = 0; t < 3; t++) sr_graph_free(&graphs[t]);
+  }
+  free(cell);
+}
+
+/* ---- options ------------------------------------------------------------------------------ */
+
+static void options_are_parsed(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  sr_graph_options options;
+  sr_graph_options_init(&options);
+  assert_ok(ctx, sr_graph_options_parse(ctx, "time:5", &options));
+  assert_string_equal(options.builder, "time");
+  assert_int_equal(options.tau, 5);
+  assert_ok(ctx, sr_graph_options_parse(ctx, "grid:8", &options));
+  assert_string_equal(options.builder, "grid");
+  assert_int_equal(options.k, 8);
+  const char *const wrong[] = {"", "tim", "time:", "time:0", "time:-1", "time:1x", "grid:99999999999"};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+    assert_int_not_equal(sr_graph_options_parse(ctx, wrong[i], &options), SR_OK);
+  sr_context_free(&ctx);
+}
+
+static void unfit_tables_are_refused(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  sr_table_view table = {.rows = 3};
+  sr_graph_options options;
+  sr_graph_options_init(&options);
+  sr_graph *graph = NULL;
+  options.builder = "grid";
+  assert_int_equal(graph_build_view(ctx, &table, &options, &graph), SR_ERROR_DATA);
+  options.k = 5;
+  assert_int_equal(graph_build_view(ctx, &table, &options, &graph), SR_ERROR_ARGUMENT);
+  options.builder = "nothing";
+  assert_int_equal(graph_build_view(ctx, &table, &options, &graph), SR_ERROR_NOT_FOUND);
+  options.builder = "time";
+  options.tau = -2;
+  assert_int_equal(graph_build_view(ctx, &table, &options, &graph), SR_ERROR_ARGUMENT);
+  assert_null(graph);
+  sr_context_free(&ctx);
+}
+
+/* ---- memory ------------------------------------------------------------------------------- */
+
+static sr_status every_object(sr_context *ctx, void *data) {
+  const int32_t group[] = {0, 1, 0, 1, 1, 0}, chosen[] = {4, 1, 3};
+  static const char *const names[] = {"a", "b"};
+  const int64_t cell[] = {0, 1, 3, 4, 6, 8};
+  sr_table_view view = {.rows = 6, .group = group, .groups = {2, names},
+                        .grid_rows = 3, .grid_columns = 3, .cell = cell};
+  sr_status status = SR_OK;
+  sr_graph *graph = NULL, *copy = NULL, *sub = NULL;
+  int32_t component[6], *largest = NULL;
+  int64_t count;
+  sr_graph_options options;
+  sr_graph_options_init(&options);
+  options.builder = data;
+  SR_TRY(graph_build_view(ctx, &view, &options, &graph));
+  SR_TRY(sr_graph_new(ctx, sr_graph_get(graph), &copy));
+  SR_TRY(sr_graph_components(ctx, copy, component, &count));
+  SR_TRY(sr__graph_extract(ctx, copy, chosen, 3, &sub));
+  SR_TRY(sr__graph_largest(ctx, copy, &largest, &count));
+cleanup:
+  sr__free(ctx, largest);
+  sr_graph_free(&sub);
+  sr_graph_free(&copy);
+  sr_graph_free(&graph);
+  return status;
+}
+
+static void allocations_may_fail(void **state) {
+  (void)state;
+  char time[] = "time", grid[] = "grid";
+  test_every_allocation(every_object, time);
+  test_every_allocation(every_object, grid);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(given_graphs_are_copied),
+      cmocka_unit_test(faults_are_named),
+      cmocka_unit_test(components_match_relabelling),
+      cmocka_unit_test(components_cross_chunks),
+      cmocka_unit_test(subgraphs_hold_what_was_chosen),
+      cmocka_unit_test(windows_stay_inside_groups),
+      cmocka_unit_test(grids_join_lattice_neighbours),
+      cmocka_unit_test(large_grids_have_their_edges),
+      cmocka_unit_test(options_are_parsed),
+      cmocka_unit_test(unfit_tables_are_refused),
+      cmocka_unit_test(allocations_may_fail),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
