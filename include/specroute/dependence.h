@@ -1,4 +1,8 @@
-/* How far apart two rows must be before they are new. */
+/* How far apart two rows must be before they are new.
+ *
+ * The unit of T: a first-order chain forgets the share 1/T of its past in one step, so a
+ * correlation of lambda after one row means T = 1 / (1 - lambda). Independent rows have T = 1; the
+ * witness of sr_simulate with tmix = T has this T. On graphs without an order T counts nodes. */
 #ifndef SPECROUTE_DEPENDENCE_H
 #define SPECROUTE_DEPENDENCE_H
 
@@ -10,7 +14,7 @@ extern "C" {
 
 typedef struct sr_dependence sr_dependence;
 
-/* An estimate in rows (time) or nodes (graphs) with a 90 % interval; NaN where it cannot be told. */
+/* An estimate in rows (time) or nodes (graphs) with an interval; NaN where it cannot be told. */
 typedef struct sr_scale {
   const char *method;
   double estimate, low, high;
@@ -21,12 +25,12 @@ typedef struct sr_dependence_view {
   sr_scale tmix;              /* the one that is trusted */
   int32_t scale_count;        /* every estimator that ran */
   const sr_scale *scales;
-  double lambda2;             /* of the transition graph: 1 - exp(-1 / T) */
-  double iact;                /* 1 + 2 sum rho_k */
+  double lambda2;             /* of the transition graph (graphs: 1 - correlation of neighbours) */
+  double iact;                /* 1 + 2 sum rho_k of the slowest direction (graphs: sum over nodes) */
   double ess;                 /* rows / iact */
-  double politis_white_stationary, politis_white_circular;
+  double politis_white_stationary, politis_white_circular; /* of the slowest direction */
   int politis_white_saturated;
-  double drift;               /* mean shift across parts in standard deviations */
+  double drift;               /* largest linear change of a mean over all rows, in standard deviations */
   double sample_condition;    /* n / (T^3 log n); below 1 the paper's condition fails */
   int32_t parts;              /* how many parts to use */
   double block;               /* rows a block or part should have */
@@ -37,20 +41,61 @@ typedef struct sr_dependence_view {
   const double *lag, *correlation;
   int32_t implied_count;      /* implied timescales at several lags */
   const double *implied_lag, *implied_timescale;
+  const char *graph;          /* time, space, features, grid, edges */
+  const char *reason;         /* why `tmix` is the trusted one */
+  int64_t used_features;      /* columns after constant and empty ones are left out */
+  double missing_share;       /* of the values */
+  int64_t groups;             /* 1 where the table names none */
+  double group_share;         /* share of the variance that lies between groups; NaN for one group */
+  double iact_pooled;         /* mean over the features, where iact is that of the slowest direction */
+  double drift_score;         /* that change over its standard error */
+  int64_t drift_feature;      /* where it is; -1 where there is none */
+  double period;              /* lag at which the autocorrelation comes back; NaN: none seen */
+  double range;               /* graphs: steps after which the correlation fell to 1/e; else NaN */
+  int32_t eigenvalue_count;   /* of the transition graph, decreasing from the second on */
+  const double *eigenvalue;
+  const double *slow_correlation; /* time: autocorrelation of the slow coordinate at `lag`, or NULL */
+  const float *slow;          /* time: second eigenvector of the transition graph at each row of the
+                                 table; NULL on graphs and where it cannot be told */
 } sr_dependence_view;
 
 typedef struct sr_dependence_options {
-  const char *graph;          /* time (default), space[:k], features[:k], grid */
+  const char *graph;          /* time (default), space[:k], features[:k], grid, edges:FILE */
   uint64_t seed;
   double level;               /* of the interval: 0.9 */
 } sr_dependence_options;
 
 SR_API void sr_dependence_options_init(sr_dependence_options *options);
+/* Rows are taken in their order in the table, or by time where the table has one; groups are never
+ * joined. Too few or too simple data are no error: the numbers are NaN and a warning says why.
+ * Errors: SR_ERROR_ARGUMENT (unknown graph, level outside (0, 1)), SR_ERROR_DATA (the graph needs
+ * what the table lacks), SR_ERROR_MEMORY. Cost: O(n d^2) time, O(n d) memory. */
 SR_API SR_MUST_CHECK sr_status sr_dependence_estimate(sr_context *ctx, const sr_table *table,
                                                       const sr_dependence_options *options,
                                                       sr_dependence **dependence);
 SR_API void sr_dependence_free(sr_dependence **dependence);
 SR_API const sr_dependence_view *sr_dependence_get(const sr_dependence *dependence);
+
+/* ---- one series --------------------------------------------------------------------------- */
+
+/* Two published readings of the automatic block length of Politis and White (2004), corrected by
+ * Patton, Politis and White (2009); they differ in the significance test and in what happens where
+ * no insignificant run is found. docs/methods/dependence-politis-white.md has the table. */
+typedef enum sr_politis_white_form { SR_POLITIS_WHITE_ARCH, SR_POLITIS_WHITE_NP } sr_politis_white_form;
+
+typedef struct sr_politis_white {
+  double stationary, circular; /* mean block and block length, in rows; NaN for a constant series */
+  int64_t bandwidth;           /* largest lag that was used */
+  int saturated;               /* no insignificant run below the lag cap, or the block cap was hit:
+                                  the true optimum may be longer */
+} sr_politis_white;
+
+/* Errors: SR_ERROR_ARGUMENT (fewer than 10 values, a value that is not finite). */
+SR_API SR_MUST_CHECK sr_status sr_politis_white_length(sr_context *ctx, const float *series,
+                                                       int64_t n, sr_politis_white_form form,
+                                                       sr_politis_white *length);
+
+/* ---- theory ------------------------------------------------------------------------------- */
 
 /* The paper's bounds in numbers (constants 1). */
 typedef struct sr_theory {
