@@ -67,7 +67,7 @@ static int print_version(int count, char **arguments) {
     verbose |= strcmp(arguments[i], "-v") == 0 || strcmp(arguments[i], "--verbose") == 0;
     json |= strcmp(arguments[i], "--json") == 0;
   }
-  sr_build_info info = sr_get_build_info();
+  sr_build info = sr_build_info();
   if (json) {
     cli_run run = {.json = true};
     return cli_finish(&run, json_pack("{s:s,s:s,s:s,s:s,s:s,s:s}", "version", info.version,

@@ -87,17 +87,17 @@ SR_API sr_error sr_context_error(const sr_context *context);
 SR_API void sr_context_interrupt(sr_context *context);
 SR_API void sr_context_resume(sr_context *context);
 
-typedef struct sr_build_info {
+typedef struct sr_build {
   const char *version;    /* "0.1.0" */
   const char *commit;     /* git describe of the tree that was built, or "unknown" */
   const char *compiler;
   const char *build_type;
   const char *features;   /* "blas netcdf gdal xgboost ...": what is in, space separated */
   const char *missing;    /* what an optional library would add */
-} sr_build_info;
+} sr_build;
 
 SR_API const char *sr_version(void);
-SR_API sr_build_info sr_get_build_info(void);
+SR_API sr_build sr_build_info(void);
 
 #ifdef __cplusplus
 }

@@ -8,6 +8,7 @@ struct sr__writer {
   sr_context *ctx;
   FILE *file;
   char *path;
+  char *folder;
   char *temporary; /* NULL for standard output */
 };
 
@@ -19,9 +20,18 @@ static sr_status fail_output(sr__writer *writer, const char *verb) {
 static void writer_close(sr__writer **writer) {
   sr__writer *w = *writer;
   sr__free(w->ctx, w->temporary);
+  sr__free(w->ctx, w->folder);
   sr__free(w->ctx, w->path);
   sr__free(w->ctx, w);
   *writer = NULL;
+}
+
+static sr_status name_folder(sr__writer *w) {
+  const char *slash = strrchr(w->path, '/');
+  w->folder = sr__strdup(w->ctx, slash ? w->path : ".");
+  if (!w->folder) return SR_ERROR_MEMORY;
+  if (slash) w->folder[slash == w->path ? 1 : slash - w->path] = '\0';
+  return SR_OK;
 }
 
 sr_status sr__writer_open(sr_context *ctx, const char *path, sr__writer **writer) {
@@ -38,6 +48,7 @@ sr_status sr__writer_open(sr_context *ctx, const char *path, sr__writer **writer
     size_t length = strlen(path) + 32;
     w->temporary = sr__alloc(ctx, (int64_t)length, 1);
     if (!w->temporary) SR_TRY(SR_ERROR_MEMORY);
+    SR_TRY(name_folder(w));
     snprintf(w->temporary, length, "%s.tmp.%ld", path, (long)getpid());
     w->file = fopen(w->temporary, "wbe");
     if (!w->file) SR_TRY(fail_output(w, "create"));
@@ -63,17 +74,11 @@ sr_status sr__writer_print(sr__writer *writer, const char *format, ...) {
 }
 
 /* The new name is safe only when the folder's entry is on disk too. */
-static void sync_folder(sr_context *ctx, const char *path) {
-  char *folder = sr__strdup(ctx, path);
-  if (!folder) return;
-  char *slash = strrchr(folder, '/');
-  if (slash) slash[slash == folder ? 1 : 0] = '\0';
-  int descriptor = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor >= 0) {
-    (void)!fsync(descriptor);
-    close(descriptor);
-  }
-  sr__free(ctx, folder);
+static void sync_folder(const char *folder) {
+  int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  (void)!fsync(descriptor);
+  close(descriptor);
 }
 
 sr_status sr__writer_commit(sr__writer **writer) {
@@ -89,7 +94,7 @@ sr_status sr__writer_commit(sr__writer **writer) {
   w->file = NULL;
   if (closed != 0) SR_TRY(fail_output(w, "close"));
   if (rename(w->temporary, w->path) != 0) SR_TRY(fail_output(w, "rename into"));
-  sync_folder(w->ctx, w->path);
+  sync_folder(w->folder);
   writer_close(writer);
   return SR_OK;
 cleanup:

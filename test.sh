@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds with sanitizers, passes the tests.
+#   ./test.sh          everything that fits into minutes
+#   ./test.sh --full   also the release, portable, thread-sanitizer and coverage builds, the heavy
+#                      statistical checks and ten minutes of each fuzzer
+set -euo pipefail
+cd "$(dirname "$0")"
+full=no
+case "${1:-}" in
+  "") ;;
+  --full) full=yes ;;
+  *) echo "usage: ./test.sh [--full]" >&2; exit 2 ;;
+esac
+jobs=$(nproc)
+scripts/install.sh run test
+
+check() { # check PRESET [cmake options]
+  local preset=$1
+  shift
+  echo "== $preset"
+  cmake --preset "$preset" "$@" >/dev/null
+  cmake --build --preset "$preset" -j "$jobs"
+  ctest --preset "$preset" -j "$jobs"
+}
+
+check dev
+[ "$full" = yes ] || exit 0
+
+scripts/install.sh full
+SR_FULL=1 check release
+SR_FULL=1 check tsan
+check coverage
+gcovr --root . --filter src/ --filter cli/ build/coverage --print-summary --txt build/coverage/summary.txt
+cmake --preset run -B build/portable -DSR_NATIVE=OFF -DSR_BUILD_TESTS=ON >/dev/null
+cmake --build build/portable -j "$jobs"
+ctest --test-dir build/portable -j "$jobs" --output-on-failure
+scripts/fuzz.sh 600
