@@ -1,0 +1,136 @@
+/* Critical-difference diagrams, drawn here: a rank axis, a stem a method, bars over groups. */
+#include <math.h>
+
+#include "page.h"
+
+enum { WIDTH = 680, LEFT = 170, RIGHT = 510, AXIS = 40, LINE_HEIGHT = 22, FIRST_LABEL = 92 };
+
+typedef struct ranking {
+  int32_t count;
+  const char *const *names;
+  const double *ranks;
+  int32_t *order; /* methods from best to worst */
+  double difference;
+} ranking;
+
+static void sort_by_rank(ranking *r) {
+  for (int32_t i = 0; i < r->count; i++) {
+    int32_t place = i;
+    for (; place > 0 && r->ranks[r->order[place - 1]] > r->ranks[i]; place--)
+      r->order[place] = r->order[place - 1];
+    r->order[place] = i;
+  }
+}
+
+static double position(const ranking *r, double rank) {
+  double share = r->count > 1 ? (rank - 1.0) / (double)(r->count - 1) : 0.5;
+  return LEFT + share * (RIGHT - LEFT);
+}
+
+static sr_status segment(sr_context *ctx, sr__text *out, double x1, double y1, double x2, double y2,
+                         double width) {
+  return sr__text_print(ctx, out,
+                        "<path d=\"M%.1f,%.1f L%.1f,%.1f\" stroke=\"black\" stroke-width=\"%.1f\"/>\n",
+                        x1, y1, x2, y2, width);
+}
+
+static sr_status label(sr_context *ctx, sr__text *out, double x, double y, const char *anchor,
+                       const char *text, double rank) {
+  sr_status status = SR_OK;
+  SR_TRY(sr__text_print(ctx, out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" fill=\"black\">",
+                        x, y, anchor));
+  SR_TRY(sr__text_escaped(ctx, out, text));
+  if (isfinite(rank)) SR_TRY(sr__text_print(ctx, out, " (%.2f)", rank));
+  SR_TRY(sr__text_string(ctx, out, "</text>\n"));
+cleanup:
+  return status;
+}
+
+static sr_status axis(sr_context *ctx, sr__text *out, const ranking *r) {
+  sr_status status = SR_OK;
+  SR_TRY(segment(ctx, out, LEFT, AXIS, RIGHT, AXIS, 1.5));
+  for (int32_t k = 1; k <= r->count; k++) {
+    char text[16];
+    snprintf(text, sizeof text, "%d", k);
+    SR_TRY(segment(ctx, out, position(r, k), AXIS - 5, position(r, k), AXIS, 1.0));
+    SR_TRY(label(ctx, out, position(r, k), AXIS - 10, "middle", text, NAN));
+  }
+cleanup:
+  return status;
+}
+
+/* The better half is named on the left, the other on the right, so that stems do not cross. */
+static sr_status stems(sr_context *ctx, sr__text *out, const ranking *r) {
+  sr_status status = SR_OK;
+  int32_t half = (r->count + 1) / 2;
+  for (int32_t i = 0; i < r->count; i++) {
+    int32_t method = r->order[i];
+    bool left = i < half;
+    double x = position(r, r->ranks[method]);
+    double y = FIRST_LABEL + LINE_HEIGHT * (double)(left ? i : r->count - 1 - i);
+    double end = left ? LEFT - 12 : RIGHT + 12;
+    SR_TRY(segment(ctx, out, x, AXIS, x, y, 1.0));
+    SR_TRY(segment(ctx, out, x, y, end, y, 1.0));
+    SR_TRY(label(ctx, out, left ? end - 4 : end + 4, y + 4.5, left ? "end" : "start",
+                 r->names[method], r->ranks[method]));
+  }
+cleanup:
+  return status;
+}
+
+/* Maximal runs in rank order whose ends differ by less than the critical difference. */
+static sr_status cliques(sr_context *ctx, sr__text *out, const ranking *r) {
+  sr_status status = SR_OK;
+  int32_t reached = 0, drawn = 0;
+  for (int32_t i = 0; i < r->count; i++) {
+    int32_t last = i;
+    while (last + 1 < r->count &&
+           r->ranks[r->order[last + 1]] - r->ranks[r->order[i]] < r->difference)
+      last++;
+    if (last <= reached || last == i) continue;
+    double y = AXIS + 10 + 7.0 * (double)(drawn++ % 5);
+    SR_TRY(segment(ctx, out, position(r, r->ranks[r->order[i]]) - 4, y,
+                   position(r, r->ranks[r->order[last]]) + 4, y, 4.0));
+    reached = last;
+  }
+cleanup:
+  return status;
+}
+
+static sr_status diagram(sr_context *ctx, sr__text *out, const ranking *r) {
+  sr_status status = SR_OK;
+  int32_t half = (r->count + 1) / 2;
+  int32_t height = FIRST_LABEL + LINE_HEIGHT * half + 26;
+  char text[64];
+  SR_TRY(sr__text_print(ctx, out,
+                        "<svg viewBox=\"0 0 %d %d\" xmlns=\"http://www.w3.org/2000/svg\" fill=\"none\" "
+                        "font-family=\"sans-serif\" font-size=\"13\">\n",
+                        WIDTH, height));
+  SR_TRY(axis(ctx, out, r));
+  SR_TRY(stems(ctx, out, r));
+  SR_TRY(cliques(ctx, out, r));
+  snprintf(text, sizeof text, "critical difference %.3f", r->difference);
+  SR_TRY(label(ctx, out, WIDTH / 2.0, height - 8.0, "middle", text, NAN));
+  SR_TRY(sr__text_string(ctx, out, "</svg>\n"));
+cleanup:
+  return status;
+}
+
+sr_status sr_page_add_ranks(sr_context *ctx, sr_page *page, const char *title, int32_t count,
+                            const char *const *names, const double *ranks,
+                            double critical_difference) {
+  sr_status status = SR_OK;
+  ranking r = {count, names, ranks, NULL, critical_difference};
+  sr__text svg = {0};
+  if (count < 2)
+    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "a ranking needs two methods at least, not %d", count));
+  SR_NEW(ctx, r.order, count);
+  sort_by_rank(&r);
+  SR_TRY(diagram(ctx, &svg, &r));
+  SR_TRY(page->renderer->plot(ctx, &page->body, title, svg.bytes));
+  page->plots += page->renderer->draws;
+cleanup:
+  sr__free(ctx, r.order);
+  sr__free(ctx, svg.bytes);
+  return status;
+}

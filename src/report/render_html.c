@@ -1,0 +1,165 @@
+/* One self-contained HTML file: inline style, inline SVG, no script, nothing from the network. */
+#include "page.h"
+
+/* Colours are custom properties, so that dark mode and print change one block each. gnuplot writes
+ * its axes in "black" and its grid in "gray": the style maps both to the page's ink. */
+static const char style[] =
+    ":root{--paper:#fdfdfc;--card:#fff;--ink:#1d2329;--soft:#5c6670;--line:#dfe3e6;--accent:#2867a8;"
+    "--agrees:#e3f3e6;--partly:#fdf1d3;--differs:#fbe3df;--untested:#eceff1;"
+    "--agrees-ink:#1f7a38;--partly-ink:#93650a;--differs-ink:#b3321f;--untested-ink:#5c6670;"
+    "color-scheme:light dark}\n"
+    "@media(prefers-color-scheme:dark){:root{--paper:#14181c;--card:#1b2026;--ink:#e4e8eb;"
+    "--soft:#9aa5af;--line:#333b43;--accent:#7db4ea;"
+    "--agrees:#17361f;--partly:#3d3113;--differs:#46201a;--untested:#262c33;"
+    "--agrees-ink:#7fd495;--partly-ink:#e6bd62;--differs-ink:#f29a8b;--untested-ink:#9aa5af}}\n"
+    "@media print{:root{--paper:#fff;--card:#fff;--ink:#000;--soft:#444;--line:#bbb;"
+    "color-scheme:light}figure,.scroll,.note{break-inside:avoid}h1,h2,h3{break-after:avoid}}\n"
+    "*{box-sizing:border-box}\n"
+    "body{margin:0;background:var(--paper);color:var(--ink);"
+    "font:16px/1.55 system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans',sans-serif;"
+    "-webkit-text-size-adjust:100%}\n"
+    "main{max-width:60rem;margin:0 auto;padding:2rem 1.1rem 4rem}\n"
+    "h1{font-size:1.9rem;line-height:1.2;margin:0 0 1.2rem;letter-spacing:-.01em}\n"
+    "h2{font-size:1.4rem;margin:2.6rem 0 .7rem;padding-top:1.1rem;border-top:1px solid var(--line)}\n"
+    "h3{font-size:1.1rem;margin:1.8rem 0 .5rem}h4,h5{font-size:1rem;margin:1.2rem 0 .4rem}\n"
+    "p{margin:.6rem 0;max-width:46rem}\n"
+    ".note{margin:.9rem 0;padding:.6rem .9rem;border-left:4px solid var(--line);"
+    "border-radius:0 .4rem .4rem 0;background:var(--untested);max-width:46rem}\n"
+    ".scroll{overflow-x:auto;margin:1rem 0;border:1px solid var(--line);border-radius:.5rem;"
+    "background:var(--card)}\n"
+    "table{border-collapse:collapse;width:100%;font-size:.9rem;font-variant-numeric:tabular-nums}\n"
+    "caption{caption-side:top;text-align:left;padding:.6rem .7rem;color:var(--soft)}\n"
+    "th,td{padding:.38rem .7rem;border-top:1px solid var(--line);text-align:left;white-space:nowrap}\n"
+    "thead th{font-weight:600;color:var(--soft);white-space:normal}tbody th{font-weight:600}\n"
+    "thead tr:first-child th{border-top:0}caption+thead th{border-top:1px solid var(--line)!important}\n"
+    ".r{text-align:right}.c{text-align:center}.w{white-space:normal;min-width:16rem}\n"
+    ".agrees{background:var(--agrees)}.partly{background:var(--partly)}"
+    ".differs{background:var(--differs)}.untested{background:var(--untested)}\n"
+    ".note.agrees{border-color:var(--agrees-ink)}.note.partly{border-color:var(--partly-ink)}"
+    ".note.differs{border-color:var(--differs-ink)}\n"
+    ".mark{margin-left:.35rem;font-weight:700}.agrees .mark{color:var(--agrees-ink)}"
+    ".partly .mark{color:var(--partly-ink)}.differs .mark{color:var(--differs-ink)}"
+    ".untested .mark{color:var(--untested-ink)}\n"
+    "figure{margin:1rem 0;padding:.6rem;border:1px solid var(--line);border-radius:.5rem;"
+    "background:var(--card);overflow-x:auto}\n"
+    "figure svg{display:block;width:100%;height:auto;max-width:46rem;min-width:30rem;margin:0 auto;"
+    "color:var(--ink)}\n"
+    "figcaption{color:var(--soft);font-size:.9rem;padding:.1rem .2rem .4rem}\n"
+    "svg [stroke=black]{stroke:var(--ink)}svg [fill=black]{fill:var(--ink)}"
+    "svg [color=black]{color:var(--ink)}svg [stroke=gray]{stroke:var(--line)}\n"
+    "@media(max-width:40rem){main{padding:1.2rem .7rem 3rem}h1{font-size:1.5rem}"
+    "h2{font-size:1.2rem}th,td{padding:.3rem .45rem}table{font-size:.82rem}}\n";
+
+static sr_status html_begin(sr_context *ctx, sr__text *out, const char *title) {
+  sr_status status = SR_OK;
+  SR_TRY(sr__text_string(ctx, out,
+                         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                         "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+                         "<link rel=\"icon\" href=\"data:,\">\n<title>"));
+  SR_TRY(sr__text_escaped(ctx, out, title));
+  SR_TRY(sr__text_string(ctx, out, "</title>\n<style>\n"));
+  SR_TRY(sr__text_string(ctx, out, style));
+  SR_TRY(sr__text_string(ctx, out, "</style>\n</head>\n<body>\n<main>\n<h1>"));
+  SR_TRY(sr__text_escaped(ctx, out, title));
+  SR_TRY(sr__text_string(ctx, out, "</h1>\n"));
+cleanup:
+  return status;
+}
+
+static sr_status html_end(sr_context *ctx, sr__text *out) {
+  return sr__text_string(ctx, out, "</main>\n</body>\n</html>\n");
+}
+
+/* <tag attributes>escaped text</tag> and a line end; `attributes` starts with a space or is "". */
+static sr_status element(sr_context *ctx, sr__text *out, const char *tag, const char *attributes,
+                         const char *text) {
+  sr_status status = SR_OK;
+  SR_TRY(sr__text_print(ctx, out, "<%s%s>", tag, attributes));
+  SR_TRY(sr__text_escaped(ctx, out, text));
+  SR_TRY(sr__text_print(ctx, out, "</%s>\n", tag));
+cleanup:
+  return status;
+}
+
+static sr_status html_heading(sr_context *ctx, sr__text *out, int level, const char *text) {
+  char tag[3] = {'h', (char)('1' + level), '\0'};
+  return element(ctx, out, tag, "", text);
+}
+
+static sr_status html_paragraph(sr_context *ctx, sr__text *out, const char *text) {
+  return element(ctx, out, "p", "", text);
+}
+
+static sr_status html_note(sr_context *ctx, sr__text *out, sr_agreement agreement,
+                           const char *text) {
+  char attributes[64];
+  snprintf(attributes, sizeof attributes, " class=\"note %s\"", sr__agreement_class(agreement));
+  return element(ctx, out, "div", attributes, text);
+}
+
+/* ---- tables ------------------------------------------------------------------------------- */
+
+/* Long sentences may wrap; numbers and names may not. */
+enum { LONGEST_UNBROKEN_CELL = 48 };
+
+static sr_status html_cell(sr_context *ctx, sr__text *out, const char *tag, char alignment,
+                           const sr_page_cell *cell) {
+  sr_status status = SR_OK;
+  const char *text = cell->text ? cell->text : "";
+  const char *mark = sr__agreement_mark(cell->agreement);
+  bool wraps = strlen(text) > LONGEST_UNBROKEN_CELL;
+  SR_TRY(sr__text_print(ctx, out, "<%s class=\"%c%s %s\">", tag, alignment, wraps ? " w" : "",
+                        sr__agreement_class(cell->agreement)));
+  SR_TRY(sr__text_escaped(ctx, out, text));
+  if (*mark) SR_TRY(sr__text_print(ctx, out, "<span class=\"mark\">%s</span>", mark));
+  SR_TRY(sr__text_print(ctx, out, "</%s>", tag));
+cleanup:
+  return status;
+}
+
+static sr_status html_table(sr_context *ctx, sr__text *out, const sr_page_table *table) {
+  sr_status status = SR_OK;
+  SR_TRY(sr__text_string(ctx, out, "<div class=\"scroll\"><table>\n"));
+  if (table->caption) SR_TRY(element(ctx, out, "caption", "", table->caption));
+  SR_TRY(sr__text_string(ctx, out, "<thead><tr>"));
+  for (int32_t c = 0; c < table->columns; c++)
+    SR_TRY(html_cell(ctx, out, "th", sr__table_alignment(table, c),
+                     &(sr_page_cell){table->header[c], SR_AGREEMENT_NONE}));
+  SR_TRY(sr__text_string(ctx, out, "</tr></thead>\n<tbody>\n"));
+  for (int64_t r = 0; r < table->rows; r++) {
+    SR_TRY(sr__text_string(ctx, out, "<tr>"));
+    for (int32_t c = 0; c < table->columns; c++)
+      SR_TRY(html_cell(ctx, out, c ? "td" : "th", sr__table_alignment(table, c),
+                       &table->cells[r * table->columns + c]));
+    SR_TRY(sr__text_string(ctx, out, "</tr>\n"));
+  }
+  SR_TRY(sr__text_string(ctx, out, "</tbody></table></div>\n"));
+cleanup:
+  return status;
+}
+
+static sr_status html_plot(sr_context *ctx, sr__text *out, const char *title, const char *svg) {
+  sr_status status = SR_OK;
+  if (!svg) {
+    SR_TRY(sr__text_string(ctx, out, "<div class=\"note missing-plot\">Plot not drawn: "));
+    SR_TRY(sr__text_escaped(ctx, out, title));
+    SR_TRY(sr__text_string(
+        ctx, out, ". It needs the program gnuplot; the numbers are in the tables.</div>\n"));
+    goto cleanup;
+  }
+  SR_TRY(sr__text_string(ctx, out, "<figure class=\"plot\">"));
+  SR_TRY(element(ctx, out, "figcaption", "", title));
+  SR_TRY(sr__text_string(ctx, out, svg));
+  SR_TRY(sr__text_string(ctx, out, "</figure>\n"));
+cleanup:
+  return status;
+}
+
+const sr__renderer sr__render_html = {.begin = html_begin,
+                                      .end = html_end,
+                                      .heading = html_heading,
+                                      .paragraph = html_paragraph,
+                                      .note = html_note,
+                                      .table = html_table,
+                                      .plot = html_plot,
+                                      .draws = true};
