@@ -185,7 +185,7 @@ static sr_status plot_series(sr_context *ctx, sr__text *out, const sr_plot_serie
   if (s->label) SR_TRY(quoted(ctx, out, s->label));
   if (s->low && s->high && s->kind != SR_PLOT_HEAT_MAP)
     SR_TRY(sr__text_print(ctx, out,
-                          ", $data%d using 1:2:3:4 with yerrorbars pt 0 lw 1.2 lc rgb '%s' notitle",
+                          ", $data%d using 1:2:3:4 with yerrorbars pt 7 ps 0.5 lw 1.2 lc rgb '%s' notitle",
                           index, s->kind == SR_PLOT_BARS ? "#7a8794" : colour));
 cleanup:
   return status;
@@ -205,6 +205,40 @@ cleanup:
   return status;
 }
 
+/* Fewer than two decades need names between the powers of ten. */
+static sr_status short_log_tics(sr_context *ctx, sr__text *out, char axis, extent e) {
+  sr_status status = SR_OK;
+  static const int steps[] = {1, 2, 5};
+  int first = (int)floor(log10(e.low)) - 1, last = (int)ceil(log10(e.high)) + 1;
+  SR_TRY(sr__text_print(ctx, out, "set %ctics (", axis));
+  for (int decade = first; decade <= last; decade++)
+    for (int k = 0; k < 3; k++)
+      SR_TRY(sr__text_print(ctx, out, "%s%de%d", decade == first && k == 0 ? "" : ",", steps[k],
+                            decade));
+  SR_TRY(sr__text_string(ctx, out, ")\n"));
+cleanup:
+  return status;
+}
+
+/* gnuplot would widen a log axis to whole decades; a quarter decade on each side is enough. */
+static sr_status log_axis(sr_context *ctx, sr__text *out, const sr_plot *plot, char axis) {
+  sr_status status = SR_OK;
+  const double margin = 1.6;
+  extent e = {INFINITY, -INFINITY};
+  for (int32_t k = 0; k < plot->series_count; k++) {
+    const sr_plot_series *s = &plot->series[k];
+    for (int64_t i = 0; i < s->count; i++)
+      if (is_shown(plot, s, i)) widen(&e, axis == 'x' ? s->x[i] : s->y[i]);
+  }
+  SR_TRY(sr__text_print(ctx, out, "set logscale %c\nset format %c '%%g'\n", axis, axis));
+  if (!(e.low <= e.high)) goto cleanup;
+  SR_TRY(sr__text_print(ctx, out, "set %crange [%.10g:%.10g]\n", axis, e.low / margin,
+                        e.high * margin));
+  if (e.high / e.low < 200.0) SR_TRY(short_log_tics(ctx, out, axis, e));
+cleanup:
+  return status;
+}
+
 static sr_status settings(sr_context *ctx, sr__text *out, const sr_plot *plot) {
   sr_status status = SR_OK;
   bool bars = false, map = false;
@@ -215,16 +249,16 @@ static sr_status settings(sr_context *ctx, sr__text *out, const sr_plot *plot) {
   SR_TRY(sr__text_string(ctx, out,
                          "set terminal svg size 680,400 dynamic noenhanced font 'sans-serif,14'\n"
                          "set grid lc rgb 'gray' dt solid lw 0.6\n"
-                         "set border 3 lw 1\nset tics nomirror\n"
+                         "set border 3 lw 1\nset tics nomirror\nset pointintervalbox 0\n"
                          "set key top left Left reverse samplen 2 spacing 1.1\n"));
   if (map)
     SR_TRY(sr__text_string(ctx, out,
                            "set border 0\nunset grid\nset autoscale noextend\n"
                            "set palette defined (0 '#2c5fa8', 0.5 '#e9e6df', 1 '#c2502a')\n"));
   if (bars) SR_TRY(sr__text_string(ctx, out, "set boxwidth 0.7\nset style fill solid\n"));
-  if (bars && !plot->log_y) SR_TRY(sr__text_string(ctx, out, "set yrange [*<0:*>0]\n"));
-  if (plot->log_x) SR_TRY(sr__text_string(ctx, out, "set logscale x\n"));
-  if (plot->log_y) SR_TRY(sr__text_string(ctx, out, "set logscale y\nset format y '%g'\n"));
+  if (bars && !plot->log_y) SR_TRY(sr__text_string(ctx, out, "set yrange [*<0:0<*]\n"));
+  if (plot->log_x) SR_TRY(log_axis(ctx, out, plot, 'x'));
+  if (plot->log_y) SR_TRY(log_axis(ctx, out, plot, 'y'));
   SR_TRY(axis_names(ctx, out, plot));
   SR_TRY(setting(ctx, out, "xlabel", plot->x_label));
   SR_TRY(setting(ctx, out, "ylabel", plot->y_label));

@@ -42,11 +42,11 @@ static const char style[] =
     ".untested .mark{color:var(--untested-ink)}\n"
     "figure{margin:1rem 0;padding:.6rem;border:1px solid var(--line);border-radius:.5rem;"
     "background:var(--card);overflow-x:auto}\n"
-    "figure svg{display:block;width:100%;height:auto;max-width:46rem;min-width:30rem;margin:0 auto;"
+    "figure svg{display:block;width:100%;height:auto;max-width:46rem;min-width:27rem;margin:0 auto;"
     "color:var(--ink)}\n"
     "figcaption{color:var(--soft);font-size:.9rem;padding:.1rem .2rem .4rem}\n"
     "svg [stroke=black]{stroke:var(--ink)}svg [fill=black]{fill:var(--ink)}"
-    "svg [color=black]{color:var(--ink)}svg [stroke=gray]{stroke:var(--line)}\n"
+    "svg [color=black]{color:var(--ink)}svg [color=white]{color:var(--card)}svg [stroke=gray]{stroke:var(--line)}\n"
     "@media(max-width:40rem){main{padding:1.2rem .7rem 3rem}h1{font-size:1.5rem}"
     "h2{font-size:1.2rem}th,td{padding:.3rem .45rem}table{font-size:.82rem}}\n";
 
