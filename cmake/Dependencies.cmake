@@ -12,11 +12,13 @@ set(SR_FEATURES "zlib blas lapack random123")
 set(SR_MISSING "")
 set(SR_EXCLUDED_SOURCES "")
 
+set(SR_WITHOUT "" CACHE STRING "optional libraries to leave out although they are here")
+
 # sr_optional(name found target source...): links `target` and defines SR_HAVE_NAME, or leaves the
 # sources out.
 macro(sr_optional name found target)
   string(TOUPPER ${name} upper_)
-  if(${found})
+  if(${found} AND NOT ${name} IN_LIST SR_WITHOUT)
     list(APPEND SR_LIBRARIES ${target})
     string(APPEND SR_FEATURES " ${name}")
     target_compile_definitions(sr_flags INTERFACE SR_HAVE_${upper_}=1)

@@ -12,3 +12,15 @@ install(FILES ${PROJECT_BINARY_DIR}/specrouteConfig.cmake ${PROJECT_BINARY_DIR}/
 configure_file(cmake/specroute.pc.in ${PROJECT_BINARY_DIR}/specroute.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/specroute.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 set_target_properties(specroute_cli PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+
+# Man page and completions come out of the command itself.
+add_custom_command(TARGET specroute_cli POST_BUILD VERBATIM
+  COMMAND sh -c "$<TARGET_FILE:specroute_cli> man > specroute.1"
+  COMMAND sh -c "$<TARGET_FILE:specroute_cli> completion bash > specroute.bash"
+  COMMAND sh -c "$<TARGET_FILE:specroute_cli> completion zsh > _specroute"
+  COMMAND sh -c "$<TARGET_FILE:specroute_cli> completion fish > specroute.fish"
+  WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
+install(FILES ${PROJECT_BINARY_DIR}/specroute.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${PROJECT_BINARY_DIR}/specroute.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME specroute)
+install(FILES ${PROJECT_BINARY_DIR}/_specroute DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${PROJECT_BINARY_DIR}/specroute.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""The command as a user meets it: help, man page, completions, exit codes, JSON, the same bytes."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+COMMAND = os.environ["SR_COMMAND"]
+
+
+def run(*arguments, stdin=None):
+    return subprocess.run([COMMAND, *arguments], capture_output=True, text=True, input=stdin, check=False)
+
+
+def commands():
+    listed = run("--help").stdout.split("commands:")[1]
+    return re.findall(r"^  ([a-z0-9-]+) ", listed, re.M)
+
+
+def options(command):
+    return re.findall(r"^  (?:-.,|   ) --([a-z0-9-]+)", run(command, "--help").stdout, re.M)
+
+
+class Tables(unittest.TestCase):
+    """One table makes them all, so they must agree."""
+
+    def test_every_command_has_help_with_an_example(self):
+        self.assertIn("simulate", commands())
+        for command in commands():
+            result = run(command, "--help")
+            self.assertEqual(result.returncode, 0, command)
+            self.assertEqual(result.stderr, "", command)
+            self.assertIn(f"usage: specroute {command}", result.stdout)
+            self.assertIn("example:", result.stdout, command)
+            for common in ("json", "seed", "threads", "quiet", "verbose", "help"):
+                self.assertIn(common, options(command), command)
+
+    def test_man_page_and_completions_name_every_option(self):
+        man = run("man").stdout.replace("\\-", "-")
+        shells = {shell: run("completion", shell).stdout for shell in ("bash", "zsh", "fish")}
+        for command in commands():
+            self.assertIn(f".SS {command}", man)
+            for option in options(command):
+                self.assertIn(f"--{option}", man, command)
+                self.assertIn(f"--{option}", shells["bash"], command)
+                self.assertIn(f"'--{option}[", shells["zsh"], command)
+                self.assertIn(f"from {command}' -l {option}", shells["fish"], command)
+
+    def test_man_page_is_clean_roff(self):
+        if not shutil.which("groff"):
+            self.skipTest("no groff")
+        result = subprocess.run(["groff", "-man", "-Tascii", "-ww", "-z"], input=run("man").stdout,
+                                capture_output=True, text=True, check=False)
+        self.assertEqual(result.stderr, "")
+
+    def test_shells_accept_their_completions(self):
+        for shell in ("bash", "zsh", "fish"):
+            if shutil.which(shell):
+                result = subprocess.run([shell, "-n"], input=run("completion", shell).stdout,
+                                        capture_output=True, text=True, check=False)
+                self.assertEqual((result.returncode, result.stderr), (0, ""), shell)
+
+
+class Usage(unittest.TestCase):
+    def expect(self, code, words, *arguments):
+        result = run(*arguments)
+        self.assertEqual(result.returncode, code, result.stderr)
+        self.assertEqual(result.stdout, "")
+        self.assertRegex(result.stderr, words)
+
+    def test_wrong_usage_is_exit_2_and_says_what(self):
+        self.expect(2, "no command 'trian'", "trian")
+        self.expect(2, "did you mean '--tmix'", "simulate", "ar1", "--tmx", "3")
+        self.expect(2, "unknown option '-z'", "simulate", "ar1", "-z")
+        self.expect(2, "needs a value", "simulate", "ar1", "--n")
+        self.expect(2, "whole number, not '2.5'", "simulate", "ar1", "--n", "2.5")
+        self.expect(2, "from 1 to", "simulate", "ar1", "--n=0")
+        self.expect(2, "one of iid\\|ar", "simulate", "ar1", "--noise-kind", "pink")
+        self.expect(2, "one of ar1\\|grid\\|drift", "simulate", "arma")
+        self.expect(2, "needs ar1", "simulate")
+        self.expect(2, "too many", "simulate", "ar1", "grid")
+        self.expect(2, "takes no value", "simulate", "ar1", "--quiet=1")
+
+    def test_no_argument_shows_the_overview(self):
+        result = run()
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("usage: specroute COMMAND", result.stdout)
+
+    def test_json_errors_are_one_object(self):
+        result = run("simulate", "ar1", "--n", "x", "--json")
+        self.assertEqual(result.returncode, 2)
+        self.assertEqual(json.loads(result.stdout)["error"]["code"], 2)
+
+    def test_version(self):
+        self.assertRegex(run("--version").stdout, r"^specroute \d+\.\d+\.\d+\n$")
+        self.assertIn("with     zlib", run("--version", "-v").stdout)
+        self.assertIn("features", json.loads(run("--version", "--json").stdout))
+
+
+class Simulate(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def test_json_and_columns(self):
+        result = run("simulate", "ar1", "--n", "1000", "--tmix", "10", "--d", "3", "-o", self.path("x.csv"), "--json")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        answer = json.loads(result.stdout)
+        self.assertEqual((answer["n"], answer["d"]), (1000, 3))
+        self.assertAlmostEqual(answer["bayes_risk"], 0.2309, 3)
+        with open(self.path("x.csv"), encoding="ascii") as file:
+            lines = file.read().splitlines()
+        self.assertEqual(lines[0], "x1,x2,x3,y")
+        self.assertEqual(len(lines), 1001)
+        self.assertTrue(all(line.split(",")[3] in ("-1", "1") for line in lines[1:]))
+
+    def test_same_bytes_at_any_thread_count(self):
+        for kind in ("ar1", "grid", "drift"):
+            seen = set()
+            for threads in ("1", "2", "8"):
+                result = run("simulate", kind, "--n", "500", "--threads", threads, "--seed", "7")
+                self.assertEqual(result.returncode, 0, result.stderr)
+                seen.add(result.stdout)
+            self.assertEqual(len(seen), 1, kind)
+            self.assertNotEqual(seen, {run("simulate", kind, "--n", "500", "--seed", "8").stdout})
+
+    def test_unwritable_output_is_exit_1(self):
+        result = run("simulate", "ar1", "-o", "/no/such/folder/x.csv")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("/no/such/folder/x.csv", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

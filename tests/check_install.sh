@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Installs into a fresh folder and builds a separate consumer through CMake and through pkg-config, in
+# C and in C++; every public header stands alone; only sr_ names are exported.
+set -euo pipefail
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+export ASAN_OPTIONS=detect_leaks=0
+flags=(-Wall -Wextra -Werror -pedantic)
+[ -z "${SR_SANITIZE:-}" ] || flags+=("-fsanitize=$SR_SANITIZE")
+cmake --install "$SR_BUILD" --prefix "$folder/usr" >/dev/null
+libdir=$(dirname "$(find "$folder/usr" -name specroute.pc)")/..
+export LD_LIBRARY_PATH=$libdir
+
+cmake -S "$SR_SOURCE/tests/consumer" -B "$folder/build" -DCMAKE_PREFIX_PATH="$folder/usr" \
+  -DCMAKE_C_FLAGS="${flags[*]}" -DCMAKE_CXX_FLAGS="${flags[*]}" >/dev/null
+cmake --build "$folder/build" >/dev/null
+"$folder/build/consumer"
+"$folder/build/consumer_cxx"
+
+export PKG_CONFIG_PATH=$libdir/pkgconfig
+read -ra options <<<"$(pkg-config --define-variable=prefix="$folder/usr" --cflags --libs specroute)"
+cc -std=c17 "${flags[@]}" "$SR_SOURCE/tests/consumer/consumer.c" "${options[@]}" -o "$folder/by_pkg_config"
+"$folder/by_pkg_config"
+
+for header in "$folder"/usr/include/specroute/*.h; do
+  printf "#include <specroute/%s>\nextern int alone;\n" "$(basename "$header")" >"$folder/one.c"
+  cc -std=c17 "${flags[@]}" -I"$folder/usr/include" -fsyntax-only "$folder/one.c"
+  c++ -std=c++17 "${flags[@]}" -I"$folder/usr/include" -fsyntax-only -x c++ "$folder/one.c"
+done
+
+library=$(find "$folder/usr" -name 'libspecroute.so.0')
+[ "$(objdump -p "$library" | awk '/SONAME/ {print $2}')" = libspecroute.so.0 ]
+foreign=$(nm -D --defined-only "$library" | awk '{print $3}' | grep -v '^sr_[a-z]' | grep -v -e '^_' -e asan -e ubsan -e '^$' || true)
+[ -z "$foreign" ] || { echo "exported beside sr_: $foreign"; exit 1; }
+for file in bin/specroute share/man/man1/specroute.1 share/bash-completion/completions/specroute \
+    share/zsh/site-functions/_specroute share/fish/vendor_completions.d/specroute.fish; do
+  [ -s "$folder/usr/$file" ] || { echo "$file was not installed"; exit 1; }
+done
+"$folder/usr/bin/specroute" --version
