@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Runs a benchmark and keeps what it printed:  bench/record.sh NAME COMMAND...
+# The first line of bench/results/NAME.jsonl says what was run, on which commit and machine.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+name=$1
+shift
+mkdir -p bench/results
+machine="$(nproc) x $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(awk '/MemTotal/ {printf "%.0f GB", $2/1048576}' /proc/meminfo)"
+{
+  printf '{"command": "%s", "commit": "%s", "machine": "%s", "date": "%s"}\n' \
+    "$*" "$(git describe --always --dirty)" "$machine" "$(date -u +%F)"
+  "$@"
+} >"bench/results/$name.jsonl.new"
+mv "bench/results/$name.jsonl.new" "bench/results/$name.jsonl"
+cat "bench/results/$name.jsonl"
