@@ -86,6 +86,15 @@ SR_API sr_error sr_context_error(const sr_context *context);
  * another thread. sr_context_resume clears it. */
 SR_API void sr_context_interrupt(sr_context *context);
 SR_API void sr_context_resume(sr_context *context);
+/* 1 once an interrupt was asked for and not yet cleared. */
+SR_API int sr_context_interrupted(const sr_context *context);
+
+/* Random numbers for simulations of one's own: the stream (seed, replicate, unit) gives the same
+ * numbers in any thread, order or process. Uniforms lie in [0, 1). */
+SR_API void sr_random_uniform(uint64_t seed, uint64_t replicate, uint64_t unit, int64_t count,
+                              double *out);
+SR_API void sr_random_normal(uint64_t seed, uint64_t replicate, uint64_t unit, int64_t count,
+                             double *out);
 
 typedef struct sr_build {
   const char *version;    /* "0.1.0" */

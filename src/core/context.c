@@ -88,6 +88,8 @@ sr_error sr_context_error(const sr_context *context) { return context->error; }
 
 void sr_context_interrupt(sr_context *context) { atomic_store(&context->interrupted, 1); }
 
+int sr_context_interrupted(const sr_context *context) { return atomic_load(&context->interrupted); }
+
 void sr_context_resume(sr_context *context) { atomic_store(&context->interrupted, 0); }
 
 /* ---- errors ------------------------------------------------------------------------------- */

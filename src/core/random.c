@@ -1,5 +1,7 @@
 #include "random.h"
 
+#include <specroute/core.h>
+
 #include <math.h>
 #include <string.h>
 
@@ -141,4 +143,20 @@ double sr__normal_quantile(double p) {
   double value = r <= 5.0 ? polynomial(c, 7, r - 1.6) / polynomial(d, 7, r - 1.6)
                           : polynomial(e, 7, r - 5.0) / polynomial(f, 7, r - 5.0);
   return q < 0 ? -value : value;
+}
+
+/* ---- the public streams ------------------------------------------------------------------- */
+
+void sr_random_uniform(uint64_t seed, uint64_t replicate, uint64_t unit, int64_t count,
+                       double *out) {
+  sr__random random;
+  sr__random_init(&random, seed, SR_PURPOSE_EXPERIMENT, replicate, unit);
+  for (int64_t i = 0; i < count; i++) out[i] = sr__random_uniform(&random);
+}
+
+void sr_random_normal(uint64_t seed, uint64_t replicate, uint64_t unit, int64_t count,
+                      double *out) {
+  sr__random random;
+  sr__random_init(&random, seed, SR_PURPOSE_EXPERIMENT, replicate, unit);
+  for (int64_t i = 0; i < count; i++) out[i] = sr__random_normal(&random);
 }

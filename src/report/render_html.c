@@ -46,7 +46,7 @@ static const char style[] =
     "color:var(--ink)}\n"
     "figcaption{color:var(--soft);font-size:.9rem;padding:.1rem .2rem .4rem}\n"
     "svg [stroke=black]{stroke:var(--ink)}svg [fill=black]{fill:var(--ink)}"
-    "svg [color=black]{color:var(--ink)}svg [color=white]{color:var(--card)}svg [stroke=gray]{stroke:var(--line)}\n"
+    "svg .gridline{stroke:var(--line)}svg [color=black]{color:var(--ink)}svg [color=white]{color:var(--card)}svg [stroke=gray]{stroke:var(--line)}\n"
     "@media(max-width:40rem){main{padding:1.2rem .7rem 3rem}h1{font-size:1.5rem}"
     "h2{font-size:1.2rem}th,td{padding:.3rem .45rem}table{font-size:.82rem}}\n";
 
