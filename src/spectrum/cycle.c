@@ -1,0 +1,251 @@
+/* The K-cycle in single precision: Gauss-Seidel inside chunks, aggregation, and up to two steps of
+ * flexible conjugate gradients on every coarse level. */
+#include "multilevel.h"
+
+/* Levels with fewer chunks run faster on one thread than the pool wakes up. */
+enum { CHUNKS_FOR_THREADS = 8 };
+
+sr_status sr__run(sr_context *ctx, const sr__level *level, sr__item_fn kernel, void *pass,
+                  double *sums, int count) {
+  sr_status status = SR_OK;
+  if (level->chunks < CHUNKS_FOR_THREADS) {
+    for (int64_t c = 0; c < level->chunks; c++) SR_TRY(kernel(ctx, pass, c, 0));
+  } else {
+    SR_TRY(sr__parallel_for(ctx, level->chunks, kernel, pass));
+  }
+  for (int s = 0; s < count; s++) sums[s] = 0;
+  for (int64_t c = 0; c < level->chunks; c++) {
+    for (int s = 0; s < count; s++) sums[s] += level->partial[c * SR__SUMS + s];
+  }
+cleanup:
+  return status;
+}
+
+/* ---- kernels ------------------------------------------------------------------------------ */
+
+/* sum + the weighted values of the groups [from, to) of columns. */
+static inline sr__f8 add_groups(const sr__level *level, const float *v, sr__f8 sum, uint32_t from,
+                                uint32_t to) {
+  const int32_t *column = level->column + (size_t)from * SR__LANES;
+  if (!level->value) {
+    for (uint32_t g = from; g < to; g++, column += SR__LANES)
+      sum += sr__f8_gather(v, sr__i8_load(column));
+    return sum;
+  }
+  const float *value = level->value + (size_t)from * SR__LANES;
+  for (uint32_t g = from; g < to; g++, column += SR__LANES, value += SR__LANES)
+    sum += sr__f8_load(value) * sr__f8_gather(v, sr__i8_load(column));
+  return sum;
+}
+
+/* y := one forward sweep from zero. */
+static sr_status relax_forward(sr_context *worker, void *data, int64_t chunk, int slot_) {
+  (void)worker, (void)slot_;
+  const sr__pass *pass = data;
+  const sr__level *level = pass->level;
+  int32_t end = sr__chunk_end(level, chunk);
+  for (int32_t s = sr__chunk_begin(chunk); s < end; s += SR__LANES) {
+    uint32_t slice = (uint32_t)s / SR__LANES;
+    sr__f8 sum = add_groups(level, level->y, sr__f8_load(pass->in + s), level->first[slice],
+                            level->middle[slice]);
+    sr__f8_store(level->y + s, sum * sr__f8_load(level->inverse + s));
+  }
+  return SR_OK;
+}
+
+/* b of the next level := P' (b - L y). After the forward sweep the residual of a row is what the
+ * columns it did not look at contribute. A chunk's aggregates are its own. */
+static sr_status restrict_residual(sr_context *worker, void *data, int64_t chunk, int slot_) {
+  (void)worker, (void)slot_;
+  const sr__pass *pass = data;
+  const sr__level *level = pass->level;
+  float *coarse_b = pass->next->b;
+  int32_t begin = sr__chunk_begin(chunk), end = sr__chunk_end(level, chunk);
+  for (int32_t s = begin; s < end; s++) coarse_b[level->coarse[s]] = 0;
+  for (int32_t s = begin; s < end; s += SR__LANES) {
+    uint32_t slice = (uint32_t)s / SR__LANES;
+    sr__f8 sum = add_groups(level, level->y, (sr__f8){0}, level->middle[slice],
+                            level->first[slice + 1]);
+    for (int lane = 0; lane < SR__LANES; lane++) coarse_b[level->coarse[s + lane]] += sum[lane];
+  }
+  return SR_OK;
+}
+
+/* y += P z of the next level. */
+static sr_status prolong(sr_context *worker, void *data, int64_t chunk, int slot_) {
+  (void)worker, (void)slot_;
+  const sr__pass *pass = data;
+  const sr__level *level = pass->level;
+  int32_t end = sr__chunk_end(level, chunk);
+  for (int32_t s = sr__chunk_begin(chunk); s < end; s += SR__LANES) {
+    sr__f8 step = sr__f8_gather(pass->next->z, sr__i8_load(level->coarse + s));
+    sr__f8_store(level->y + s, sr__f8_load(level->y + s) + step);
+  }
+  return SR_OK;
+}
+
+/* z := one backward sweep from y. Columns inside the chunk read z, which starts as a copy of y;
+ * others read y, which no chunk changes here. Both live in one block, so one gather serves. */
+static sr_status relax_backward(sr_context *worker, void *data, int64_t chunk, int slot_) {
+  (void)worker, (void)slot_;
+  const sr__pass *pass = data;
+  const sr__level *level = pass->level;
+  int32_t begin = sr__chunk_begin(chunk), end = sr__chunk_end(level, chunk);
+  memcpy(level->z + begin, level->y + begin, (size_t)(end - begin) * sizeof(float));
+  const sr__i8 here = (int32_t)chunk - (sr__i8){0}, shift = level->stride - (sr__i8){0};
+  for (int32_t s = end - SR__LANES; s >= begin; s -= SR__LANES) {
+    uint32_t slice = (uint32_t)s / SR__LANES;
+    sr__f8 sum = sr__f8_load(pass->in + s);
+    for (size_t g = level->first[slice]; g < level->first[slice + 1]; g++) {
+      sr__i8 column = sr__i8_load(level->column + g * SR__LANES);
+      column += (column >> SR__CHUNK_BITS == here) & shift;
+      sr__f8 v = sr__f8_gather(level->y, column);
+      sum += level->value ? sr__f8_load(level->value + g * SR__LANES) * v : v;
+    }
+    sr__f8_store(level->z + s, sum * sr__f8_load(level->inverse + s));
+  }
+  return SR_OK;
+}
+
+/* L v of one slice of a level with weights, from differences: nothing cancels. */
+static inline sr__f8 slice_product(const sr__level *level, const float *v, int32_t s) {
+  uint32_t slice = (uint32_t)s / SR__LANES;
+  sr__f8 own = sr__f8_load(v + s), sum = {0};
+  for (size_t g = level->first[slice]; g < level->first[slice + 1]; g++) {
+    sr__f8 other = sr__f8_gather(v, sr__i8_load(level->column + g * SR__LANES));
+    sum += sr__f8_load(level->value + g * SR__LANES) * (own - other);
+  }
+  return sum;
+}
+
+/* p := z, q := L z; sums z'q, z'b, b'b. */
+static sr_status first_step(sr_context *worker, void *data, int64_t chunk, int slot_) {
+  (void)worker, (void)slot_;
+  const sr__pass *pass = data;
+  const sr__level *level = pass->level;
+  int32_t end = sr__chunk_end(level, chunk);
+  sr__d4 zq = {0}, zb = {0}, bb = {0};
+  for (int32_t s = sr__chunk_begin(chunk); s < end; s += SR__LANES) {
+    sr__f8 q = slice_product(level, level->z, s), z = sr__f8_load(level->z + s);
+    sr__d8 dz = sr__d8_from(z), db = sr__d8_from(sr__f8_load(level->b + s));
+    sr__f8_store(level->p + s, z);
+    sr__f8_store(level->q + s, q);
+    zq = sr__d4_dot(zq, dz, sr__d8_from(q));
+    zb = sr__d4_dot(zb, dz, db);
+    bb = sr__d4_dot(bb, db, db);
+  }
+  double *sum = level->partial + chunk * SR__SUMS;
+  sum[0] = sr__d4_sum(zq);
+  sum[1] = sr__d4_sum(zb);
+  sum[2] = sr__d4_sum(bb);
+  return SR_OK;
+}
+
+/* b -= factor * q; sums b'b. */
+static sr_status subtract(sr_context *worker, void *data, int64_t chunk, int slot_) {
+  (void)worker, (void)slot_;
+  const sr__pass *pass = data;
+  const sr__level *level = pass->level;
+  int32_t end = sr__chunk_end(level, chunk);
+  sr__d4 bb = {0};
+  for (int32_t s = sr__chunk_begin(chunk); s < end; s += SR__LANES) {
+    sr__f8 b = sr__f8_load(level->b + s) - pass->factor[0] * sr__f8_load(level->q + s);
+    sr__f8_store(level->b + s, b);
+    bb = sr__d4_dot(bb, sr__d8_from(b), sr__d8_from(b));
+  }
+  level->partial[chunk * SR__SUMS] = sr__d4_sum(bb);
+  return SR_OK;
+}
+
+/* Sums z'Lz, z'b, z'q of the second direction. */
+static sr_status second_step(sr_context *worker, void *data, int64_t chunk, int slot_) {
+  (void)worker, (void)slot_;
+  const sr__pass *pass = data;
+  const sr__level *level = pass->level;
+  int32_t end = sr__chunk_end(level, chunk);
+  sr__d4 zz = {0}, zb = {0}, zq = {0};
+  for (int32_t s = sr__chunk_begin(chunk); s < end; s += SR__LANES) {
+    sr__d8 z = sr__d8_from(sr__f8_load(level->z + s));
+    zz = sr__d4_dot(zz, z, sr__d8_from(slice_product(level, level->z, s)));
+    zb = sr__d4_dot(zb, z, sr__d8_from(sr__f8_load(level->b + s)));
+    zq = sr__d4_dot(zq, z, sr__d8_from(sr__f8_load(level->q + s)));
+  }
+  double *sum = level->partial + chunk * SR__SUMS;
+  sum[0] = sr__d4_sum(zz);
+  sum[1] = sr__d4_sum(zb);
+  sum[2] = sr__d4_sum(zq);
+  return SR_OK;
+}
+
+/* z := factor[0] p + factor[1] z. */
+static sr_status combine(sr_context *worker, void *data, int64_t chunk, int slot_) {
+  (void)worker, (void)slot_;
+  const sr__pass *pass = data;
+  const sr__level *level = pass->level;
+  int32_t end = sr__chunk_end(level, chunk);
+  for (int32_t s = sr__chunk_begin(chunk); s < end; s += SR__LANES)
+    sr__f8_store(level->z + s, pass->factor[0] * sr__f8_load(level->p + s) +
+                                   pass->factor[1] * sr__f8_load(level->z + s));
+  return SR_OK;
+}
+
+/* ---- the cycle ---------------------------------------------------------------------------- */
+
+/* A second step is taken unless the first reduced the residual to a quarter. */
+static const double GOOD_ENOUGH = 0.0625;
+
+/* z := up to two steps of conjugate gradients for L z = b, each preconditioned by a cycle. */
+static sr_status inner_steps(sr_context *ctx, sr__hierarchy *h, int k) {
+  sr_status status = SR_OK;
+  sr__level *level = &h->level[k];
+  sr__pass pass = {.level = level};
+  double one[3], two[3], rest;
+  SR_TRY(sr__cycle(ctx, h, k, level->b));
+  if (k == h->count - 1) goto cleanup;
+  SR_TRY(sr__run(ctx, level, first_step, &pass, one, 3));
+  if (!(one[0] > 0)) goto cleanup;
+  double alpha = one[1] / one[0];
+  pass.factor[0] = (float)alpha;
+  SR_TRY(sr__run(ctx, level, subtract, &pass, &rest, 1));
+  if (rest >= GOOD_ENOUGH * one[2]) {
+    SR_TRY(sr__cycle(ctx, h, k, level->b));
+    SR_TRY(sr__run(ctx, level, second_step, &pass, two, 3));
+    double curvature = two[0] - two[2] * two[2] / one[0];
+    if (curvature > 1e-30 * two[0]) {
+      pass.factor[1] = (float)(two[1] / curvature);
+      pass.factor[0] = (float)(alpha - two[2] * (two[1] / curvature) / one[0]);
+    }
+  }
+  SR_TRY(sr__run(ctx, level, combine, &pass, NULL, 0));
+cleanup:
+  return status;
+}
+
+/* z := inverse b; the last level is one chunk. */
+static void solve_dense(const sr__hierarchy *h, const float *b) {
+  const sr__level *level = &h->level[h->count - 1];
+  float sum[SR__DENSE_MAX] = {0};
+  for (int32_t j = 0; j < h->dense; j++) {
+    const float *row = h->solve + (size_t)j * (size_t)h->dense;
+    float value = b[sr__slot_of(h->dense, j)];
+    for (int32_t i = 0; i < h->dense; i++) sum[i] += row[i] * value;
+  }
+  for (int32_t i = 0; i < h->dense; i++) level->z[sr__slot_of(h->dense, i)] = sum[i];
+}
+
+sr_status sr__cycle(sr_context *ctx, sr__hierarchy *h, int k, const float *b) {
+  sr_status status = SR_OK;
+  if (k == h->count - 1) {
+    solve_dense(h, b);
+    return SR_OK;
+  }
+  const sr__level *level = &h->level[k];
+  sr__pass pass = {.level = level, .next = &h->level[k + 1], .in = b};
+  SR_TRY(sr__run(ctx, level, relax_forward, &pass, NULL, 0));
+  SR_TRY(sr__run(ctx, level, restrict_residual, &pass, NULL, 0));
+  SR_TRY(inner_steps(ctx, h, k + 1));
+  SR_TRY(sr__run(ctx, level, prolong, &pass, NULL, 0));
+  SR_TRY(sr__run(ctx, level, relax_backward, &pass, NULL, 0));
+cleanup:
+  return status;
+}

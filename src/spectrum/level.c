@@ -1,0 +1,244 @@
+/* Levels: the sliced layout and the hierarchy of them. */
+#include <lapacke.h>
+
+#include "multilevel.h"
+
+typedef struct layout_work {
+  const sr__csr *graph;
+  sr__level *level;
+  const int32_t *aggregate; /* of nodes, when coarse slots are written */
+  int64_t coarse_nodes;
+} layout_work;
+
+/* Points to an earlier slice of the same chunk. */
+static bool points_back(int32_t from, int32_t to) {
+  return to >> SR__CHUNK_BITS == from >> SR__CHUNK_BITS && to / SR__LANES < from / SR__LANES;
+}
+
+/* ---- columns ------------------------------------------------------------------------------ */
+
+/* Width of both halves of each slice, for now in first[slice + 1] (all) and middle[slice]. */
+static sr_status measure_chunk(sr_context *worker, void *data, int64_t chunk, int slot_) {
+  (void)worker, (void)slot_;
+  layout_work *w = data;
+  sr__level *level = w->level;
+  int32_t end = sr__chunk_end(level, chunk);
+  for (int32_t slice = sr__chunk_begin(chunk); slice < end; slice += SR__LANES) {
+    int64_t back_width = 0, rest_width = 0;
+    for (int32_t slot = slice; slot < slice + SR__LANES; slot++) {
+      int32_t node = sr__node_at(level->nodes, slot);
+      if (node < 0) continue;
+      int64_t back = 0, row = w->graph->offset[node], row_end = w->graph->offset[node + 1];
+      for (int64_t a = row; a < row_end; a++)
+        back += points_back(slot, sr__slot_of(level->nodes, w->graph->neighbor[a]));
+      if (back > back_width) back_width = back;
+      if (row_end - row - back > rest_width) rest_width = row_end - row - back;
+    }
+    level->middle[slice / SR__LANES] = (uint32_t)back_width;
+    level->first[slice / SR__LANES + 1] = (uint32_t)(back_width + rest_width);
+  }
+  return SR_OK;
+}
+
+static void fill_row(const layout_work *w, int32_t slot, int32_t node) {
+  sr__level *level = w->level;
+  const sr__csr *graph = w->graph;
+  int lane = slot % SR__LANES;
+  size_t back = level->first[slot / SR__LANES], rest = level->middle[slot / SR__LANES];
+  double degree = 0;
+  for (int64_t a = graph->offset[node]; a < graph->offset[node + 1]; a++) {
+    int32_t to = sr__slot_of(level->nodes, graph->neighbor[a]);
+    size_t place = (points_back(slot, to) ? back++ : rest++) * SR__LANES + (size_t)lane;
+    float weight = graph->weight ? graph->weight[a] : 1.0f;
+    level->column[place] = to;
+    if (level->value) level->value[place] = weight;
+    degree += weight;
+  }
+  level->inverse[slot] = (float)(1 / degree);
+  level->mass[slot] = graph->mass ? graph->mass[node] : (float)degree;
+}
+
+static sr_status fill_chunk(sr_context *worker, void *data, int64_t chunk, int slot_) {
+  (void)worker, (void)slot_;
+  layout_work *w = data;
+  sr__level *level = w->level;
+  int32_t begin = sr__chunk_begin(chunk), end = sr__chunk_end(level, chunk);
+  size_t from = (size_t)level->first[begin / SR__LANES] * SR__LANES;
+  size_t to = (size_t)level->first[end / SR__LANES] * SR__LANES;
+  for (size_t c = from; c < to; c++) level->column[c] = level->slots;
+  if (level->value) memset(level->value + from, 0, (to - from) * sizeof(float));
+  for (int32_t slot = begin; slot < end; slot++) {
+    int32_t node = sr__node_at(level->nodes, slot);
+    level->inverse[slot] = level->mass[slot] = 0;
+    if (node >= 0) fill_row(w, slot, node);
+  }
+  return SR_OK;
+}
+
+sr_status sr__level_build(sr_context *ctx, const sr__csr *graph, sr__level *level) {
+  sr_status status = SR_OK;
+  layout_work w = {.graph = graph, .level = level};
+  *level = (sr__level){.nodes = graph->nodes, .chunks = sr__chunks_of(graph->nodes)};
+  level->slots = sr__chunk_begin(level->chunks - 1) +
+                 sr__stretch(level->nodes, level->chunks - 1) * SR__LANES;
+  level->stride = level->slots + SR__LANES;
+  int64_t slices = level->slots / SR__LANES, total = 0;
+  SR_NEW(ctx, level->first, slices + 1);
+  SR_NEW(ctx, level->middle, slices);
+  SR_NEW(ctx, level->inverse, level->slots);
+  SR_NEW(ctx, level->mass, level->slots);
+  SR_NEW(ctx, level->partial, level->chunks * SR__SUMS);
+  SR_TRY(sr__parallel_for(ctx, level->chunks, measure_chunk, &w));
+  level->first[0] = 0;
+  for (int64_t s = 0; s < slices; s++) {
+    level->middle[s] += (uint32_t)total;
+    total += level->first[s + 1];
+    if (total > UINT32_MAX)
+      SR_TRY(sr__fail(ctx, SR_ERROR_OVERFLOW, "a graph of %lld arcs is too large for the solver",
+                      (long long)graph->arcs));
+    level->first[s + 1] = (uint32_t)total;
+  }
+  SR_NEW(ctx, level->column, total * SR__LANES);
+  if (graph->weight) SR_NEW(ctx, level->value, total * SR__LANES);
+  SR_TRY(sr__parallel_for(ctx, level->chunks, fill_chunk, &w));
+cleanup:
+  if (status != SR_OK) sr__level_free(ctx, level);
+  return status;
+}
+
+sr_status sr__level_add_vectors(sr_context *ctx, sr__level *level, bool inner) {
+  sr_status status = SR_OK;
+  SR_NEW_ZERO(ctx, level->y, 2 * (int64_t)level->stride);
+  level->z = level->y + level->stride;
+  if (inner) {
+    SR_NEW_ZERO(ctx, level->b, level->stride);
+    SR_NEW_ZERO(ctx, level->p, level->stride);
+    SR_NEW_ZERO(ctx, level->q, level->stride);
+  }
+cleanup:
+  return status;
+}
+
+void sr__level_free(sr_context *ctx, sr__level *level) {
+  void *blocks[] = {level->first, level->middle, level->column, level->value, level->inverse,
+                    level->mass,  level->coarse, level->b,      level->y,     level->p,
+                    level->q,     level->partial};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__free(ctx, blocks[i]);
+  *level = (sr__level){0};
+}
+
+/* ---- the hierarchy ------------------------------------------------------------------------ */
+
+static sr_status write_coarse_slots(sr_context *worker, void *data, int64_t chunk, int slot_) {
+  (void)worker, (void)slot_;
+  layout_work *w = data;
+  sr__level *level = w->level;
+  for (int32_t slot = sr__chunk_begin(chunk); slot < sr__chunk_end(level, chunk); slot++) {
+    int32_t node = sr__node_at(level->nodes, slot);
+    /* Slots without a node share the aggregate of a neighbour chunk member: they add zero there. */
+    if (node < 0) node = sr__chunk_begin(chunk);
+    level->coarse[slot] = sr__slot_of(w->coarse_nodes, w->aggregate[node]);
+  }
+  return SR_OK;
+}
+
+/* Nodes at which the dense solver takes over, and the rate below which coarsening has stalled. */
+enum { DENSE_NODES = 96 };
+static const double STALL = 0.8;
+
+static sr_status dense_level(sr_context *ctx, const sr__csr *graph, sr__hierarchy *h) {
+  sr_status status = SR_OK;
+  int64_t n = graph->nodes;
+  double *a = NULL, trace = 0;
+  SR_NEW_ZERO(ctx, a, n * n);
+  SR_NEW(ctx, h->solve, n * n);
+  for (int64_t i = 0; i < n; i++) {
+    for (int64_t e = graph->offset[i]; e < graph->offset[i + 1]; e++) {
+      double w = graph->weight ? graph->weight[e] : 1;
+      a[i * n + graph->neighbor[e]] -= w;
+      a[i * n + i] += w;
+      trace += w;
+    }
+  }
+  for (int64_t i = 0; i < n * n; i++) a[i] += trace / (double)(n * n);
+  if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', (int)n, a, (int)n) != 0 ||
+      LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'L', (int)n, a, (int)n) != 0)
+    SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "the coarsest graph of %lld nodes is not connected",
+                    (long long)n));
+  for (int64_t i = 0; i < n; i++) {
+    for (int64_t j = 0; j <= i; j++)
+      h->solve[i * n + j] = h->solve[j * n + i] = (float)a[j * n + i];
+  }
+  h->dense = (int32_t)n;
+  SR_NEW(ctx, h->values, h->wanted);
+  SR_NEW(ctx, h->vectors, h->wanted * n);
+  SR_TRY(sr__dense_pairs(ctx, graph, h->wanted, h->values, h->vectors));
+cleanup:
+  sr__free(ctx, a);
+  return status;
+}
+
+/* One step: the coarse graph of level k, and the slots of its nodes in level k. The finer graph is
+ * laid out here and freed, so that only one pair of plain graphs is alive. */
+static sr_status add_level(sr_context *ctx, sr__hierarchy *h, const sr__csr *fine, sr__csr *coarse,
+                           int32_t *aggregate) {
+  sr_status status = SR_OK;
+  sr__level *level = &h->level[h->count];
+  SR_TRY(sr__level_build(ctx, fine, level));
+  h->count++;
+  SR_NEW(ctx, level->coarse, level->slots);
+  layout_work w = {.level = level, .aggregate = aggregate, .coarse_nodes = coarse->nodes};
+  SR_TRY(sr__parallel_for(ctx, level->chunks, write_coarse_slots, &w));
+cleanup:
+  return status;
+}
+
+static sr_status finish_hierarchy(sr_context *ctx, sr__hierarchy *h, const sr__csr *last) {
+  sr_status status = SR_OK;
+  SR_TRY(sr__level_build(ctx, last, &h->level[h->count]));
+  h->count++;
+  SR_TRY(dense_level(ctx, last, h));
+  for (int64_t i = 0; i < last->nodes; i++)
+    h->volume += last->mass ? last->mass[i] : sr__csr_degree(last, i);
+  for (int k = 0; k < h->count; k++) SR_TRY(sr__level_add_vectors(ctx, &h->level[k], k > 0));
+cleanup:
+  return status;
+}
+
+sr_status sr__hierarchy_build(sr_context *ctx, const sr__csr *graph, int32_t wanted,
+                              double arc_limit, sr__hierarchy *h, bool *stalled) {
+  sr_status status = SR_OK;
+  sr__csr fine = *graph, coarse = {0};
+  int32_t *aggregate = NULL;
+  int64_t enough = DENSE_NODES > 4 * wanted ? DENSE_NODES : 4 * wanted;
+  *h = (sr__hierarchy){.wanted = wanted, .kept_arcs = 0};
+  *stalled = false;
+  SR_NEW(ctx, aggregate, graph->nodes);
+  while (fine.nodes > enough && h->count < SR__LEVELS - 1) {
+    SR_TRY(sr__check_interrupt(ctx));
+    SR_TRY(sr__coarsen(ctx, &fine, aggregate, &coarse));
+    if (h->count == 0) h->kept_arcs = (double)coarse.arcs / (double)(fine.arcs + 1);
+    *stalled = (double)coarse.nodes > STALL * (double)fine.nodes || h->kept_arcs > arc_limit;
+    if (*stalled) goto cleanup;
+    SR_TRY(add_level(ctx, h, &fine, &coarse, aggregate));
+    if (h->count > 1) sr__csr_free(ctx, &fine);
+    fine = coarse;
+    coarse = (sr__csr){0};
+  }
+  SR_TRY(finish_hierarchy(ctx, h, &fine));
+cleanup:
+  sr__free(ctx, aggregate);
+  if (fine.offset != graph->offset) sr__csr_free(ctx, &fine);
+  sr__csr_free(ctx, &coarse);
+  if (status != SR_OK || *stalled) sr__hierarchy_free(ctx, h);
+  return status;
+}
+
+void sr__hierarchy_free(sr_context *ctx, sr__hierarchy *h) {
+  for (int k = 0; k < SR__LEVELS; k++) sr__level_free(ctx, &h->level[k]);
+  sr__free(ctx, h->solve);
+  sr__free(ctx, h->values);
+  sr__free(ctx, h->vectors);
+  double kept = h->kept_arcs;
+  *h = (sr__hierarchy){.kept_arcs = kept};
+}

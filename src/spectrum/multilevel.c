@@ -1,0 +1,222 @@
+/* The multilevel solver: coarsest pairs by LAPACK, improved on every level on the way up. */
+#include <math.h>
+
+#include "multilevel.h"
+
+/* Below this share of arcs inside chunks the graph is relabelled first. */
+static const double LOCAL_ENOUGH = 0.6;
+/* Coarse levels only make the start of the next one: what they need does not depend on the
+ * tolerance of the finest. */
+static const double COARSE_TOLERANCE = 1e-3;
+enum { COARSE_ITERATIONS = 6, FINE_ITERATIONS = 200 };
+
+/* ---- vectors of the iteration ------------------------------------------------------------- */
+
+static sr_status block_new(sr_context *ctx, int64_t stride, int size, sr__block *block) {
+  sr_status status = SR_OK;
+  *block = (sr__block){.size = size};
+  SR_NEW_ZERO(ctx, block->r, stride);
+  for (int i = 0; i < size; i++) {
+    SR_NEW_ZERO(ctx, block->x[i], stride);
+    SR_NEW_ZERO(ctx, block->p[i], stride);
+    SR_NEW_ZERO(ctx, block->z[i], stride);
+  }
+cleanup:
+  return status;
+}
+
+static void block_free(sr_context *ctx, sr__block *block) {
+  sr__free(ctx, block->r);
+  for (int i = 0; i < SR__BLOCK_MAX; i++) {
+    sr__free(ctx, block->x[i]);
+    sr__free(ctx, block->p[i]);
+    sr__free(ctx, block->z[i]);
+  }
+}
+
+typedef struct lift_work {
+  const sr__level *level;
+  const double *from;
+  double *to;
+} lift_work;
+
+static sr_status lift_chunk(sr_context *worker, void *data, int64_t chunk, int slot_) {
+  (void)worker, (void)slot_;
+  lift_work *w = data;
+  for (int32_t s = sr__chunk_begin(chunk); s < sr__chunk_end(w->level, chunk); s++)
+    w->to[s] = w->from[w->level->coarse[s]];
+  return SR_OK;
+}
+
+/* x of level k := P x of level k + 1. */
+static sr_status lift(sr_context *ctx, const sr__hierarchy *h, int k, sr__block *block,
+                      double *scratch) {
+  sr_status status = SR_OK;
+  size_t bytes = (size_t)h->level[k + 1].slots * sizeof(double);
+  for (int i = 0; i < block->size; i++) {
+    memcpy(scratch, block->x[i], bytes);
+    lift_work w = {&h->level[k], scratch, block->x[i]};
+    SR_TRY(sr__run(ctx, w.level, lift_chunk, &w, NULL, 0));
+  }
+cleanup:
+  return status;
+}
+
+/* ---- from the coarsest level up ----------------------------------------------------------- */
+
+static void start_coarsest(const sr__hierarchy *h, sr__block *block) {
+  for (int i = 0; i < block->size; i++) {
+    block->value[i] = h->values[i];
+    for (int32_t node = 0; node < h->dense; node++)
+      block->x[i][sr__slot_of(h->dense, node)] = h->vectors[(int64_t)i * h->dense + node];
+  }
+}
+
+static sr_status climb(sr_context *ctx, sr__hierarchy *h, sr__block *block) {
+  sr_status status = SR_OK;
+  double *scratch = NULL;
+  start_coarsest(h, block);
+  SR_NEW(ctx, scratch, h->count > 1 ? h->level[1].slots : 1);
+  for (int k = h->count - 2; k >= 0; k--) {
+    SR_TRY(lift(ctx, h, k, block, scratch));
+    if (k > 0) SR_TRY(sr__lobpcg(ctx, h, k, block, COARSE_TOLERANCE, COARSE_ITERATIONS));
+  }
+cleanup:
+  sr__free(ctx, scratch);
+  return status;
+}
+
+static sr_status solve(sr_context *ctx, sr__hierarchy *h, const sr__multilevel_options *options,
+                       sr__block *block) {
+  sr_status status = SR_OK;
+  int64_t most = options->max_iterations ? options->max_iterations : FINE_ITERATIONS;
+  block->wanted = options->pairs;
+  if (options->start) {
+    for (int32_t s = 0; s < h->level[0].slots; s++) {
+      int32_t node = sr__node_at(h->level[0].nodes, s);
+      block->x[0][s] = node >= 0 ? options->start[node] : 0;
+    }
+  } else {
+    SR_TRY(climb(ctx, h, block));
+  }
+  block->may_drop = true;
+  SR_TRY(sr__lobpcg(ctx, h, 0, block, options->tolerance, most));
+cleanup:
+  return status;
+}
+
+/* ---- one graph ---------------------------------------------------------------------------- */
+
+static sr_status solve_ordered(sr_context *ctx, const sr__csr *graph,
+                               const sr__multilevel_options *options, double *const *x,
+                               double *value, const int32_t *order,
+                               sr__multilevel_result *result) {
+  sr_status status = SR_OK;
+  sr__hierarchy h = {0};
+  sr__block block = {0};
+  int size = options->start ? 1 : options->pairs + (options->guard ? 1 : 0);
+  SR_TRY(sr__hierarchy_build(ctx, graph, size, options->arc_limit, &h, &result->stalled));
+  if (result->stalled) goto cleanup;
+  SR_TRY(block_new(ctx, h.level[0].stride, size, &block));
+  SR_TRY(solve(ctx, &h, options, &block));
+  for (int i = 0; i < size; i++) {
+    value[i] = block.value[i];
+    for (int32_t s = 0; s < h.level[0].slots; s++) {
+      int32_t node = sr__node_at(graph->nodes, s);
+      if (node >= 0) x[i][order ? order[node] : node] = block.x[i][s];
+    }
+  }
+  for (int i = 0; i < options->pairs; i++) result->error = fmax(result->error, block.error[i]);
+  result->iterations = block.iterations;
+  result->converged = block.converged;
+  result->levels = h.count;
+cleanup:
+  block_free(ctx, &block);
+  sr__hierarchy_free(ctx, &h);
+  return status;
+}
+
+sr_status sr__multilevel_pairs(sr_context *ctx, const sr__csr *graph,
+                               const sr__multilevel_options *options, double *const *x,
+                               double *value, sr__multilevel_result *result) {
+  sr_status status = SR_OK;
+  sr__csr permuted = {0};
+  int32_t *order = NULL;
+  double *start = NULL;
+  sr__multilevel_options own = *options;
+  *result = (sr__multilevel_result){0};
+  if (sr__locality(graph) >= LOCAL_ENOUGH) {
+    SR_TRY(solve_ordered(ctx, graph, options, x, value, NULL, result));
+    goto cleanup;
+  }
+  SR_NEW(ctx, order, graph->nodes);
+  SR_TRY(sr__locality_order(ctx, graph, order));
+  SR_TRY(sr__csr_permute(ctx, graph, order, &permuted));
+  if (options->start) {
+    SR_NEW(ctx, start, graph->nodes);
+    for (int64_t k = 0; k < graph->nodes; k++) start[k] = options->start[order[k]];
+    own.start = start;
+  }
+  SR_TRY(solve_ordered(ctx, &permuted, &own, x, value, order, result));
+cleanup:
+  sr__free(ctx, order);
+  sr__free(ctx, start);
+  sr__csr_free(ctx, &permuted);
+  return status;
+}
+
+/* ---- the Fiedler pair --------------------------------------------------------------------- */
+
+enum { DENSE_UP_TO = 96 };
+
+sr__fiedler_options sr__fiedler_defaults(void) {
+  return (sr__fiedler_options){.tolerance = 1e-6, .guard = true};
+}
+
+static sr_status fiedler_dense(sr_context *ctx, const sr__csr *graph, double *x, double *x_second,
+                               sr__fiedler_result *result) {
+  sr_status status = SR_OK;
+  int32_t wanted = graph->nodes > 2 ? 2 : 1;
+  double *vectors = NULL, values[2] = {0};
+  SR_NEW(ctx, vectors, wanted * graph->nodes);
+  SR_TRY(sr__dense_pairs(ctx, graph, wanted, values, vectors));
+  memcpy(x, vectors, (size_t)graph->nodes * sizeof *x);
+  if (x_second && wanted > 1)
+    memcpy(x_second, vectors + graph->nodes, (size_t)graph->nodes * sizeof *x);
+  else if (x_second)
+    memset(x_second, 0, (size_t)graph->nodes * sizeof *x);
+  *result = (sr__fiedler_result){.value = values[0], .value_second = values[1], .converged = true};
+cleanup:
+  sr__free(ctx, vectors);
+  return status;
+}
+
+sr_status sr__fiedler(sr_context *ctx, const sr__csr *graph, const sr__fiedler_options *options,
+                      double *x, double *x_second, sr__fiedler_result *result) {
+  sr_status status = SR_OK;
+  double *second = NULL, values[2] = {0};
+  sr__multilevel_result outcome = {0};
+  *result = (sr__fiedler_result){0};
+  if (graph->nodes <= DENSE_UP_TO) {
+    SR_TRY(fiedler_dense(ctx, graph, x, x_second, result));
+    sr__fix_sign(graph, x);
+    goto cleanup;
+  }
+  if (!x_second) SR_NEW(ctx, second, graph->nodes);
+  sr__multilevel_options own = {.pairs = 1, .guard = options->guard,
+                                .tolerance = options->tolerance,
+                                .max_iterations = options->max_iterations, .arc_limit = 2,
+                                .start = options->start};
+  double *pair[2] = {x, x_second ? x_second : second};
+  SR_TRY(sr__multilevel_pairs(ctx, graph, &own, pair, values, &outcome));
+  if (outcome.stalled)
+    SR_TRY(sr__fail(ctx, SR_ERROR_UNSUPPORTED, "the graph of %lld nodes does not coarsen",
+                    (long long)graph->nodes));
+  *result = (sr__fiedler_result){.value = values[0], .value_second = values[1],
+                                 .error = outcome.error, .iterations = outcome.iterations,
+                                 .converged = outcome.converged};
+  sr__fix_sign(graph, x);
+cleanup:
+  sr__free(ctx, second);
+  return status;
+}
