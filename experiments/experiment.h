@@ -1,0 +1,116 @@
+/* What an experiment is: cases x seeds that are measured, then a conclusion beside the paper.
+ *
+ * To add one: a file that defines a `const experiment`, one line in registry.c, and a page
+ * docs/methods/experiment-NAME.md. Only the public header may be used. */
+#ifndef SR_EXPERIMENTS_EXPERIMENT_H
+#define SR_EXPERIMENTS_EXPERIMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <specroute/specroute.h>
+
+typedef enum experiment_scale { SCALE_QUICK, SCALE_FULL } experiment_scale;
+
+enum { CASE_NAME_SIZE = 128, VALUE_NAME_SIZE = 32, MAX_VALUES = 32, REASON_SIZE = 512 };
+
+/* One unit of work: a case of the grid under one seed. */
+typedef struct experiment_unit {
+  experiment_scale scale;
+  int index; /* of the case */
+  uint64_t seed;
+} experiment_unit;
+
+/* The named numbers that one unit measured. */
+typedef struct measurement {
+  int count;
+  char name[MAX_VALUES][VALUE_NAME_SIZE];
+  double value[MAX_VALUES];
+  char reason[REASON_SIZE]; /* why the unit failed, where no library call did */
+} measurement;
+
+/* Adds a number; at most MAX_VALUES a unit. */
+void measure(measurement *out, const char *name, double value);
+/* `return refuse(out, SR_ERROR_DATA, "...")` fails a unit with a sentence of its own. */
+SR_MUST_CHECK sr_status refuse(measurement *out, sr_status status, const char *format, ...)
+    SR_PRINTF(3, 4);
+
+/* In a function with `sr_status status = SR_OK;` and a `cleanup:` label. */
+#define TRY(expression)                \
+  do {                                 \
+    status = (expression);             \
+    if (status != SR_OK) goto cleanup; \
+  } while (0)
+
+typedef struct conclusion conclusion;
+
+typedef struct experiment {
+  const char *name;       /* "table1", "claim-cut" */
+  const char *title;      /* one line */
+  const char *place;      /* where the paper says it: "Table 1, Section 5.1" */
+  const char *needs;      /* data: "nothing: simulated" */
+  int seeds[2];           /* how many at quick and full scale */
+  double core_seconds[2]; /* about how long all units take on one core, for --list */
+  int (*case_count)(experiment_scale scale);
+  /* Writes "key=value key=value ...": every parameter that changes the numbers, because results are
+   * found again by this name. Words without spaces. */
+  void (*case_name)(experiment_scale scale, int index, char *name, size_t size);
+  /* Called from several threads, each with its own single-threaded context. Must depend on the unit
+   * alone. SR_ERROR_MEMORY, interrupts and library failures may be passed on as they are. */
+  sr_status (*run)(sr_context *ctx, const experiment_unit *unit, measurement *out);
+  /* Reads the results and says what they show. Results may be missing (interrupted runs): then
+   * samples are short or empty and means are NaN. */
+  sr_status (*conclude)(conclusion *c);
+} experiment;
+
+/* The registry: in the order of the report; NULL past the end. */
+const experiment *experiment_at(int index);
+const experiment *experiment_find(const char *name);
+
+/* ---- reading results ---------------------------------------------------------------------- */
+
+/* The values of one case over its seeds, in the order of the seeds; valid as long as `c`. */
+typedef struct sample {
+  int64_t count;
+  const double *value;
+  const uint64_t *seed;
+  double mean, sd; /* NaN and 0 where there are none */
+} sample;
+
+sample results_of(conclusion *c, int case_index, const char *value_name);
+experiment_scale scale_of(const conclusion *c);
+sr_context *context_of(const conclusion *c);
+
+/* ---- what they show ----------------------------------------------------------------------- */
+
+/* Opens a table; cells that follow go there. Without it one table has the experiment's title. */
+void begin_table(conclusion *c, const char *caption);
+/* A cell: mean, sd and n of a sample beside the paper's value (NaN: the paper has none). Rows and
+ * columns appear in the order in which they are first named. */
+void add_cell(conclusion *c, const char *row, const char *column, double paper, double paper_sd,
+              const sample *measured);
+/* A cell with a derived number and its interval, such as a fitted exponent. */
+void add_estimate(conclusion *c, const char *row, const char *column, double paper,
+                  const sr_interval *measured);
+/* Sets the colour of the last cell, where the common rule (within two standard deviations or 15 %
+ * agrees, within a factor of two is partly) does not say what the experiment asks. */
+void set_agreement(conclusion *c, sr_agreement agreement);
+/* Drawn where the conclusion is read for a page; nothing elsewhere. */
+void add_plot(conclusion *c, const sr_plot *plot);
+void add_ranks(conclusion *c, const char *title, int32_t count, const char *const *names,
+               const double *ranks, double critical_difference);
+/* A sentence below the tables. */
+void add_remark(conclusion *c, const char *format, ...) SR_PRINTF(2, 3);
+
+typedef enum verdict {
+  VERDICT_NONE,
+  VERDICT_REPRODUCED,
+  VERDICT_PARTLY,
+  VERDICT_NOT_REPRODUCED,
+  VERDICT_CANNOT_BE_TESTED
+} verdict;
+
+/* The verdict with its reason in one sentence; numbers in it are measured, never typed. */
+void conclude(conclusion *c, verdict v, const char *format, ...) SR_PRINTF(3, 4);
+
+#endif

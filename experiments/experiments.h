@@ -1,0 +1,7 @@
+/* The experiments, one file each; a new one is one line here and one in registry.c. */
+#ifndef SR_EXPERIMENTS_EXPERIMENTS_H
+#define SR_EXPERIMENTS_EXPERIMENTS_H
+
+#include "experiment.h"
+
+#endif

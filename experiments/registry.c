@@ -1,0 +1,19 @@
+/* Every experiment, in the order of the report: one line each. */
+#include <string.h>
+
+#include "experiments.h"
+
+static const experiment *const registered[] = {
+    NULL,
+};
+
+const experiment *experiment_at(int index) {
+  int count = (int)(sizeof registered / sizeof *registered) - 1;
+  return index >= 0 && index < count ? registered[index] : NULL;
+}
+
+const experiment *experiment_find(const char *name) {
+  for (int i = 0; registered[i]; i++)
+    if (strcmp(registered[i]->name, name) == 0) return registered[i];
+  return NULL;
+}
