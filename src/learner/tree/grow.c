@@ -1,0 +1,387 @@
+/* Growing a tree depth first. A node is a range of the bag's entries; splitting it is a stable
+ * partition, so that rows stay in the table's order and are read almost in sequence. */
+#include <math.h>
+
+#include "tree.h"
+
+enum {
+  BLOCK_SHRINK = 16,          /* a block's rows are copied out once a node is this much smaller */
+  CACHED_BYTES = 1 << 20,     /* blocks of bins up to this size are not copied */
+  FINAL_BYTES = 1 << 18,      /* the last copy is at most this large */
+  MAX_LEVELS = 8,
+  PREFETCH_AHEAD = 12
+};
+
+/* ---- the tree so far ---------------------------------------------------------------------- */
+
+static sr_status reserve_nodes(sr__grower *g, int64_t count) {
+  sr_status status = SR_OK;
+  sr__member *tree = g->tree;
+  if (count <= g->node_capacity) return SR_OK;
+  int64_t info_capacity = g->node_capacity;
+  SR_GROW(g->ctx, tree->info, info_capacity, count);
+  if (tree->mixed) {
+    int64_t mixed_capacity = g->node_capacity;
+    SR_GROW(g->ctx, tree->mixed, mixed_capacity, count);
+  }
+  SR_GROW(g->ctx, tree->node, g->node_capacity, count);
+cleanup:
+  return status;
+}
+
+/* Trees without a mixed leaf need no array of mixtures; the first mixed leaf makes it. */
+static sr_status add_mixture(sr__grower *g, uint32_t node) {
+  sr_status status = SR_OK;
+  sr__member *tree = g->tree;
+  if (!tree->mixed) {
+    SR_NEW(g->ctx, tree->mixed, g->node_capacity);
+    for (int64_t i = 0; i < tree->nodes; i++) tree->mixed[i] = -1;
+  }
+  SR_GROW(g->ctx, tree->share, g->share_capacity, (tree->mixtures + 1) * g->classes);
+  float *share = tree->share + tree->mixtures * g->classes;
+  for (int32_t c = 0; c < g->classes; c++)
+    share[c] = (float)((double)g->class_count[c] / (double)g->total);
+  tree->mixed[node] = (int32_t)tree->mixtures++;
+cleanup:
+  return status;
+}
+
+void sr__make_pure_leaf(sr__grower *g, uint32_t node, int32_t vote) {
+  g->tree->node[node] = (sr__node){.left = node, .what = SR__LEAF_WHAT};
+  g->tree->info[node] = (uint32_t)vote;
+}
+
+sr_status sr__make_leaf(sr__grower *g, uint32_t node) {
+  int32_t vote = 0, present = 0;
+  for (int32_t c = 0; c < g->classes; c++) {
+    present += g->class_count[c] > 0;
+    if (g->class_count[c] > g->class_count[vote]) vote = c;
+  }
+  sr__make_pure_leaf(g, node, vote);
+  return present > 1 ? add_mixture(g, node) : SR_OK;
+}
+
+static void send_unseen_missing(const sr__grower *g, sr__split *split) {
+  bool left_is_heavier = 2 * split->left_weight >= g->total;
+  if (split->missing_seen || split->categorical || !left_is_heavier) return;
+  split->shift = 1;
+  split->threshold++;
+}
+
+sr_status sr__make_split(sr__grower *g, uint32_t node, sr__split *split, uint32_t *left) {
+  sr_status status = SR_OK;
+  sr__member *tree = g->tree;
+  SR_TRY(reserve_nodes(g, tree->nodes + 2));
+  *left = (uint32_t)tree->nodes;
+  tree->nodes += 2;
+  if (tree->mixed) tree->mixed[*left] = tree->mixed[*left + 1] = -1;
+  send_unseen_missing(g, split);
+  uint32_t what = (uint32_t)split->feature << SR__NODE_FEATURE;
+  if (split->categorical) {
+    SR_GROW(g->ctx, tree->set, g->set_capacity, tree->sets + 1);
+    tree->set[tree->sets] = split->set;
+    tree->info[node] = (uint32_t)tree->sets++;
+    what |= SR__NODE_CATEGORICAL;
+  } else {
+    tree->info[node] = 0;
+    what |= (split->shift ? SR__NODE_SHIFT : 0u) | split->threshold;
+  }
+  tree->node[node] = (sr__node){.left = *left, .what = what};
+cleanup:
+  return status;
+}
+
+/* ---- nodes -------------------------------------------------------------------------------- */
+
+int32_t sr__draw_feature(sr__grower *g, int64_t drawn) {
+  if (g->candidates >= g->features) return (int32_t)drawn; /* all of them: in their order */
+  /* splitmix64, started from the member's stream. */
+  uint64_t z = g->state += 0x9e3779b97f4a7c15u;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  z ^= z >> 31;
+  int64_t at = drawn + (int64_t)((z >> 32) * (uint64_t)(g->features - drawn) >> 32);
+  int32_t feature = g->order[at];
+  g->order[at] = g->order[drawn];
+  g->order[drawn] = feature;
+  return feature;
+}
+
+void sr__list_classes(sr__grower *g) {
+  g->present = 0;
+  for (int32_t c = 0; c < g->classes; c++) {
+    if (g->class_count[c] == 0) continue;
+    g->slot_count[g->present] = g->class_count[c];
+    g->class_slot[c] = g->present++;
+  }
+}
+
+static void count_classes(sr__grower *g, const sr__entry *entry, int64_t count) {
+  g->total = 0;
+  if (g->classes == 2) {
+    int64_t second = 0;
+    for (int64_t i = 0; i < count; i++) {
+      int64_t weight = sr__entry_weight(entry[i]);
+      g->total += weight;
+      second += entry[i].load & 1 ? weight : 0;
+    }
+    g->class_count[0] = g->total - second;
+    g->class_count[1] = second;
+  } else {
+    memset(g->class_count, 0, (size_t)g->classes * sizeof *g->class_count);
+    for (int64_t i = 0; i < count; i++) {
+      g->class_count[sr__entry_class(entry[i])] += sr__entry_weight(entry[i]);
+      g->total += sr__entry_weight(entry[i]);
+    }
+  }
+  sr__list_classes(g);
+}
+
+/* Keeps the order on both sides. Gives the number of rows that go left. */
+static int64_t partition(sr__grower *g, const uint8_t *bins, const sr__split *split,
+                         sr__entry *entry, int64_t count) {
+  int64_t left = 0, right = 0;
+  const uint8_t *column = bins + split->feature;
+  for (int64_t i = 0; i < count; i++) {
+    __builtin_prefetch(column + (int64_t)entry[i + PREFETCH_AHEAD < count ? i + PREFETCH_AHEAD : i].row * g->features);
+    sr__entry moved = entry[i];
+    bool goes_left = sr__goes_left(split, column[(int64_t)moved.row * g->features]);
+    entry[left] = moved;
+    g->spare[right] = moved;
+    left += goes_left;
+    right += !goes_left;
+  }
+  memcpy(entry + left, g->spare, (size_t)right * sizeof *entry);
+  return left;
+}
+
+/* ---- blocks of bins ----------------------------------------------------------------------- */
+
+/* Nodes deep in the tree hold rows from everywhere. Once a node is much smaller than the block its
+ * bins lie in, they are copied side by side, and the subtree reads the copy. Depth-first order means
+ * that one copy a level is alive. */
+typedef struct block_levels {
+  int count;
+  int64_t capacity[MAX_LEVELS]; /* rows; capacity[0] is the table */
+  uint8_t *bins[MAX_LEVELS];
+} block_levels;
+
+static void free_levels(sr_context *ctx, block_levels *levels) {
+  for (int level = 1; level < levels->count; level++) sr__free(ctx, levels->bins[level]);
+}
+
+static sr_status plan_levels(sr_context *ctx, const sr__rows *rows, int64_t bag,
+                             block_levels *levels) {
+  sr_status status = SR_OK;
+  int64_t features = rows->features > 0 ? rows->features : 1;
+  int64_t final_rows = FINAL_BYTES / features;
+  int64_t size = rows->count;
+  levels->bins[0] = rows->bins;
+  levels->capacity[0] = size;
+  levels->count = 1;
+  while (size * features > CACHED_BYTES && final_rows >= SR__MASK_ROWS &&
+         levels->count < MAX_LEVELS) {
+    size = size / BLOCK_SHRINK > final_rows ? size / BLOCK_SHRINK : final_rows;
+    int64_t needed = size < bag ? size : bag;
+    levels->bins[levels->count] = NULL;
+    levels->capacity[levels->count++] = size;
+    SR_NEW(ctx, levels->bins[levels->count - 1], needed * features);
+  }
+cleanup:
+  return status;
+}
+
+/* The lowest level that holds `count` rows. */
+static int level_for(const block_levels *levels, int level, int64_t count) {
+  while (level + 1 < levels->count && count <= levels->capacity[level + 1]) level++;
+  return level;
+}
+
+static void copy_block(const sr__grower *g, const uint8_t *from, sr__entry *entry, int64_t count,
+                       uint8_t *to) {
+  int64_t features = g->features;
+  for (int64_t i = 0; i < count; i++) {
+    __builtin_prefetch(from + (int64_t)entry[i + PREFETCH_AHEAD < count ? i + PREFETCH_AHEAD : i].row * features);
+    memcpy(to + i * features, from + (int64_t)entry[i].row * features, (size_t)features);
+    entry[i].row = (uint32_t)i;
+  }
+}
+
+/* ---- depth first -------------------------------------------------------------------------- */
+
+typedef struct pending_node {
+  int64_t begin, end;
+  uint32_t node;
+  int32_t depth;
+  int level;
+} pending_node;
+
+typedef struct node_stack {
+  pending_node *item;
+  int64_t count, capacity;
+} node_stack;
+
+static sr_status push(sr__grower *g, node_stack *stack, pending_node item) {
+  sr_status status = SR_OK;
+  SR_GROW(g->ctx, stack->item, stack->capacity, stack->count + 1);
+  stack->item[stack->count++] = item;
+cleanup:
+  return status;
+}
+
+static sr_status grow_node(sr__grower *g, block_levels *levels, node_stack *stack,
+                           pending_node at) {
+  sr_status status = SR_OK;
+  sr__entry *entry = g->entry + at.begin;
+  int64_t count = at.end - at.begin;
+  const uint8_t *bins = levels->bins[at.level];
+  if (count <= SR__MASK_ROWS)
+    return sr__grow_masked(g, bins, entry, count, at.node, at.depth);
+  count_classes(g, entry, count);
+  bool stop = g->present < 2 || g->total < 2 * g->min_weight || at.depth == g->max_depth;
+  sr__split split = {.feature = -1};
+  if (!stop) {
+    int level = level_for(levels, at.level, count);
+    if (level != at.level) copy_block(g, bins, entry, count, levels->bins[level]);
+    at.level = level;
+    bins = levels->bins[level];
+    sr__search_split(g, bins, entry, count, &split);
+  }
+  if (split.feature < 0) return sr__make_leaf(g, at.node);
+  uint32_t left;
+  SR_TRY(sr__make_split(g, at.node, &split, &left));
+  int64_t middle = at.begin + partition(g, bins, &split, entry, count);
+  SR_TRY(push(g, stack, (pending_node){middle, at.end, left + 1, at.depth + 1, at.level}));
+  SR_TRY(push(g, stack, (pending_node){at.begin, middle, left, at.depth + 1, at.level}));
+cleanup:
+  return status;
+}
+
+static sr_status grow_tree(sr__grower *g, const sr__rows *rows, int64_t count) {
+  sr_status status = SR_OK;
+  node_stack stack = {0};
+  block_levels levels = {0};
+  SR_TRY(plan_levels(g->ctx, rows, count, &levels));
+  SR_TRY(reserve_nodes(g, 64));
+  g->tree->nodes = 1;
+  SR_TRY(push(g, &stack, (pending_node){0, count, 0, 0, 0}));
+  while (stack.count > 0) {
+    SR_TRY(sr__check_interrupt(g->ctx));
+    SR_TRY(grow_node(g, &levels, &stack, stack.item[--stack.count]));
+  }
+cleanup:
+  free_levels(g->ctx, &levels);
+  sr__free(g->ctx, stack.item);
+  return status;
+}
+
+/* ---- the bag ------------------------------------------------------------------------------ */
+
+/* Weight times multiplicity in units, scaled down where a row would not fit into 20 bits. */
+static sr_status fill_entries(sr__grower *g, const sr__training *training, const sr__bag *bag,
+                              int64_t *filled, double *scale) {
+  double largest = 1.0, total = 0.0;
+  for (int64_t i = 0; i < bag->length; i++) {
+    double weight = (training->weight ? training->weight[bag->rows[i]] : 1.0) *
+                    (bag->counts ? bag->counts[i] : 1);
+    if (weight > largest) largest = weight;
+  }
+  *scale = 1.0;
+  while (largest * *scale > SR__MAX_LOAD) *scale *= 0.5;
+  int64_t kept = 0;
+  for (int64_t i = 0; i < bag->length; i++) {
+    int32_t row = bag->rows[i];
+    uint16_t label = training->label[row];
+    double weight = (training->weight ? training->weight[row] : 1.0) *
+                    (bag->counts ? bag->counts[i] : 1);
+    if (label == SR__NO_LABEL || weight == 0.0) continue;
+    double units = *scale < 1.0 ? fmax(1.0, rint(weight * *scale)) : weight;
+    total += units;
+    g->entry[kept++] = (sr__entry){(uint32_t)row, (uint32_t)units << SR__LOAD_CLASS | label};
+  }
+  g->packed_fits = total < 0x1p31;
+  *filled = kept;
+  if (kept == 0)
+    return sr__fail(g->ctx, SR_ERROR_DATA,
+                    "none of the %lld rows of a bag has a class and a weight above 0",
+                    (long long)bag->length);
+  return SR_OK;
+}
+
+/* ---- fit ---------------------------------------------------------------------------------- */
+
+static void read_options(sr__grower *g, const sr_learner_options *options) {
+  int64_t root = (int64_t)sqrt((double)g->features);
+  int64_t wanted = options->max_features > 0 ? options->max_features : root;
+  g->candidates = options->max_features < 0 || wanted > g->features ? g->features
+                  : wanted < 1                                      ? 1
+                                                                    : wanted;
+  g->criterion = options->criterion;
+  g->two_class_gini = g->classes == 2 && g->criterion == SR_CRITERION_GINI;
+  g->max_depth = options->max_depth > 0 ? options->max_depth : INT32_MAX;
+}
+
+static sr_status new_grower(sr__grower *g, int64_t bag) {
+  sr_status status = SR_OK;
+  SR_NEW(g->ctx, g->entry, bag);
+  SR_NEW(g->ctx, g->spare, bag);
+  SR_NEW(g->ctx, g->order, g->features);
+  SR_NEW_ZERO(g->ctx, g->class_count, g->classes);
+  SR_NEW(g->ctx, g->class_slot, g->classes);
+  SR_NEW(g->ctx, g->slot_count, g->classes);
+  SR_NEW(g->ctx, g->left_count, g->classes);
+  SR_NEW(g->ctx, g->histogram, 256 * (int64_t)(g->classes > 64 ? g->classes : 64));
+  SR_NEW(g->ctx, g->packed, 256 * SR__GROUP);
+  SR_NEW(g->ctx, g->column_block, SR__MASK_ROWS * (g->features + 1));
+  /* A column is one cache line. */
+  g->column = g->column_block + (SR__MASK_ROWS - (uintptr_t)g->column_block % SR__MASK_ROWS);
+  SR_NEW_ZERO(g->ctx, g->column_stamp, g->features);
+  for (int64_t j = 0; j < g->features; j++) g->order[j] = (int32_t)j;
+cleanup:
+  return status;
+}
+
+static void free_grower(sr__grower *g) {
+  void *blocks[] = {g->entry,      g->spare,      g->order,     g->class_count,
+                    g->class_slot, g->slot_count, g->left_count, g->histogram,
+                    g->packed,     g->column_block, g->column_stamp};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__free(g->ctx, blocks[i]);
+}
+
+/* Gives back what growing by doubling left over. */
+static void trim_tree(sr__grower *g) {
+  sr__member *tree = g->tree;
+  void *node = sr__resize(g->ctx, tree->node, tree->nodes, sizeof *tree->node);
+  if (node) tree->node = node;
+  void *info = sr__resize(g->ctx, tree->info, tree->nodes, sizeof *tree->info);
+  if (info) tree->info = info;
+}
+
+sr_status sr__tree_fit(sr_context *ctx, const sr__shared *shared, const sr__training *training,
+                       const sr_learner_options *options, const sr__bag *bag, sr__random *random,
+                       sr__member **member) {
+  sr_status status = SR_OK;
+  sr__grower g = {.ctx = ctx,
+                  .shared = shared,
+                  .classes = shared->classes,
+                  .features = shared->binning->features,
+                  .state = sr__random_bits(random)};
+  int64_t count;
+  double scale;
+  *member = NULL;
+  read_options(&g, options);
+  SR_NEW_ZERO(ctx, g.tree, 1);
+  g.tree->allocator = sr__allocator(ctx);
+  SR_TRY(new_grower(&g, bag->length));
+  SR_TRY(fill_entries(&g, training, bag, &count, &scale));
+  double least = options->min_leaf * training->unit_per_row * scale;
+  g.min_weight = options->min_leaf <= 1 || least < 1.0 ? 1 : (int64_t)ceil(least);
+  SR_TRY(grow_tree(&g, training->rows, count));
+  trim_tree(&g);
+  *member = g.tree;
+  g.tree = NULL;
+cleanup:
+  sr__tree_free(g.tree);
+  free_grower(&g);
+  return status;
+}

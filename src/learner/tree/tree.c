@@ -1,0 +1,232 @@
+/* The binned CART tree as a learner. */
+#include "tree.h"
+
+#include <math.h>
+
+static sr_status check(sr_context *ctx, const sr_learner_options *options) {
+  if (options->min_leaf < 1)
+    return sr__fail(ctx, SR_ERROR_ARGUMENT, "min_leaf is %d, expected 1 or more",
+                    options->min_leaf);
+  if (options->max_depth < 0)
+    return sr__fail(ctx, SR_ERROR_ARGUMENT, "max_depth is %d, expected 0 (no limit) or more",
+                    options->max_depth);
+  if (options->max_features < -1)
+    return sr__fail(ctx, SR_ERROR_ARGUMENT,
+                    "max_features is %d, expected a number of features, 0 (their square root) or "
+                    "-1 (all)",
+                    options->max_features);
+  if (options->max_bins < 2 || options->max_bins > 256)
+    return sr__fail(ctx, SR_ERROR_ARGUMENT, "max_bins is %d, expected 2 to 256",
+                    options->max_bins);
+  if (options->criterion != SR_CRITERION_GINI && options->criterion != SR_CRITERION_ENTROPY)
+    return sr__fail(ctx, SR_ERROR_ARGUMENT, "the criterion is neither gini nor entropy");
+  return SR_OK;
+}
+
+/* ---- rows --------------------------------------------------------------------------------- */
+
+static void free_rows(sr__rows *rows) {
+  if (!rows) return;
+  sr_allocator allocator = rows->allocator;
+  sr__release(&allocator, rows->bins);
+  sr__release(&allocator, rows);
+}
+
+static sr_status new_rows(sr_context *ctx, int64_t count, int64_t features, sr__rows **rows) {
+  sr_status status = SR_OK;
+  sr__rows *made = NULL;
+  SR_NEW_ZERO(ctx, made, 1);
+  made->allocator = sr__allocator(ctx);
+  made->count = count;
+  made->features = features;
+  made->bins = sr__alloc(ctx, count, (size_t)features);
+  if (!made->bins) SR_TRY(sr_context_error(ctx).status);
+  *rows = made;
+  made = NULL;
+cleanup:
+  free_rows(made);
+  return status;
+}
+
+static sr_status encode(sr_context *ctx, const sr__shared *shared, const sr__input *input,
+                        int64_t first, int64_t count, sr__rows **rows) {
+  sr_status status = SR_OK;
+  sr__rows *made = NULL;
+  *rows = NULL;
+  SR_TRY(new_rows(ctx, count, shared->binning->features, &made));
+  SR_TRY(sr__binning_apply(ctx, shared->binning, input->table, first, count, made->bins));
+  *rows = made;
+  made = NULL;
+cleanup:
+  free_rows(made);
+  return status;
+}
+
+static sr_status copy_rows(sr_context *ctx, const sr__shared *shared, const sr__rows *from,
+                           sr__rows **copy) {
+  (void)shared;
+  *copy = NULL;
+  sr_status status = new_rows(ctx, from->count, from->features, copy);
+  if (status == SR_OK)
+    memcpy((*copy)->bins, from->bins, (size_t)(from->count * from->features));
+  return status;
+}
+
+static void copy_feature(const sr__shared *shared, const sr__rows *from, int64_t feature,
+                         const int32_t *source, sr__rows *to) {
+  (void)shared;
+  for (int64_t i = 0; i < to->count; i++)
+    to->bins[i * to->features + feature] =
+        from->bins[(source ? source[i] : i) * from->features + feature];
+}
+
+/* ---- preparing ---------------------------------------------------------------------------- */
+
+static void free_shared(sr__shared *shared) {
+  if (!shared) return;
+  sr_allocator allocator = shared->allocator;
+  sr__binning_free(&shared->binning);
+  sr__release(&allocator, shared);
+}
+
+static void free_training(sr__training *training) {
+  if (!training) return;
+  sr_allocator allocator = training->allocator;
+  free_rows(training->rows);
+  sr__release(&allocator, training->label);
+  sr__release(&allocator, training->weight);
+  sr__release(&allocator, training);
+}
+
+static sr_status check_table(sr_context *ctx, const sr_table_view *view) {
+  if (view->classes.count > SR__MAX_CLASSES)
+    return sr__fail(ctx, SR_ERROR_DATA, "there are %d classes; a tree takes at most %d",
+                    view->classes.count, SR__MAX_CLASSES);
+  if (view->features > SR__MAX_TREE_FEATURES)
+    return sr__fail(ctx, SR_ERROR_DATA, "there are %lld features; a tree takes at most %d",
+                    (long long)view->features, SR__MAX_TREE_FEATURES);
+  return SR_OK;
+}
+
+/* Weights become whole units, so that sums do not depend on their order. Whole numbers stay as they
+ * are; others are rounded to 2^-k with the largest near 2^19. */
+static sr_status fill_weights(sr_context *ctx, const sr_table_view *view, sr__training *training) {
+  sr_status status = SR_OK;
+  double largest = 0.0, sum = 0.0, scale = 1.0;
+  bool whole = true;
+  for (int64_t i = 0; i < view->rows; i++) {
+    double weight = (double)view->weight[i];
+    if (!(weight >= 0.0) || !isfinite(weight))
+      SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "the weight of row %lld is %g, expected 0 or more",
+                      (long long)i + 1, weight));
+    if (weight > largest) largest = weight;
+    whole = whole && weight == floor(weight);
+  }
+  if (largest == 0.0)
+    SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "every row has weight 0; give positive weights"));
+  SR_NEW(ctx, training->weight, view->rows);
+  if (!whole || largest > SR__MAX_LOAD) scale = ldexp(1.0, 19 - ilogb(largest));
+  for (int64_t i = 0; i < view->rows; i++) {
+    training->weight[i] = (uint32_t)rint((double)view->weight[i] * scale);
+    sum += training->weight[i];
+  }
+  training->unit_per_row = sum / (double)view->rows;
+cleanup:
+  return status;
+}
+
+static sr_status fill_training(sr_context *ctx, const sr__shared *shared, const sr__input *input,
+                               sr__training *training) {
+  sr_status status = SR_OK;
+  const sr_table_view *view = sr_table_get(input->table);
+  training->unit_per_row = 1.0;
+  SR_NEW(ctx, training->label, view->rows);
+  for (int64_t i = 0; i < view->rows; i++)
+    training->label[i] = view->label[i] < 0 ? (uint16_t)SR__NO_LABEL : (uint16_t)view->label[i];
+  if (view->weight) SR_TRY(fill_weights(ctx, view, training));
+  SR_TRY(encode(ctx, shared, input, 0, view->rows, &training->rows));
+cleanup:
+  return status;
+}
+
+static sr_status prepare(sr_context *ctx, const sr__input *input,
+                         const sr_learner_options *options, sr__shared **shared,
+                         sr__training **training) {
+  sr_status status = SR_OK;
+  sr__shared *common = NULL;
+  sr__training *made = NULL;
+  const sr_table_view *view = sr_table_get(input->table);
+  *shared = NULL;
+  *training = NULL;
+  SR_TRY(check_table(ctx, view));
+  SR_NEW_ZERO(ctx, common, 1);
+  common->allocator = sr__allocator(ctx);
+  common->classes = view->classes.count;
+  SR_TRY(sr__binning_new(ctx, input->table, options->max_bins, &common->binning));
+  SR_NEW_ZERO(ctx, made, 1);
+  made->allocator = sr__allocator(ctx);
+  SR_TRY(fill_training(ctx, common, input, made));
+  *shared = common;
+  *training = made;
+  common = NULL;
+  made = NULL;
+cleanup:
+  free_training(made);
+  free_shared(common);
+  return status;
+}
+
+static const sr__rows *training_rows(const sr__training *training) { return training->rows; }
+static int32_t classes(const sr__shared *shared) { return shared->classes; }
+static int64_t features(const sr__shared *shared) { return shared->binning->features; }
+
+/* ---- storing ------------------------------------------------------------------------------ */
+
+static void save_shared(const sr__shared *shared, sr__bytes *bytes) {
+  sr__put_u32(bytes, (uint32_t)shared->classes);
+  sr__binning_save(shared->binning, bytes);
+}
+
+static sr_status load_shared(sr__byte_reader *reader, sr__shared **shared) {
+  sr_status status = SR_OK;
+  sr__shared *made = NULL;
+  *shared = NULL;
+  uint32_t count = sr__get_u32(reader);
+  if (count < 1 || count > SR__MAX_CLASSES) sr__get_refuse(reader, "the number of classes is wrong");
+  SR_TRY(reader->status);
+  SR_NEW_ZERO(reader->ctx, made, 1);
+  made->allocator = sr__allocator(reader->ctx);
+  made->classes = (int32_t)count;
+  SR_TRY(sr__binning_load(reader, &made->binning));
+  if (made->binning->features < 1 || made->binning->features > SR__MAX_TREE_FEATURES)
+    sr__get_refuse(reader, "the number of features is wrong");
+  SR_TRY(reader->status);
+  *shared = made;
+  made = NULL;
+cleanup:
+  free_shared(made);
+  return status;
+}
+
+const sr__learner sr__learner_tree = {
+    .info = {"tree", "CART on quantile bins: gini or entropy, missing values, categories, weights"},
+    .takes_table = true,
+    .check = check,
+    .prepare = prepare,
+    .training_rows = training_rows,
+    .fit = sr__tree_fit,
+    .encode = encode,
+    .predict = sr__tree_predict,
+    .copy_feature = copy_feature,
+    .copy_rows = copy_rows,
+    .classes = classes,
+    .features = features,
+    .save_shared = save_shared,
+    .load_shared = load_shared,
+    .save_member = sr__tree_save,
+    .load_member = sr__tree_load,
+    .free_shared = free_shared,
+    .free_training = free_training,
+    .free_rows = free_rows,
+    .free_member = sr__tree_free,
+};

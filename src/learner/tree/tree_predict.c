@@ -1,0 +1,78 @@
+/* Walking trees. Several rows walk at once, so that their memory reads overlap; a leaf leads to
+ * itself, so that the step has no branch. */
+#include "tree.h"
+
+enum { WALKERS = 16 };
+
+static inline uint32_t step(const sr__node *node, uint32_t at, const uint8_t *row) {
+  sr__node here = node[at];
+  uint8_t bin = (uint8_t)(row[here.what >> SR__NODE_FEATURE] + (here.what >> 8 & 1));
+  return here.left + (bin > (uint8_t)here.what);
+}
+
+static uint32_t walk_with_sets(const sr__member *tree, const uint8_t *row) {
+  uint32_t at = 0;
+  for (;;) {
+    sr__node here = tree->node[at];
+    if (here.left == at) return at;
+    if (here.what & SR__NODE_CATEGORICAL)
+      at = here.left +
+           !sr__set_has(&tree->set[tree->info[at]], row[here.what >> SR__NODE_FEATURE]);
+    else
+      at = step(tree->node, at, row);
+  }
+}
+
+/* Leaves of WALKERS rows: steps until none of them moves. */
+static void walk_group(const sr__member *tree, const uint8_t *const row[WALKERS],
+                       uint32_t leaf[WALKERS]) {
+  uint32_t at[WALKERS] = {0};
+  const sr__node *node = tree->node;
+  for (bool moved = true; moved;) {
+    uint32_t changed = 0;
+    for (int repeat = 0; repeat < 2; repeat++) {
+      changed = 0;
+      for (int k = 0; k < WALKERS; k++) {
+        uint32_t next = step(node, at[k], row[k]);
+        changed |= next ^ at[k];
+        at[k] = next;
+      }
+    }
+    moved = changed != 0;
+  }
+  memcpy(leaf, at, sizeof at);
+}
+
+static void give(const sr__shared *shared, const sr__member *tree, uint32_t leaf, int64_t i,
+                 int32_t *vote, float *proba) {
+  if (vote) vote[i] = (int32_t)tree->info[leaf];
+  if (!proba) return;
+  float *out = proba + i * shared->classes;
+  int32_t mixture = tree->mixed ? tree->mixed[leaf] : -1;
+  if (mixture >= 0) {
+    memcpy(out, tree->share + (int64_t)mixture * shared->classes,
+           (size_t)shared->classes * sizeof *out);
+  } else {
+    memset(out, 0, (size_t)shared->classes * sizeof *out);
+    out[tree->info[leaf]] = 1.0f;
+  }
+}
+
+sr_status sr__tree_predict(sr_context *ctx, const sr__shared *shared, const sr__member *tree,
+                           const sr__rows *rows, const int32_t *index, int64_t count,
+                           int32_t *vote, float *proba) {
+  (void)ctx;
+  int64_t i = 0;
+  for (; tree->sets == 0 && i + WALKERS <= count; i += WALKERS) {
+    const uint8_t *row[WALKERS];
+    uint32_t leaf[WALKERS];
+    for (int k = 0; k < WALKERS; k++)
+      row[k] = rows->bins + (index ? index[i + k] : i + k) * rows->features;
+    walk_group(tree, row, leaf);
+    for (int k = 0; k < WALKERS; k++) give(shared, tree, leaf[k], i + k, vote, proba);
+  }
+  for (; i < count; i++)
+    give(shared, tree, walk_with_sets(tree, rows->bins + (index ? index[i] : i) * rows->features),
+         i, vote, proba);
+  return SR_OK;
+}

@@ -1,0 +1,81 @@
+/* Small tables and one-member fits, for the tests of learners. */
+#ifndef SR_TESTS_LEARNER_KIT_H
+#define SR_TESTS_LEARNER_KIT_H
+
+#include "harness.h"
+#include "learner/learner.h"
+
+/* A learner with what it made of one table. */
+typedef struct fitted {
+  const sr__learner *learner;
+  sr__shared *shared;
+  sr__training *training;
+  sr__member *member;
+} fitted;
+
+static inline void fitted_free(fitted *f) {
+  if (!f->learner) return;
+  f->learner->free_member(f->member);
+  f->learner->free_training(f->training);
+  f->learner->free_shared(f->shared);
+  *f = (fitted){0};
+}
+
+/* All rows once where `bag` is NULL. */
+static inline sr_status fit_table(sr_context *ctx, const sr_table *table,
+                                  const sr_learner_options *options, const sr__bag *bag,
+                                  uint64_t seed, fitted *f) {
+  sr_status status = SR_OK;
+  sr__input input = {.table = table};
+  int64_t rows = sr_table_get(table)->rows;
+  int32_t *all = NULL;
+  sr__random random;
+  *f = (fitted){0};
+  SR_TRY(sr__learner_find(ctx, options->name, &f->learner));
+  SR_TRY(f->learner->check(ctx, options));
+  SR_TRY(sr__learner_check_input(ctx, f->learner, &input));
+  SR_TRY(f->learner->prepare(ctx, &input, options, &f->shared, &f->training));
+  SR_NEW(ctx, all, rows);
+  for (int64_t i = 0; i < rows; i++) all[i] = (int32_t)i;
+  sr__bag every = {all, NULL, rows};
+  sr__random_init(&random, seed, SR_PURPOSE_LEARNER, 0, 0);
+  SR_TRY(f->learner->fit(ctx, f->shared, f->training, options, bag ? bag : &every, &random,
+                         &f->member));
+cleanup:
+  sr__free(ctx, all);
+  return status;
+}
+
+static inline sr_status predict_table(sr_context *ctx, const fitted *f, const sr_table *table,
+                                      int32_t *vote, float *proba) {
+  sr_status status = SR_OK;
+  sr__rows *rows = NULL;
+  sr__input input = {.table = table};
+  int64_t count = sr_table_get(table)->rows;
+  SR_TRY(f->learner->encode(ctx, f->shared, &input, 0, count, &rows));
+  SR_TRY(f->learner->predict(ctx, f->shared, f->member, rows, NULL, count, vote, proba));
+cleanup:
+  f->learner->free_rows(rows);
+  return status;
+}
+
+static inline double share_correct(const sr_table *table, const int32_t *vote) {
+  const sr_table_view *view = sr_table_get(table);
+  int64_t right = 0;
+  for (int64_t i = 0; i < view->rows; i++) right += vote[i] == view->label[i];
+  return (double)right / (double)view->rows;
+}
+
+/* Shared data and member as bytes; freed by the caller with sr__bytes_free. */
+static inline void save_fitted(sr_context *ctx, const fitted *f, sr__bytes *shared,
+                               sr__bytes *member) {
+  *shared = (sr__bytes){.ctx = ctx};
+  *member = (sr__bytes){.ctx = ctx};
+  f->learner->save_shared(f->shared, shared);
+  f->learner->save_member(f->shared, f->member, member);
+}
+
+static const char *const kit_names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j",
+                                        "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"};
+
+#endif
