@@ -20,6 +20,7 @@ typedef struct sr_parts_view {
   double balance;           /* largest part / (nodes / parts) */
   int64_t components;
   double seconds_spectrum, seconds_bisection;
+  const char *method;       /* window, exact, fast, or given */
 } sr_parts_view;
 
 typedef enum sr_parts_mode {
@@ -27,21 +28,30 @@ typedef enum sr_parts_mode {
   SR_PARTS_FAST   /* multilevel: bisect a coarse graph, project, refine */
 } sr_parts_mode;
 
+/* Parts of a pure window graph are contiguous blocks in both modes: the bisection in closed form. */
 typedef struct sr_parts_options {
-  int32_t parts;
+  int32_t parts;            /* 0 = min(nodes, 64) */
   sr_parts_mode mode;
-  int refine;               /* exact: swap boundary nodes after each cut; 1 by default */
+  int refine;               /* 1: improve every cut by moving nodes across it, sizes kept; 0: the
+                             * median of the Fiedler vector as it is. Fast always refines. */
+  double imbalance;         /* fast: a part may hold (1 + imbalance) nodes / parts: 0.03 */
 } sr_parts_options;
 
 SR_API void sr_parts_options_init(sr_parts_options *options);
+/* Exactly `parts` non-empty parts, the same at any thread count. Components are handled at every
+ * cut: whole components go to one side, at most one of them is split. Memory and, at a given number
+ * of parts, time are linear in nodes and arcs. */
 SR_API SR_MUST_CHECK sr_status sr_parts_compute(sr_context *ctx, const sr_graph *graph,
                                                 const sr_parts_options *options, sr_parts **parts);
 SR_API void sr_parts_free(sr_parts **parts);
 SR_API const sr_parts_view *sr_parts_get(const sr_parts *parts);
-/* Labels of the coarser cut into `count` <= parts pieces from the same hierarchy. */
+/* Labels of the coarser cut into `count` <= parts pieces from the same hierarchy: starting from the
+ * whole, the largest piece (ties: the one with the lowest label) is split until there are `count`.
+ * Labels are numbered so that every piece of the hierarchy is a range of parts. */
 SR_API SR_MUST_CHECK sr_status sr_parts_coarsen(sr_context *ctx, const sr_parts *parts,
                                                 int32_t count, int32_t *label);
-/* Parts that the user brings: labels in [0, parts), none empty; `graph` (may be NULL) for the cut. */
+/* Parts that the user brings: labels in [0, parts), none empty; `graph` (may be NULL) for the cut.
+ * Their hierarchy joins neighbouring labels. */
 SR_API SR_MUST_CHECK sr_status sr_parts_new(sr_context *ctx, int64_t nodes, const int32_t *label,
                                             const sr_graph *graph, sr_parts **parts);
 
