@@ -266,7 +266,8 @@ static void windows_stay_inside_groups(void **state) {
     sr__random random;
     sr__random_init(&random, 3, SR_PURPOSE_TEST, 0, (uint64_t)round);
     for (int64_t i = 0; i < rows; i++)
-      group[i] = kind == 1 ? (int32_t)(4 - i * 4 / (rows + 1)) : (int32_t)sr__random_below(&random, 5);
+      group[i] =
+          kind == 1 ? (int32_t)(4 - i * 4 / (rows + 1)) : (int32_t)sr__random_below(&random, 5);
     sr_table_view table = {.rows = rows};
     if (kind) {
       table.group = group;
@@ -314,7 +315,8 @@ static void grids_join_lattice_neighbours(void **state) {
     sr__random random;
     sr__random_init(&random, 4, SR_PURPOSE_TEST, 0, round);
     int64_t lines = 1 + (int64_t)sr__random_below(&random, 13);
-    int64_t columns = 1 + (int64_t)sr__random_below(&random, round % 2 ? 3 : 13), cell[200], rows = 0;
+    int64_t columns = 1 + (int64_t)sr__random_below(&random, round % 2 ? 3 : 13), cell[200],
+            rows = 0;
     double kept = round % 4 ? sr__random_uniform(&random) : 1.0;
     for (int64_t c = 0; c < lines * columns; c++) {
       if (sr__random_uniform(&random) < kept) cell[rows++] = c;
@@ -371,7 +373,8 @@ static void options_are_parsed(void **state) {
   assert_ok(ctx, sr_graph_options_parse(ctx, "grid:8", &options));
   assert_string_equal(options.builder, "grid");
   assert_int_equal(options.k, 8);
-  const char *const wrong[] = {"", "tim", "time:", "time:0", "time:-1", "time:1x", "grid:99999999999"};
+  const char *const wrong[] = {"",        "tim",     "time:",           "time:0",
+                               "time:-1", "time:1x", "grid:99999999999"};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
     assert_int_not_equal(sr_graph_options_parse(ctx, wrong[i], &options), SR_OK);
   sr_context_free(&ctx);
@@ -403,8 +406,12 @@ static sr_status every_object(sr_context *ctx, void *data) {
   const int32_t group[] = {0, 1, 0, 1, 1, 0}, chosen[] = {4, 1, 3};
   static const char *const names[] = {"a", "b"};
   const int64_t cell[] = {0, 1, 3, 4, 6, 8};
-  sr_table_view view = {.rows = 6, .group = group, .groups = {2, names},
-                        .grid_rows = 3, .grid_columns = 3, .cell = cell};
+  sr_table_view view = {.rows = 6,
+                        .group = group,
+                        .groups = {2, names},
+                        .grid_rows = 3,
+                        .grid_columns = 3,
+                        .cell = cell};
   sr_status status = SR_OK;
   sr_graph *graph = NULL, *copy = NULL, *sub = NULL;
   int32_t component[6], *largest = NULL;

@@ -32,8 +32,8 @@ static void advance(const grid_work *work, int64_t *finger, int64_t cell) {
 }
 
 /* Appends the rows whose cells lie in [low, high], starting at the finger. */
-static int collect(const grid_work *work, int64_t finger, int64_t low, int64_t high,
-                   int32_t *found, int count) {
+static int collect(const grid_work *work, int64_t finger, int64_t low, int64_t high, int32_t *found,
+                   int count) {
   for (; finger < work->rows && work->cell[finger] <= high; finger++) {
     if (work->cell[finger] >= low) found[count++] = (int32_t)finger;
   }

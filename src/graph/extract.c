@@ -24,9 +24,26 @@ static sr_status count_rows(sr_context *worker, void *data, int64_t chunk, int s
   return SR_OK;
 }
 
-/* Shell sort: rows are short, and a hub's long row does not cost the square of its degree. */
-static void sort_row(int32_t *neighbor, float *weight, int64_t count) {
-  for (int64_t gap = count / 2; gap > 0; gap = gap == 2 ? 1 : (int64_t)((double)gap / 2.2)) {
+enum { SHORT_ROW = 16 };
+
+/* Each neighbour goes to the place that the number of smaller ones says: no branch depends on the
+ * data, and a row's neighbours are distinct. */
+static void sort_short_row(int32_t *neighbor, float *weight, int64_t count) {
+  int32_t name[SHORT_ROW];
+  float kept[SHORT_ROW];
+  for (int i = 0; i < SHORT_ROW; i++) name[i] = i < count ? neighbor[i] : INT32_MAX;
+  for (int i = 0; i < count && weight; i++) kept[i] = weight[i];
+  for (int i = 0; i < count; i++) {
+    int32_t rank = 0;
+    for (int j = 0; j < SHORT_ROW; j++) rank += name[j] < name[i];
+    neighbor[rank] = name[i];
+    if (weight) weight[rank] = kept[i];
+  }
+}
+
+/* Shell's sort, so that a hub's long row does not cost the square of its degree. */
+static void sort_long_row(int32_t *neighbor, float *weight, int64_t count) {
+  for (int64_t gap = count / 2; gap > 0; gap = gap == 2 ? 1 : gap * 5 / 11) {
     for (int64_t i = gap; i < count; i++) {
       int32_t key = neighbor[i];
       float key_weight = weight ? weight[i] : 0.0f;
@@ -39,6 +56,13 @@ static void sort_row(int32_t *neighbor, float *weight, int64_t count) {
       if (weight) weight[j] = key_weight;
     }
   }
+}
+
+void sr__graph_sort_row(int32_t *neighbor, float *weight, int64_t count) {
+  if (count <= SHORT_ROW)
+    sort_short_row(neighbor, weight, count);
+  else
+    sort_long_row(neighbor, weight, count);
 }
 
 static sr_status fill_rows(sr_context *worker, void *data, int64_t chunk, int slot) {
@@ -57,7 +81,8 @@ static sr_status fill_rows(sr_context *worker, void *data, int64_t chunk, int sl
     }
     if (!work->increasing) {
       int64_t first = sub->offset[i];
-      sort_row(sub->neighbor + first, sub->weight ? sub->weight + first : NULL, place - first);
+      sr__graph_sort_row(sub->neighbor + first, sub->weight ? sub->weight + first : NULL,
+                         place - first);
     }
   }
   return SR_OK;

@@ -92,13 +92,16 @@ void sr_graph_free(sr_graph **graph) {
   *graph = NULL;
 }
 
-const sr_graph_view *sr_graph_get(const sr_graph *graph) { return &graph->view; }
+const sr_graph_view *sr_graph_get(const sr_graph *graph) {
+  return &graph->view;
+}
 
 /* ---- checks ------------------------------------------------------------------------------- */
 
 static sr_status check_offsets(sr_context *ctx, const sr_graph_view *view) {
   if (view->nodes < 0 || view->nodes > INT32_MAX)
-    return sr__fail(ctx, SR_ERROR_ARGUMENT, "a graph of %lld nodes was given; nodes go from 0 to %d",
+    return sr__fail(ctx, SR_ERROR_ARGUMENT,
+                    "a graph of %lld nodes was given; nodes go from 0 to %d",
                     (long long)view->nodes, INT32_MAX);
   if (view->arcs < 0 || !view->offset || (view->arcs > 0 && !view->neighbor))
     return sr__fail(ctx, SR_ERROR_ARGUMENT,
@@ -155,9 +158,10 @@ static sr_status check_mirrored(sr_context *ctx, const sr_graph_view *view, int6
     int32_t j = view->neighbor[a];
     int64_t mirror = find_arc(view, j, i);
     if (mirror < 0)
-      return sr__fail(ctx, SR_ERROR_ARGUMENT,
-                      "there is an arc %lld -> %d but none back; give every edge in both directions",
-                      (long long)i, j);
+      return sr__fail(
+          ctx, SR_ERROR_ARGUMENT,
+          "there is an arc %lld -> %d but none back; give every edge in both directions",
+          (long long)i, j);
     if (view->weight && view->weight[a] != view->weight[mirror])
       return sr__fail(ctx, SR_ERROR_ARGUMENT, "the edge %lld - %d weighs %g one way and %g back",
                       (long long)i, j, (double)view->weight[a], (double)view->weight[mirror]);

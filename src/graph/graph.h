@@ -27,6 +27,9 @@ SR_MUST_CHECK sr_status sr__graph_sum_degrees(sr_context *ctx, sr_graph *graph, 
 /* Shows the finished arrays in the view. */
 void sr__graph_finish(sr_graph *graph);
 
+/* Sorts the neighbours of a row, and their weights (may be NULL) with them. */
+void sr__graph_sort_row(int32_t *neighbor, float *weight, int64_t count);
+
 /* Rows of a graph are worked on in these pieces: chunk c of [0, n). */
 enum { SR__GRAPH_GRAIN = 16384 };
 typedef struct sr__span {
@@ -37,7 +40,9 @@ static inline sr__span sr__graph_chunk(int64_t n, int64_t chunk) {
   int64_t end = (chunk + 1) * size;
   return (sr__span){chunk * size, end < n ? end : n};
 }
-static inline int64_t sr__graph_chunks(int64_t n) { return sr__chunk_count(n, SR__GRAPH_GRAIN); }
+static inline int64_t sr__graph_chunks(int64_t n) {
+  return sr__chunk_count(n, SR__GRAPH_GRAIN);
+}
 
 /* ---- derived graphs ----------------------------------------------------------------------- */
 
@@ -57,9 +62,9 @@ SR_MUST_CHECK sr_status sr__graph_largest(sr_context *ctx, const sr_graph *graph
  * be NULL. Cells no value falls into (ties) are left out, so the graph may have fewer nodes. */
 typedef struct sr__transition {
   sr_graph *graph;
-  int32_t *cell;   /* of each row; -1 where the coordinate is not finite */
-  double *stay;    /* one entry a node: twice the number of steps that stay, so that the row sum of
-                    * arcs plus stay counts both directions */
+  int32_t *cell; /* of each row; -1 where the coordinate is not finite */
+  double *stay;  /* one entry a node: twice the number of steps that stay, so that the row sum of
+                  * arcs plus stay counts both directions */
 } sr__transition;
 SR_MUST_CHECK sr_status sr__graph_transition(sr_context *ctx, const double *coordinate,
                                              int64_t rows, const int32_t *group, int32_t cells,

@@ -5,6 +5,7 @@
 
 static const sr__graph_builder *const builders[] = {
     &sr__builder_time,
+    &sr__builder_space,
     &sr__builder_grid,
 };
 enum { BUILDER_COUNT = sizeof builders / sizeof *builders };
@@ -40,8 +41,8 @@ static sr_status parse_number(sr_context *ctx, const char *text, const char *dig
   char *end = NULL;
   long parsed = strtol(digits, &end, 10);
   if (*digits < '0' || *digits > '9' || *end != '\0' || parsed < 1 || parsed > INT32_MAX)
-    return sr__fail(ctx, SR_ERROR_ARGUMENT,
-                    "graph \"%s\": \"%s\" is not a whole number above 0", text, digits);
+    return sr__fail(ctx, SR_ERROR_ARGUMENT, "graph \"%s\": \"%s\" is not a whole number above 0",
+                    text, digits);
   *value = (int32_t)parsed;
   return SR_OK;
 }

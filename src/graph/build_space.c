@@ -1,0 +1,44 @@
+/* The graph of nearest neighbours in space: 2 or 3 coordinates a row. */
+#include <math.h>
+
+#include "knn.h"
+
+static sr_status check_coordinates(sr_context *ctx, const sr_table_view *table) {
+  if (!table->coordinates || table->coordinate_count < 1)
+    return sr__fail(ctx, SR_ERROR_DATA,
+                    "the space graph needs coordinates; name their columns, such as --coords x,y");
+  for (int32_t j = 0; j < table->coordinate_count; j++) {
+    for (int64_t i = 0; i < table->rows; i++) {
+      double x = table->coordinates[j * table->rows + i];
+      if (!isfinite(x))
+        return sr__fail(ctx, SR_ERROR_DATA,
+                        "coordinate %d of row %lld is %g; drop rows without a place or use another "
+                        "graph",
+                        j + 1, (long long)i + 1, x);
+    }
+  }
+  return SR_OK;
+}
+
+static sr_status build_space(sr_context *ctx, const sr_table_view *table,
+                             const sr_graph_options *options, sr_graph **graph) {
+  enum { MOST_COORDINATES = 3 };
+  sr_status status = SR_OK;
+  sr__knn knn = {0};
+  const double *column[MOST_COORDINATES];
+  int32_t k = options->k ? options->k : 8, dimension = table->coordinate_count;
+  SR_TRY(sr__knn_check_k(ctx, &k, table->rows));
+  SR_TRY(check_coordinates(ctx, table));
+  if (dimension > MOST_COORDINATES)
+    SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "a row has %d coordinates; the space graph takes up to %d",
+                    dimension, MOST_COORDINATES));
+  for (int32_t j = 0; j < dimension; j++) column[j] = table->coordinates + j * table->rows;
+  SR_TRY(sr__knn_tree(ctx, column, table->rows, dimension, k, &knn));
+  SR_TRY(sr__graph_from_knn(ctx, &knn, "space", graph));
+cleanup:
+  sr__knn_free(ctx, &knn);
+  return status;
+}
+
+const sr__graph_builder sr__builder_space = {
+    {"space", "the k nearest rows by coordinates (space:K, default 8)"}, true, build_space};

@@ -1,0 +1,232 @@
+/* Building the k-d tree: exact medians along the widest side of each node's box. */
+#include "kdtree.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* While it grows, a point is `dimension` coordinates and its row number (exact in a double), moved
+ * as one piece, so that every level works on memory in order. */
+typedef struct growth {
+  sr__kdtree *tree;
+  const double *const *column;
+  double *point;
+  int stride;
+  int level; /* of the nodes that are split now */
+} growth;
+
+/* ---- selection ---------------------------------------------------------------------------- */
+
+static inline void swap_points(double *a, double *b, int stride) {
+  for (int s = 0; s < stride; s++) {
+    double kept = a[s];
+    a[s] = b[s];
+    b[s] = kept;
+  }
+}
+
+/* Moves the points with coordinate below the pivot (or equal to it, where asked) to the front and
+ * gives their number. Every step swaps and only the front's end depends on the data: no branch to
+ * mispredict. */
+static inline int64_t partition(double *point, int64_t count, int stride, int axis, double pivot,
+                                bool equal_too) {
+  int64_t front = 0;
+  for (int64_t i = 0; i < count; i++) {
+    double key = point[i * stride + axis];
+    swap_points(point + i * stride, point + front * stride, stride);
+    front += equal_too ? key <= pivot : key < pivot;
+  }
+  return front;
+}
+
+static double median_of_three(double a, double b, double c) {
+  double low = a < b ? a : b, high = a < b ? b : a;
+  return c < low ? low : c > high ? high : c;
+}
+
+/* Nine samples at places that look random, so that no natural order of the data is a bad case. */
+static double choose_pivot(const double *point, int64_t count, int stride, int axis) {
+  uint64_t state = (uint64_t)count;
+  double sample[9];
+  for (int s = 0; s < 9; s++) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    int64_t place = (int64_t)(((state >> 32) * (uint64_t)count) >> 32);
+    sample[s] = point[place * stride + axis];
+  }
+  return median_of_three(median_of_three(sample[0], sample[1], sample[2]),
+                         median_of_three(sample[3], sample[4], sample[5]),
+                         median_of_three(sample[6], sample[7], sample[8]));
+}
+
+/* Puts the `target` smallest along the axis first. */
+static inline void select_points(double *point, int64_t count, int stride, int axis,
+                                 int64_t target) {
+  while (count > 1) {
+    double pivot = choose_pivot(point, count, stride, axis);
+    int64_t below = partition(point, count, stride, axis, pivot, false);
+    if (target <= below) {
+      if (target == below) return;
+      count = below;
+      continue;
+    }
+    point += below * stride;
+    count -= below;
+    target -= below;
+    int64_t equal = partition(point, count, stride, axis, pivot, true);
+    if (target <= equal) return;
+    point += equal * stride;
+    count -= equal;
+    target -= equal;
+  }
+}
+
+/* With the stride known at compile time a swap is a few vector moves. */
+static void select_along(double *point, int64_t count, int stride, int axis, int64_t target) {
+  switch (stride) {
+    case 3:
+      select_points(point, count, 3, axis, target);
+      break;
+    case 4:
+      select_points(point, count, 4, axis, target);
+      break;
+    default:
+      select_points(point, count, stride, axis, target);
+  }
+}
+
+/* ---- nodes -------------------------------------------------------------------------------- */
+
+static void measure_box(const double *point, int64_t count, int stride, double *box) {
+  int dimension = stride - 1;
+  for (int j = 0; j < dimension; j++) {
+    box[j] = INFINITY;
+    box[dimension + j] = -INFINITY;
+  }
+  for (int64_t i = 0; i < count; i++) {
+    for (int j = 0; j < dimension; j++) {
+      double x = point[i * stride + j];
+      box[j] = x < box[j] ? x : box[j];
+      box[dimension + j] = x > box[dimension + j] ? x : box[dimension + j];
+    }
+  }
+}
+
+static int widest_axis(const double *box, int dimension) {
+  int widest = 0;
+  for (int j = 1; j < dimension; j++) {
+    if (box[dimension + j] - box[j] > box[dimension + widest] - box[widest]) widest = j;
+  }
+  return widest;
+}
+
+static void sort_by_row(double *point, int64_t count, int stride) {
+  for (int64_t i = 1; i < count; i++) {
+    for (int64_t j = i; j > 0 && point[j * stride - 1] > point[(j + 1) * stride - 1]; j--)
+      swap_points(point + (j - 1) * stride, point + j * stride, stride);
+  }
+}
+
+/* Copies a leaf's points into its block and its rows into their places. */
+static void fill_leaf(growth *grow, int64_t leaf, const double *point, int64_t begin,
+                      int64_t count) {
+  sr__kdtree *tree = grow->tree;
+  double *block = tree->block + leaf * tree->dimension * SR__KDTREE_LEAF;
+  for (int j = 0; j < tree->dimension; j++) {
+    for (int64_t i = 0; i < SR__KDTREE_LEAF; i++)
+      block[j * SR__KDTREE_LEAF + i] = i < count ? point[i * grow->stride + j] : INFINITY;
+  }
+  for (int64_t i = 0; i < count; i++)
+    tree->row[begin + i] = (int32_t)point[i * grow->stride + tree->dimension];
+}
+
+static void split_node(growth *grow, int level, int64_t index) {
+  sr__kdtree *tree = grow->tree;
+  int dimension = tree->dimension;
+  int64_t begin = sr__kdtree_begin(tree, level, index);
+  int64_t count = sr__kdtree_begin(tree, level, index + 1) - begin;
+  double *point = grow->point + begin * grow->stride;
+  double *box = tree->box + ((INT64_C(1) << level) + index) * 2 * dimension;
+  measure_box(point, count, grow->stride, box);
+  int axis = widest_axis(box, dimension);
+  /* Where all points are one, order by row: the search relies on it. */
+  bool clump = box[axis] == box[dimension + axis];
+  if (clump) axis = dimension;
+  if (level == tree->levels) {
+    if (clump) sort_by_row(point, count, grow->stride);
+    fill_leaf(grow, index, point, begin, count);
+    return;
+  }
+  int64_t half = sr__kdtree_begin(tree, level + 1, 2 * index + 1) - begin;
+  select_along(point, count, grow->stride, axis, half);
+}
+
+static void split_subtree(growth *grow, int level, int64_t index) {
+  split_node(grow, level, index);
+  if (level == grow->tree->levels) return;
+  split_subtree(grow, level + 1, 2 * index);
+  split_subtree(grow, level + 1, 2 * index + 1);
+}
+
+/* ---- the whole ---------------------------------------------------------------------------- */
+
+static sr_status gather_chunk(sr_context *worker, void *data, int64_t chunk, int slot) {
+  (void)worker, (void)slot;
+  growth *grow = data;
+  int dimension = grow->tree->dimension;
+  sr__span span = sr__graph_chunk(grow->tree->count, chunk);
+  for (int64_t i = span.begin; i < span.end; i++) {
+    double *point = grow->point + i * grow->stride;
+    for (int j = 0; j < dimension; j++) point[j] = grow->column[j][i];
+    point[dimension] = (double)i;
+  }
+  return SR_OK;
+}
+
+static sr_status split_item(sr_context *worker, void *data, int64_t item, int slot) {
+  (void)worker, (void)slot;
+  growth *grow = data;
+  split_node(grow, grow->level, item);
+  return SR_OK;
+}
+
+static sr_status subtree_item(sr_context *worker, void *data, int64_t item, int slot) {
+  (void)worker, (void)slot;
+  growth *grow = data;
+  split_subtree(grow, grow->level, item);
+  return SR_OK;
+}
+
+static int levels_for(int64_t count) {
+  int levels = 0;
+  while (((count - 1) >> levels) + 1 > SR__KDTREE_LEAF) levels++;
+  return levels;
+}
+
+/* Level by level at the top, where nodes are few, then whole subtrees. */
+sr_status sr__kdtree_build(sr_context *ctx, const double *const *column, int64_t rows,
+                           int32_t dimension, sr__kdtree *tree) {
+  enum { SUBTREE_LEVEL = 6 };
+  sr_status status = SR_OK;
+  *tree = (sr__kdtree){.count = rows, .dimension = dimension, .levels = levels_for(rows)};
+  growth grow = {.tree = tree, .column = column, .stride = dimension + 1};
+  int64_t leaves = INT64_C(1) << tree->levels;
+  SR_NEW(ctx, grow.point, rows * grow.stride);
+  SR_NEW(ctx, tree->row, rows);
+  SR_NEW(ctx, tree->block, leaves * dimension * SR__KDTREE_LEAF);
+  SR_NEW(ctx, tree->box, 2 * leaves * 2 * dimension);
+  SR_TRY(sr__parallel_for(ctx, sr__graph_chunks(rows), gather_chunk, &grow));
+  int top = tree->levels < SUBTREE_LEVEL ? tree->levels : SUBTREE_LEVEL;
+  for (grow.level = 0; grow.level < top; grow.level++)
+    SR_TRY(sr__parallel_for(ctx, INT64_C(1) << grow.level, split_item, &grow));
+  SR_TRY(sr__parallel_for(ctx, INT64_C(1) << top, subtree_item, &grow));
+cleanup:
+  sr__free(ctx, grow.point);
+  if (status != SR_OK) sr__kdtree_free(ctx, tree);
+  return status;
+}
+
+void sr__kdtree_free(sr_context *ctx, sr__kdtree *tree) {
+  sr__free(ctx, tree->row);
+  sr__free(ctx, tree->block);
+  sr__free(ctx, tree->box);
+  *tree = (sr__kdtree){0};
+}

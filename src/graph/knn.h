@@ -1,0 +1,42 @@
+/* k nearest neighbours of every point: a k-d tree for few dimensions, matrix products for many. */
+#ifndef SR_GRAPH_KNN_H
+#define SR_GRAPH_KNN_H
+
+#include "graph.h"
+
+/* The lists of all points. Points may stand in another order than the rows they came from (near
+ * points close together), so lists name places: the neighbours of the point at place p are the
+ * places neighbor[p * k .. p * k + k), nearest first.
+ *
+ * Equal distances: the row nearest in the file first, then the lower row. So rows that repeat are
+ * joined to the repeats beside them, and no row becomes the hub of all its copies. */
+typedef struct sr__knn {
+  int64_t count;
+  int32_t k;
+  int32_t *neighbor;
+  int32_t *row;  /* row of each place; NULL = the place itself */
+  double recall; /* share of true neighbours among those found, on a sample; 1 = exact */
+} sr__knn;
+
+/* Checks the number of neighbours and cuts it to what the rows allow. */
+SR_MUST_CHECK sr_status sr__knn_check_k(sr_context *ctx, int32_t *k, int64_t rows);
+void sr__knn_free(sr_context *ctx, sr__knn *knn);
+
+/* true where the row `a` comes before `b` among equally distant neighbours of `row`. */
+static inline bool sr__knn_ties_first(int64_t row, int64_t a, int64_t b) {
+  int64_t gap_a = a > row ? a - row : row - a, gap_b = b > row ? b - row : row - b;
+  return gap_a < gap_b || (gap_a == gap_b && a < b);
+}
+
+/* Exact. `column[j][i]` is coordinate j of row i, finite; 1 <= dimension <= SR__KDTREE_DIMENSIONS;
+ * 0 <= k < rows or k = 0. O(n log n) time where the dimension is small, 8 (dimension + 2) bytes a row. */
+enum { SR__KDTREE_DIMENSIONS = 8 };
+SR_MUST_CHECK sr_status sr__knn_tree(sr_context *ctx, const double *const *column, int64_t rows,
+                                     int32_t dimension, int32_t k, sr__knn *knn);
+
+/* The graph that joins two rows where one is among the k nearest of the other. Frees the
+ * lists. */
+SR_MUST_CHECK sr_status sr__graph_from_knn(sr_context *ctx, sr__knn *knn, const char *builder,
+                                           sr_graph **graph);
+
+#endif

@@ -1,0 +1,141 @@
+/* From lists of nearest neighbours to the graph that holds an edge for every entry. */
+#include <stdatomic.h>
+
+#include "knn.h"
+
+void sr__knn_free(sr_context *ctx, sr__knn *knn) {
+  sr__free(ctx, knn->neighbor);
+  sr__free(ctx, knn->row);
+  *knn = (sr__knn){0};
+}
+
+sr_status sr__knn_check_k(sr_context *ctx, int32_t *k, int64_t rows) {
+  if (*k < 1)
+    return sr__fail(ctx, SR_ERROR_ARGUMENT, "%d neighbours were asked for; use at least 1", *k);
+  if (*k < rows) return SR_OK;
+  int32_t most = rows > 0 ? (int32_t)(rows - 1) : 0;
+  sr__log(ctx, SR_LOG_WARNING, "%lld rows have at most %d neighbours, not %d", (long long)rows,
+          most, *k);
+  *k = most;
+  return SR_OK;
+}
+
+/* An entry p -> q is mutual where p stands in the list of q. Row p of the graph holds its list and
+ * its extras: the places whose entry for p is not mutual. All but the last pass work on places,
+ * where what is near in space is near in memory. */
+typedef struct union_work {
+  const sr__knn *knn;
+  int64_t *extra_end;    /* a place: where its extras end in `extra`; those of place 0 begin at 0 */
+  _Atomic int32_t *left; /* a place: the number of its extras, then of those not yet written */
+  int32_t *extra;
+  sr_graph *graph;
+} union_work;
+
+static int32_t row_of(const sr__knn *knn, int32_t place) {
+  return knn->row ? knn->row[place] : place;
+}
+
+static bool lists(const sr__knn *knn, int64_t place, int64_t wanted) {
+  const int32_t *list = knn->neighbor + place * knn->k;
+  bool found = false;
+  for (int32_t s = 0; s < knn->k; s++) found |= list[s] == wanted;
+  return found;
+}
+
+static sr_status count_extras(sr_context *worker, void *data, int64_t chunk, int slot) {
+  (void)worker, (void)slot;
+  union_work *work = data;
+  sr__span span = sr__graph_chunk(work->knn->count, chunk);
+  for (int64_t p = span.begin; p < span.end; p++) {
+    for (int32_t s = 0; s < work->knn->k; s++) {
+      int32_t q = work->knn->neighbor[p * work->knn->k + s];
+      if (!lists(work->knn, q, p))
+        atomic_fetch_add_explicit(&work->left[q], 1, memory_order_relaxed);
+    }
+  }
+  return SR_OK;
+}
+
+/* Threads come by in any order, so the extras of a place stand in any order; sorting undoes it. */
+static sr_status fill_extras(sr_context *worker, void *data, int64_t chunk, int slot) {
+  (void)worker, (void)slot;
+  union_work *work = data;
+  sr__span span = sr__graph_chunk(work->knn->count, chunk);
+  for (int64_t p = span.begin; p < span.end; p++) {
+    for (int32_t s = 0; s < work->knn->k; s++) {
+      int32_t q = work->knn->neighbor[p * work->knn->k + s];
+      if (lists(work->knn, q, p)) continue;
+      int32_t left = atomic_fetch_sub_explicit(&work->left[q], 1, memory_order_relaxed);
+      work->extra[work->extra_end[q] - left] = (int32_t)p;
+    }
+  }
+  return SR_OK;
+}
+
+/* Rows of places that come next lie anywhere in memory; asking for them early hides the wait. */
+static void prefetch_row(const union_work *work, int64_t place, int64_t end) {
+  enum { OFFSETS_AHEAD = 16, ROWS_AHEAD = 8 };
+  if (!work->knn->row || place + OFFSETS_AHEAD >= end) return;
+  const int64_t *offset = work->graph->offset;
+  const int32_t *row = work->knn->row + place;
+  __builtin_prefetch(offset + row[OFFSETS_AHEAD]);
+  __builtin_prefetch(work->graph->neighbor + offset[row[ROWS_AHEAD]], 1);
+}
+
+static sr_status fill_rows(sr_context *worker, void *data, int64_t chunk, int slot) {
+  (void)worker, (void)slot;
+  union_work *work = data;
+  const sr__knn *knn = work->knn;
+  sr__span span = sr__graph_chunk(knn->count, chunk);
+  for (int64_t p = span.begin; p < span.end; p++) {
+    prefetch_row(work, p, span.end);
+    int64_t row = row_of(knn, (int32_t)p), begin = work->graph->offset[row];
+    int32_t *next = work->graph->neighbor + begin;
+    for (int32_t s = 0; s < knn->k; s++) *next++ = row_of(knn, knn->neighbor[p * knn->k + s]);
+    for (int64_t e = p ? work->extra_end[p - 1] : 0; e < work->extra_end[p]; e++)
+      *next++ = row_of(knn, work->extra[e]);
+    sr__graph_sort_row(work->graph->neighbor + begin, NULL, work->graph->offset[row + 1] - begin);
+  }
+  return SR_OK;
+}
+
+/* Places extras one after the other and stores the degrees of the rows. */
+static sr_status place_extras(sr_context *ctx, union_work *work) {
+  sr_status status = SR_OK;
+  int64_t total = 0, count = work->knn->count;
+  SR_NEW(ctx, work->extra_end, count);
+  for (int64_t p = 0; p < count; p++) {
+    int32_t extras = atomic_load_explicit(&work->left[p], memory_order_relaxed);
+    total += extras;
+    work->extra_end[p] = total;
+    work->graph->offset[row_of(work->knn, (int32_t)p) + 1] = work->knn->k + extras;
+  }
+  SR_NEW(ctx, work->extra, total);
+cleanup:
+  return status;
+}
+
+sr_status sr__graph_from_knn(sr_context *ctx, sr__knn *knn, const char *builder, sr_graph **graph) {
+  sr_status status = SR_OK;
+  union_work work = {.knn = knn};
+  int64_t chunks = sr__graph_chunks(knn->count);
+  *graph = NULL;
+  SR_NEW_ZERO(ctx, work.left, knn->count);
+  SR_TRY(sr__graph_begin(ctx, knn->count, builder, &work.graph));
+  work.graph->view.recall = knn->recall;
+  SR_TRY(sr__parallel_for(ctx, chunks, count_extras, &work));
+  SR_TRY(place_extras(ctx, &work));
+  SR_TRY(sr__parallel_for(ctx, chunks, fill_extras, &work));
+  SR_TRY(sr__graph_sum_degrees(ctx, work.graph, false));
+  SR_TRY(sr__parallel_for(ctx, chunks, fill_rows, &work));
+  sr__graph_finish(work.graph);
+  *graph = work.graph;
+  work.graph = NULL;
+cleanup:
+  sr__knn_free(ctx, knn);
+  sr__free(ctx, work.left);
+  sr__free(ctx, work.extra_end);
+  sr__free(ctx, work.extra);
+  sr_graph_free(&work.graph);
+  return status;
+}

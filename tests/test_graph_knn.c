@@ -1,0 +1,253 @@
+/* Nearest neighbours against brute force: ties, repeated points, clusters, every thread count. */
+#include "core/random.h"
+#include "graph/knn.h"
+#include "graph_check.h"
+
+/* ---- brute force -------------------------------------------------------------------------- */
+
+typedef struct cloud {
+  int64_t rows;
+  int32_t dimension;
+  double *x; /* column-major */
+  const double *column[SR__KDTREE_DIMENSIONS];
+} cloud;
+
+typedef enum cloud_kind {
+  UNIFORM,
+  LATTICE,
+  CLUSTERS,
+  CONSTANT,
+  LINE,
+  FEW_VALUES,
+  KINDS
+} cloud_kind;
+
+static cloud make_cloud(cloud_kind kind, int64_t rows, int32_t dimension, uint64_t unit) {
+  cloud made = {rows, dimension, malloc((size_t)(rows * dimension + 1) * sizeof(double)), {NULL}};
+  sr__random random;
+  sr__random_init(&random, 11, SR_PURPOSE_TEST, 0, unit);
+  for (int32_t j = 0; j < dimension; j++) {
+    made.column[j] = made.x + j * rows;
+    for (int64_t i = 0; i < rows; i++) {
+      double u = sr__random_uniform(&random), value = u;
+      if (kind == LATTICE) value = floor(u * 7);
+      if (kind == CLUSTERS) value = (double)(i % 5) * 1e3 + u * (i % 3 ? 1.0 : 1e-6);
+      if (kind == CONSTANT) value = 4.25;
+      if (kind == LINE) value = j ? -1.0 : (double)(i / 3);
+      if (kind == FEW_VALUES) value = i % 2 ? 1.0 : -3.0;
+      made.x[j * rows + i] = value;
+    }
+  }
+  return made;
+}
+
+static double cloud_distance(const cloud *c, int64_t a, int64_t b) {
+  double sum = 0;
+  for (int32_t j = 0; j < c->dimension; j++) {
+    double gap = c->x[j * c->rows + a] - c->x[j * c->rows + b];
+    sum += gap * gap;
+  }
+  return sum;
+}
+
+static const cloud *sorted_cloud;
+static int64_t sorted_row;
+
+/* Nearest first; equal distances by nearness in the file, then by the lower row. */
+static int nearer(const void *left, const void *right) {
+  int64_t a = *(const int32_t *)left, b = *(const int32_t *)right;
+  double da = cloud_distance(sorted_cloud, sorted_row, a);
+  double db = cloud_distance(sorted_cloud, sorted_row, b);
+  if (da != db) return da < db ? -1 : 1;
+  if (llabs(a - sorted_row) != llabs(b - sorted_row))
+    return llabs(a - sorted_row) < llabs(b - sorted_row) ? -1 : 1;
+  return a < b ? -1 : 1;
+}
+
+static void brute_force(const cloud *c, int64_t row, int32_t *all) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < c->rows; i++) {
+    if (i != row) all[count++] = (int32_t)i;
+  }
+  sorted_cloud = c;
+  sorted_row = row;
+  qsort(all, (size_t)count, sizeof *all, nearer);
+}
+
+/* ---- the tree ----------------------------------------------------------------------------- */
+
+static void check_lists(const cloud *c, const sr__knn *knn, int64_t step) {
+  int32_t *all = malloc((size_t)c->rows * sizeof *all);
+  for (int64_t p = 0; p < knn->count; p += step) {
+    brute_force(c, knn->row[p], all);
+    for (int32_t s = 0; s < knn->k; s++)
+      assert_int_equal(knn->row[knn->neighbor[p * knn->k + s]], all[s]);
+  }
+  free(all);
+}
+
+static void tree_lists_are_exact(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(2);
+  const int64_t sizes[] = {2, 3, 9, 17, 64, 65, 257, 400};
+  for (int kind = 0; kind < KINDS; kind++) {
+    for (int size = 0; size < 8; size++) {
+      int32_t dimension = 1 + (kind + size) % SR__KDTREE_DIMENSIONS;
+      cloud c = make_cloud((cloud_kind)kind, sizes[size], dimension, (uint64_t)(kind * 8 + size));
+      const int32_t ks[] = {1, 5, 8, 30};
+      for (int t = 0; t < 4; t++) {
+        if (ks[t] >= c.rows) continue;
+        sr__knn knn = {0};
+        assert_ok(ctx, sr__knn_tree(ctx, c.column, c.rows, dimension, ks[t], &knn));
+        check_lists(&c, &knn, 1 + c.rows / 50);
+        sr__knn_free(ctx, &knn);
+      }
+      free(c.x);
+    }
+  }
+  sr_context_free(&ctx);
+}
+
+/* Quadratic behaviour on repeated or sorted points would take hours here. */
+static void degenerate_clouds_stay_quick(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(2);
+  for (int kind = 0; kind < KINDS; kind++) {
+    cloud c = make_cloud((cloud_kind)kind, 60000, 2, 90);
+    sr__knn knn = {0};
+    assert_ok(ctx, sr__knn_tree(ctx, c.column, c.rows, 2, 6, &knn));
+    check_lists(&c, &knn, 30011);
+    sr__knn_free(ctx, &knn);
+    free(c.x);
+  }
+  sr_context_free(&ctx);
+}
+
+/* ---- the space graph ---------------------------------------------------------------------- */
+
+static sr_graph *space_graph(sr_context *ctx, const cloud *c, int32_t k, sr_graph_weights weights) {
+  sr_table_view table = {.rows = c->rows, .coordinate_count = c->dimension, .coordinates = c->x};
+  sr_graph_options options;
+  sr_graph_options_init(&options);
+  options.builder = "space";
+  options.k = k;
+  options.weights = weights;
+  sr_graph *graph = NULL;
+  assert_ok(ctx, graph_build_view(ctx, &table, &options, &graph));
+  return graph;
+}
+
+static void check_union(const cloud *c, const sr_graph_view *view, int32_t k) {
+  bool *joined = calloc((size_t)(c->rows * c->rows), sizeof *joined);
+  int32_t *all = malloc((size_t)c->rows * sizeof *all);
+  for (int64_t i = 0; i < c->rows; i++) {
+    brute_force(c, i, all);
+    for (int32_t s = 0; s < k; s++)
+      joined[i * c->rows + all[s]] = joined[all[s] * c->rows + i] = true;
+  }
+  graph_check_invariants(view);
+  for (int64_t i = 0; i < c->rows; i++) {
+    for (int64_t j = 0; j < c->rows; j++)
+      assert_int_equal(joined[i * c->rows + j], graph_find_arc(view, i, j) >= 0);
+  }
+  free(all);
+  free(joined);
+}
+
+static void space_joins_nearest_neighbours(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(2);
+  for (int kind = 0; kind < KINDS; kind++) {
+    for (int32_t dimension = 2; dimension <= 3; dimension++) {
+      cloud c = make_cloud((cloud_kind)kind, 150, dimension, 100);
+      sr_graph *graph = space_graph(ctx, &c, kind == 2 ? 40 : 5, SR_WEIGHTS_NONE);
+      check_union(&c, sr_graph_get(graph), kind == 2 ? 40 : 5);
+      assert_string_equal(sr_graph_get(graph)->builder, "space");
+      assert_true(sr_graph_get(graph)->recall == 1.0);
+      sr_graph_free(&graph);
+      free(c.x);
+    }
+  }
+  sr_context_free(&ctx);
+}
+
+static void threads_change_nothing(void **state) {
+  (void)state;
+  const int threads[] = {1, 2, 8};
+  for (int kind = 0; kind < KINDS; kind++) {
+    cloud c = make_cloud((cloud_kind)kind, 40000, 2, 110);
+    sr_graph *graph[3];
+    for (int t = 0; t < 3; t++) {
+      sr_context *ctx = test_context(threads[t]);
+      graph[t] = space_graph(ctx, &c, 0, SR_WEIGHTS_NONE);
+      sr_context_free(&ctx);
+    }
+    graph_check_equal(sr_graph_get(graph[0]), sr_graph_get(graph[1]));
+    graph_check_equal(sr_graph_get(graph[0]), sr_graph_get(graph[2]));
+    for (int t = 0; t < 3; t++) sr_graph_free(&graph[t]);
+    free(c.x);
+  }
+}
+
+static void tiny_tables_get_what_they_can(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(2);
+  for (int64_t rows = 0; rows < 5; rows++) {
+    cloud c = make_cloud(UNIFORM, rows, 2, 120);
+    sr_graph *graph = space_graph(ctx, &c, 8, SR_WEIGHTS_NONE);
+    assert_int_equal(sr_graph_get(graph)->arcs, rows > 0 ? rows * (rows - 1) : 0);
+    sr_graph_free(&graph);
+    free(c.x);
+  }
+  sr_context_free(&ctx);
+}
+
+static void places_must_be_known(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  sr_graph *graph = NULL;
+  sr_graph_options options;
+  sr_graph_options_init(&options);
+  options.builder = "space";
+  double x[] = {1, 2, NAN, 4, 5, 6};
+  sr_table_view table = {.rows = 3, .coordinate_count = 2, .coordinates = x};
+  assert_int_equal(graph_build_view(ctx, &table, &options, &graph), SR_ERROR_DATA);
+  assert_non_null(strstr(sr_context_error(ctx).message, "coordinate 1 of row 3"));
+  table.coordinates = NULL;
+  assert_int_equal(graph_build_view(ctx, &table, &options, &graph), SR_ERROR_DATA);
+  options.k = -3;
+  assert_int_equal(graph_build_view(ctx, &table, &options, &graph), SR_ERROR_ARGUMENT);
+  sr_context_free(&ctx);
+}
+
+static sr_status build_space_once(sr_context *ctx, void *data) {
+  const cloud *c = data;
+  sr_table_view table = {.rows = c->rows, .coordinate_count = 2, .coordinates = c->x};
+  sr_graph_options options;
+  sr_graph_options_init(&options);
+  options.builder = "space";
+  sr_graph *graph = NULL;
+  sr_status status = graph_build_view(ctx, &table, &options, &graph);
+  sr_graph_free(&graph);
+  return status;
+}
+
+static void allocations_may_fail(void **state) {
+  (void)state;
+  cloud c = make_cloud(UNIFORM, 100, 2, 130);
+  test_every_allocation(build_space_once, &c);
+  free(c.x);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(tree_lists_are_exact),
+      cmocka_unit_test(degenerate_clouds_stay_quick),
+      cmocka_unit_test(space_joins_nearest_neighbours),
+      cmocka_unit_test(threads_change_nothing),
+      cmocka_unit_test(tiny_tables_get_what_they_can),
+      cmocka_unit_test(places_must_be_known),
+      cmocka_unit_test(allocations_may_fail),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
