@@ -114,4 +114,6 @@ cleanup:
 }
 
 const sr__graph_builder sr__builder_grid = {
-    {"grid", "lattice neighbours, holes left out (grid:4 or grid:8, default 4)"}, true, build_grid};
+    {"grid", "lattice neighbours, holes left out (grid:4 or grid:8, default 4)"},
+    SR__METRIC_FEATURES,
+    build_grid};

@@ -41,4 +41,6 @@ cleanup:
 }
 
 const sr__graph_builder sr__builder_space = {
-    {"space", "the k nearest rows by coordinates (space:K, default 8)"}, true, build_space};
+    {"space", "the k nearest rows by coordinates (space:K, default 8)"},
+    SR__METRIC_COORDINATES,
+    build_space};

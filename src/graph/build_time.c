@@ -9,74 +9,6 @@ typedef struct window_work {
   sr_graph *graph;
 } window_work;
 
-/* ---- runs --------------------------------------------------------------------------------- */
-
-/* Number of stretches of equal groups, or -1 where a group comes back after another one. */
-static int64_t count_runs(const int32_t *group, int64_t rows, uint8_t *seen) {
-  int64_t runs = 0;
-  for (int64_t i = 0; i < rows; i++) {
-    if (i > 0 && group[i] == group[i - 1]) continue;
-    if (seen[group[i]]) return -1;
-    seen[group[i]] = 1;
-    runs++;
-  }
-  return runs;
-}
-
-static sr_status contiguous_runs(sr_context *ctx, const int32_t *group, int64_t runs,
-                                 window_work *work) {
-  sr_status status = SR_OK;
-  SR_NEW(ctx, work->run, runs + 1);
-  work->runs = 0;
-  for (int64_t i = 0; i < work->rows; i++) {
-    if (i == 0 || group[i] != group[i - 1]) work->run[work->runs++] = i;
-  }
-  work->run[runs] = work->rows;
-cleanup:
-  return status;
-}
-
-/* Counting sort by group; empty groups give empty runs. */
-static sr_status scattered_runs(sr_context *ctx, const int32_t *group, int64_t groups,
-                                window_work *work) {
-  sr_status status = SR_OK;
-  int64_t *next = NULL;
-  SR_NEW_ZERO(ctx, work->run, groups + 1);
-  SR_NEW(ctx, work->order, work->rows);
-  SR_NEW(ctx, next, groups);
-  work->runs = groups;
-  for (int64_t i = 0; i < work->rows; i++) work->run[group[i] + 1]++;
-  for (int64_t g = 0; g < groups; g++) {
-    work->run[g + 1] += work->run[g];
-    next[g] = work->run[g];
-  }
-  for (int64_t i = 0; i < work->rows; i++) work->order[next[group[i]]++] = (int32_t)i;
-cleanup:
-  sr__free(ctx, next);
-  return status;
-}
-
-static sr_status find_runs(sr_context *ctx, const sr_table_view *table, window_work *work) {
-  sr_status status = SR_OK;
-  uint8_t *seen = NULL;
-  if (!table->group) {
-    SR_NEW(ctx, work->run, 2);
-    work->run[0] = 0;
-    work->run[1] = table->rows;
-    work->runs = 1;
-    goto cleanup;
-  }
-  SR_NEW_ZERO(ctx, seen, table->groups.count);
-  int64_t runs = count_runs(table->group, table->rows, seen);
-  if (runs >= 0)
-    SR_TRY(contiguous_runs(ctx, table->group, runs, work));
-  else
-    SR_TRY(scattered_runs(ctx, table->group, table->groups.count, work));
-cleanup:
-  sr__free(ctx, seen);
-  return status;
-}
-
 /* ---- arcs --------------------------------------------------------------------------------- */
 
 /* The run that holds a place: the last one that starts at or before it and is not empty. */
@@ -134,7 +66,7 @@ static sr_status build_time(sr_context *ctx, const sr_table_view *table,
   if (options->tau < 0)
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "the time window is %d rows; it must be at least 1",
                     options->tau));
-  SR_TRY(find_runs(ctx, table, &work));
+  SR_TRY(sr__group_runs(ctx, table->group, table->rows, &work.run, &work.runs, &work.order));
   SR_TRY(sr__graph_begin(ctx, table->rows, "time", &work.graph));
   int64_t chunks = sr__graph_chunks(table->rows);
   SR_TRY(sr__parallel_for(ctx, chunks, count_window, &work));
@@ -157,4 +89,6 @@ cleanup:
 }
 
 const sr__graph_builder sr__builder_time = {
-    {"time", "rows at most tau apart in their group (time:TAU, default 1)"}, true, build_time};
+    {"time", "rows at most tau apart in their group (time:TAU, default 1)"},
+    SR__METRIC_FEATURES,
+    build_time};

@@ -55,16 +55,23 @@ SR_MUST_CHECK sr_status sr__graph_extract(sr_context *ctx, const sr_graph *graph
 SR_MUST_CHECK sr_status sr__graph_largest(sr_context *ctx, const sr_graph *graph, int32_t **nodes,
                                           int64_t *count);
 
-/* The reversible transition graph of a coordinate: cells that hold equal shares of the values, an
- * arc between two cells weighted by the number of steps i -> i + lag (inside a group) that go from
- * one to the other in either direction. Steps that stay in a cell are loops, which a graph here
- * does not have: `stay` (may be NULL) gets their number a cell, `cells_used` entries. `group` may
- * be NULL. Cells no value falls into (ties) are left out, so the graph may have fewer nodes. */
+/* The rows of each group in the order in which they came. Where every group is one stretch of rows,
+ * *order is NULL and stretch r is [run[r], run[r + 1]); else *order holds the rows group by group
+ * and group g has the places [run[g], run[g + 1]). `group` may be NULL: one run. Both are freed
+ * with sr__free. */
+SR_MUST_CHECK sr_status sr__group_runs(sr_context *ctx, const int32_t *group, int64_t rows,
+                                       int64_t **run, int64_t *runs, int32_t **order);
+
+/* The reversible transition graph of a coordinate. Its nodes are cells that hold equal shares of
+ * the finite values; an arc weighs the number of steps from row i to the row `lag` later in its
+ * group that go from one cell to the other, in either direction. A step that stays in a cell would
+ * be a loop, which a graph here does not have: `stay` counts these apart, so that the steps of
+ * node a are stay[a] plus its weights. Equal values share a cell, so there may be fewer nodes than
+ * cells asked for. `group` may be NULL. */
 typedef struct sr__transition {
   sr_graph *graph;
   int32_t *cell; /* of each row; -1 where the coordinate is not finite */
-  double *stay;  /* one entry a node: twice the number of steps that stay, so that the row sum of
-                  * arcs plus stay counts both directions */
+  double *stay;  /* a node: twice the number of steps that stay (both directions) */
 } sr__transition;
 SR_MUST_CHECK sr_status sr__graph_transition(sr_context *ctx, const double *coordinate,
                                              int64_t rows, const int32_t *group, int32_t cells,
@@ -73,9 +80,18 @@ void sr__transition_free(sr_context *ctx, sr__transition *transition);
 
 /* ---- builders ----------------------------------------------------------------------------- */
 
+typedef enum sr__graph_metric {
+  SR__METRIC_NONE, /* the arcs have weights of their own */
+  SR__METRIC_COORDINATES,
+  SR__METRIC_FEATURES
+} sr__graph_metric;
+/* Gives the arcs the weights exp(-d^2 / (2 s^2)), s the median of the lengths above 0. */
+SR_MUST_CHECK sr_status sr__graph_weigh(sr_context *ctx, const sr_table_view *table,
+                                        sr__graph_metric metric, sr_graph *graph);
+
 typedef struct sr__graph_builder {
   sr_method_info info;
-  bool takes_rbf; /* can weigh arcs by distance */
+  sr__graph_metric metric; /* what RBF weights measure */
   sr_status (*build)(sr_context *ctx, const sr_table_view *table, const sr_graph_options *options,
                      sr_graph **graph);
 } sr__graph_builder;

@@ -29,7 +29,8 @@ static inline bool sr__knn_ties_first(int64_t row, int64_t a, int64_t b) {
 }
 
 /* Exact. `column[j][i]` is coordinate j of row i, finite; 1 <= dimension <= SR__KDTREE_DIMENSIONS;
- * 0 <= k < rows or k = 0. O(n log n) time where the dimension is small, 8 (dimension + 2) bytes a row. */
+ * 0 <= k < rows or k = 0. O(n log n) time where the dimension is small, 8 (dimension + 2) bytes a
+ * row. */
 enum { SR__KDTREE_DIMENSIONS = 8 };
 SR_MUST_CHECK sr_status sr__knn_tree(sr_context *ctx, const double *const *column, int64_t rows,
                                      int32_t dimension, int32_t k, sr__knn *knn);

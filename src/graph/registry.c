@@ -7,6 +7,7 @@ static const sr__graph_builder *const builders[] = {
     &sr__builder_time,
     &sr__builder_space,
     &sr__builder_grid,
+    &sr__builder_transition,
 };
 enum { BUILDER_COUNT = sizeof builders / sizeof *builders };
 
@@ -71,8 +72,13 @@ sr_status sr_graph_build(sr_context *ctx, const sr_table *table, const sr_graph_
   const char *name = options->builder ? options->builder : "";
   const sr__graph_builder *builder = find_builder(name, strlen(name));
   if (!builder) return unknown_builder(ctx, name);
-  if (options->weights != SR_WEIGHTS_NONE && !builder->takes_rbf)
+  if (options->weights != SR_WEIGHTS_NONE && builder->metric == SR__METRIC_NONE)
     return sr__fail(ctx, SR_ERROR_ARGUMENT,
                     "the %s graph has weights of its own; leave RBF weights out", name);
-  return builder->build(ctx, sr_table_get(table), options, graph);
+  sr_status status = builder->build(ctx, sr_table_get(table), options, graph);
+  if (status == SR_OK && options->weights == SR_WEIGHTS_RBF) {
+    status = sr__graph_weigh(ctx, sr_table_get(table), builder->metric, *graph);
+    if (status != SR_OK) sr_graph_free(graph);
+  }
+  return status;
 }
