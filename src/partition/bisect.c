@@ -1,0 +1,108 @@
+/* One bisection: the Fiedler vector of a coarse level makes the cut, and every finer level improves
+ * it, down to the exact sizes. Aggregates are connected, so a coarse level has the components of the
+ * finest one. */
+#include "partition.h"
+
+enum { COARSEST = 3000, PATIENCE = 200, PASSES = 6 };
+
+static sr_status find_border_nodes(sr_context *ctx, const sr__piece *piece, const int32_t *side,
+                                   int32_t **border, int64_t *count) {
+  sr_status status = SR_OK;
+  const sr__csr *graph = &piece->graph;
+  int64_t capacity = 0;
+  *border = NULL;
+  *count = 0;
+  for (int64_t node = 0; node < graph->nodes; node++) {
+    int32_t own = side[node], cut = 0;
+    for (int64_t arc = graph->offset[node]; arc < graph->offset[node + 1]; arc++)
+      cut |= side[graph->neighbor[arc]] ^ own;
+    if (!cut) continue;
+    SR_GROW(ctx, *border, capacity, *count + 1);
+    (*border)[(*count)++] = (int32_t)node;
+  }
+cleanup:
+  return status;
+}
+
+/* Where the border cannot give the rows that are asked for (it may be empty, between components),
+ * whole nodes move in order of their index. */
+static void force_rows(const sr__piece *piece, const sr__pair_limits *limits, int64_t *rows,
+                       int32_t *side) {
+  for (int64_t i = 0; i < piece->graph.nodes; i++) {
+    int64_t size = sr__node_size(piece, i);
+    bool leaves = side[i] == 0 && *rows - size >= limits->lowest && *rows > limits->highest;
+    bool enters = side[i] == 1 && *rows + size <= limits->highest && *rows < limits->lowest;
+    if (!leaves && !enters) continue;
+    side[i] = leaves;
+    *rows += leaves ? -size : size;
+  }
+}
+
+static sr_status refine_level(sr_context *ctx, const sr__piece *piece, int64_t rows,
+                              const sr__bisection *bisection, bool finest, int32_t *side) {
+  sr_status status = SR_OK;
+  sr__refiner refiner = {.piece = NULL};
+  sr__pair_scratch scratch = {.clock = 0};
+  int32_t *border = NULL;
+  int64_t count = 0, rows_now = 0;
+  double gained = 0;
+  sr__pair_limits limits = {.largest_node = sr__largest_node(piece),
+                            .patience = PATIENCE,
+                            .passes = PASSES};
+  int64_t slack = (int64_t)(bisection->slack * (double)piece->rows);
+  if (finest && bisection->exact)
+    slack = 0;
+  else if (slack < limits.largest_node)
+    slack = limits.largest_node;
+  limits.lowest = rows - slack > 1 ? rows - slack : 1;
+  limits.highest = rows + slack < piece->rows ? rows + slack : piece->rows - 1;
+  SR_TRY(sr__refiner_init(ctx, piece, side, &refiner));
+  SR_TRY(find_border_nodes(ctx, piece, side, &border, &count));
+  for (int64_t i = 0; i < piece->graph.nodes; i++)
+    rows_now += side[i] == 0 ? sr__node_size(piece, i) : 0;
+  SR_TRY(sr__refine_pair(ctx, &refiner, &scratch, 0, 1, border, count, &limits, &rows_now, &gained));
+  if (finest && bisection->exact) force_rows(piece, &limits, &rows_now, side);
+cleanup:
+  sr__free(ctx, border);
+  sr__pair_scratch_free(ctx, &scratch);
+  sr__refiner_free(ctx, &refiner);
+  return status;
+}
+
+static sr_status bisect_levels(sr_context *ctx, const sr__ladder *ladder, int64_t rows,
+                               sr__bisection *bisection, int32_t *side) {
+  sr_status status = SR_OK;
+  int32_t *coarse = NULL, *fine = NULL;
+  int top = ladder->levels - 1;
+  for (int k = top; k >= 0; k--) {
+    const sr__piece *piece = &ladder->piece[k];
+    if (k == 0)
+      fine = side;
+    else
+      SR_NEW(ctx, fine, piece->graph.nodes);
+    if (k == top) {
+      SR_TRY(sr__split_at_median(ctx, piece, rows, bisection, fine));
+    } else {
+      for (int64_t i = 0; i < piece->graph.nodes; i++) fine[i] = coarse[ladder->aggregate[k][i]];
+    }
+    sr__free(ctx, coarse);
+    coarse = fine;
+    SR_TRY(refine_level(ctx, piece, rows, bisection, k == 0, fine));
+  }
+cleanup:
+  if (coarse != side) sr__free(ctx, coarse);
+  if (fine != side && fine != coarse) sr__free(ctx, fine);
+  return status;
+}
+
+sr_status sr__bisect(sr_context *ctx, const sr__piece *piece, int64_t rows,
+                     sr__bisection *bisection, int32_t *side) {
+  if (!bisection->refine) return sr__split_at_median(ctx, piece, rows, bisection, side);
+  sr_status status = SR_OK;
+  sr__ladder ladder = {.levels = 0};
+  SR_TRY(sr__ladder_build(ctx, piece, COARSEST, &ladder));
+  SR_TRY(bisect_levels(ctx, &ladder, rows, bisection, side));
+cleanup:
+  sr__ladder_free(ctx, &ladder);
+  return status;
+}

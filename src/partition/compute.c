@@ -1,0 +1,134 @@
+/* From a graph to its parts: the way is chosen by the graph and the mode. */
+#include "partition.h"
+
+enum { DEFAULT_PARTS = 64 };
+/* Coarsening matches inside blocks of consecutive nodes; below this share of inner arcs the nodes
+ * are renumbered first. */
+static const double LOCAL_ENOUGH = 0.5;
+
+void sr_parts_options_init(sr_parts_options *options) {
+  *options = (sr_parts_options){.mode = SR_PARTS_EXACT, .refine = 1, .imbalance = 0.03};
+}
+
+static sr_status check_options(sr_context *ctx, const sr_graph_view *view,
+                               const sr_parts_options *options) {
+  if (view->nodes < 1)
+    return sr__fail(ctx, SR_ERROR_DATA, "a graph without nodes cannot be cut into parts");
+  if (options->parts < 0 || options->parts > view->nodes)
+    return sr__fail(ctx, SR_ERROR_ARGUMENT,
+                    "%d parts were asked for; a graph of %lld nodes gives 1 to %lld",
+                    options->parts, (long long)view->nodes, (long long)view->nodes);
+  if (options->mode != SR_PARTS_EXACT && options->mode != SR_PARTS_FAST)
+    return sr__fail(ctx, SR_ERROR_ARGUMENT, "mode %d of parts is neither exact nor fast",
+                    (int)options->mode);
+  if (!(options->imbalance >= 0 && options->imbalance <= 1))
+    return sr__fail(ctx, SR_ERROR_ARGUMENT, "an imbalance of %g was asked for; it goes from 0 to 1",
+                    options->imbalance);
+  return SR_OK;
+}
+
+/* Rows that a part may hold in the fast mode; never below the fair share. */
+static int64_t highest_rows(int64_t nodes, int32_t parts, double imbalance) {
+  int64_t fair = (nodes + parts - 1) / parts;
+  int64_t highest = (int64_t)((1 + imbalance) * (double)nodes / parts);
+  return highest > fair ? highest : fair;
+}
+
+static sr_status cut_piece(sr_context *ctx, const sr__piece *piece, int32_t parts,
+                           const sr_parts_options *options, const char **method, double *seconds,
+                           int32_t *label) {
+  sr_status status = SR_OK;
+  if (options->mode == SR_PARTS_FAST) {
+    bool balanced = false;
+    *method = "fast";
+    SR_TRY(sr__fast_labels(ctx, piece, parts,
+                           highest_rows(piece->rows, parts, options->imbalance), seconds, label,
+                           &balanced));
+    if (balanced) return SR_OK;
+  }
+  /* Few rows a part: the coarse nodes were too large, and the exact mode takes over. */
+  *method = "exact";
+  sr__tree_options tree = {.refine = options->refine || options->mode == SR_PARTS_FAST,
+                           .exact = true,
+                           .slack = 0.005};
+  SR_TRY(sr__bisect_tree(ctx, piece, parts, &tree, label));
+  *seconds += tree.seconds_spectrum;
+  if (tree.refine) {
+    sr__kway_options kway = {.highest = 0, .patience = 100, .rounds = 2, .passes = 3};
+    SR_TRY(sr__refine_kway(ctx, piece, parts, label, &kway));
+  }
+cleanup:
+  return status;
+}
+
+/* Renumbers the nodes first where neighbours lie far apart. */
+static sr_status cut_graph(sr_context *ctx, const sr_graph_view *view, int32_t parts,
+                           const sr_parts_options *options, const char **method, double *seconds,
+                           int32_t *label) {
+  sr_status status = SR_OK;
+  sr__piece piece = {.graph = sr__csr_view(view), .rows = view->nodes};
+  sr__csr permuted = {.nodes = 0};
+  int32_t *order = NULL, *inner = NULL;
+  if (sr__locality(&piece.graph) >= LOCAL_ENOUGH)
+    return cut_piece(ctx, &piece, parts, options, method, seconds, label);
+  SR_NEW(ctx, order, view->nodes);
+  SR_NEW(ctx, inner, view->nodes);
+  SR_TRY(sr__locality_order(ctx, &piece.graph, order));
+  SR_TRY(sr__csr_permute(ctx, &piece.graph, order, &permuted));
+  piece.graph = permuted;
+  SR_TRY(cut_piece(ctx, &piece, parts, options, method, seconds, inner));
+  for (int64_t i = 0; i < view->nodes; i++) label[order[i]] = inner[i];
+cleanup:
+  sr__csr_free(ctx, &permuted);
+  sr__free(ctx, order);
+  sr__free(ctx, inner);
+  return status;
+}
+
+static sr_status count_components(sr_context *ctx, const sr_graph *graph, int64_t *components) {
+  sr_status status = SR_OK;
+  const sr_graph_view *view = sr_graph_get(graph);
+  int32_t *component = NULL;
+  *components = 0;
+  if (view->window > 0) {
+    for (int64_t r = 0; r < view->runs; r++)
+      *components += view->run_offset[r + 1] > view->run_offset[r];
+    return SR_OK;
+  }
+  SR_NEW(ctx, component, view->nodes);
+  SR_TRY(sr_graph_components(ctx, graph, component, components));
+cleanup:
+  sr__free(ctx, component);
+  return status;
+}
+
+sr_status sr_parts_compute(sr_context *ctx, const sr_graph *graph, const sr_parts_options *options,
+                           sr_parts **parts) {
+  sr_status status = SR_OK;
+  const sr_graph_view *view = sr_graph_get(graph);
+  sr_parts_options given;
+  double start = sr__seconds(), seconds = 0;
+  int64_t components = 0;
+  int32_t *label = NULL, count;
+  const char *method = "window";
+  *parts = NULL;
+  sr_parts_options_init(&given);
+  if (options) given = *options;
+  SR_TRY(check_options(ctx, view, &given));
+  count = given.parts ? given.parts : DEFAULT_PARTS;
+  if (count > view->nodes) count = (int32_t)view->nodes;
+  SR_TRY(count_components(ctx, graph, &components));
+  SR_NEW_ZERO(ctx, label, view->nodes);
+  if (view->window > 0)
+    SR_TRY(sr__window_labels(ctx, view, count, label));
+  else if (count > 1)
+    SR_TRY(cut_graph(ctx, view, count, &given, &method, &seconds, label));
+  int32_t *handed = label;
+  label = NULL; /* adopted, also where that fails */
+  SR_TRY(sr__parts_adopt(ctx, view->nodes, count, handed, graph, method, parts));
+  sr__parts_set_components(*parts, components);
+  sr__parts_set_seconds(*parts, seconds, sr__seconds() - start);
+cleanup:
+  sr__free(ctx, label);
+  return status;
+}

@@ -1,0 +1,261 @@
+/* Refinement of all cuts at once: the pairs of neighbouring parts are searched in classes of pairs
+ * that have no part in common. Searches of one class touch no common node, so they run side by side
+ * and the result does not depend on how many do. */
+#include "partition.h"
+
+/* A node of the border between parts low < high. */
+typedef struct border_entry {
+  int32_t low, high, node;
+} border_entry;
+
+typedef struct border_list {
+  border_entry *entry;
+  int64_t count, capacity;
+} border_list;
+
+typedef struct part_pair {
+  int32_t low, high;
+  int64_t first, count; /* its nodes in the sorted border */
+  double gained;
+  bool waiting;
+} part_pair;
+
+typedef struct kway_work {
+  const sr__piece *piece;
+  int32_t parts;
+  const sr__kway_options *options;
+  int64_t largest_node;
+  sr__refiner refiner;
+  int64_t *rows;             /* of each part */
+  bool *changed, *active;    /* parts: in this round, in the round before */
+  bool *busy;                /* parts of the present class */
+  border_list *chunk_border; /* one a chunk */
+  int64_t *count;            /* parts + 1, for sorting */
+  int32_t *border;           /* nodes, sorted by pair */
+  part_pair *pair;
+  int64_t pairs, pair_capacity;
+  int64_t *class_pair;       /* pairs of the present class */
+  sr__pair_scratch *scratch; /* one a slot */
+  int32_t **seen;            /* one a slot: last node that met a part */
+  int slots;
+} kway_work;
+
+enum { BORDER_GRAIN = 8192, MAX_CLASSES = 256 };
+
+/* ---- the border --------------------------------------------------------------------------- */
+
+static sr_status collect_border(sr_context *worker, void *data, int64_t chunk, int slot) {
+  sr_status status = SR_OK;
+  kway_work *work = data;
+  const sr__piece *piece = work->piece;
+  const int32_t *part = work->refiner.part;
+  border_list *list = &work->chunk_border[chunk];
+  int32_t *seen = work->seen[slot];
+  for (int32_t p = 0; p < work->parts; p++) seen[p] = -1;
+  int64_t size = sr__chunk_size(piece->graph.nodes, BORDER_GRAIN), first = chunk * size;
+  int64_t end = first + size < piece->graph.nodes ? first + size : piece->graph.nodes;
+  for (int64_t node = first; node < end; node++) {
+    int32_t own = part[node];
+    for (int64_t arc = piece->graph.offset[node]; arc < piece->graph.offset[node + 1]; arc++) {
+      int32_t other = part[piece->graph.neighbor[arc]];
+      if (other == own || seen[other] == node) continue;
+      seen[other] = (int32_t)node;
+      if (!work->active[own] && !work->active[other]) continue;
+      SR_GROW(worker, list->entry, list->capacity, list->count + 1);
+      list->entry[list->count++] = (border_entry){.low = own < other ? own : other,
+                                                  .high = own < other ? other : own,
+                                                  .node = (int32_t)node};
+    }
+  }
+cleanup:
+  return status;
+}
+
+/* One pass of a stable counting sort by `low` or `high`. */
+static void sort_by_part(kway_work *work, const border_entry *from, border_entry *to, int64_t count,
+                         bool by_high) {
+  int64_t *place = work->count;
+  memset(place, 0, ((size_t)work->parts + 1) * sizeof *place);
+  for (int64_t i = 0; i < count; i++) place[(by_high ? from[i].high : from[i].low) + 1]++;
+  for (int32_t p = 0; p < work->parts; p++) place[p + 1] += place[p];
+  for (int64_t i = 0; i < count; i++) to[place[by_high ? from[i].high : from[i].low]++] = from[i];
+}
+
+static sr_status list_pairs(sr_context *ctx, kway_work *work, const border_entry *entry,
+                            int64_t count) {
+  sr_status status = SR_OK;
+  work->pairs = 0;
+  for (int64_t i = 0; i < count; i++) {
+    work->border[i] = entry[i].node;
+    if (i == 0 || entry[i].low != entry[i - 1].low || entry[i].high != entry[i - 1].high) {
+      SR_GROW(ctx, work->pair, work->pair_capacity, work->pairs + 1);
+      work->pair[work->pairs++] = (part_pair){
+          .low = entry[i].low, .high = entry[i].high, .first = i, .waiting = true};
+    }
+    work->pair[work->pairs - 1].count++;
+  }
+cleanup:
+  return status;
+}
+
+/* The border of the active parts, sorted by pair, and the pairs. */
+static sr_status find_border(sr_context *ctx, kway_work *work) {
+  sr_status status = SR_OK;
+  border_entry *entry = NULL, *sorted = NULL;
+  int64_t chunks = sr__chunk_count(work->piece->graph.nodes, BORDER_GRAIN), total = 0;
+  SR_NEW_ZERO(ctx, work->chunk_border, chunks);
+  SR_TRY(sr__parallel_for(ctx, chunks, collect_border, work));
+  for (int64_t c = 0; c < chunks; c++) total += work->chunk_border[c].count;
+  SR_NEW(ctx, entry, total);
+  SR_NEW(ctx, sorted, total);
+  total = 0;
+  for (int64_t c = 0; c < chunks; c++) {
+    const border_list *list = &work->chunk_border[c];
+    if (list->count) memcpy(entry + total, list->entry, (size_t)list->count * sizeof *entry);
+    total += list->count;
+  }
+  sort_by_part(work, entry, sorted, total, true);
+  sort_by_part(work, sorted, entry, total, false);
+  sr__free(ctx, work->border);
+  work->border = NULL;
+  SR_NEW(ctx, work->border, total);
+  SR_TRY(list_pairs(ctx, work, entry, total));
+cleanup:
+  for (int64_t c = 0; work->chunk_border && c < chunks; c++)
+    sr__free(ctx, work->chunk_border[c].entry);
+  sr__free(ctx, work->chunk_border);
+  work->chunk_border = NULL;
+  sr__free(ctx, entry);
+  sr__free(ctx, sorted);
+  return status;
+}
+
+/* ---- pairs -------------------------------------------------------------------------------- */
+
+static sr__pair_limits limits_of(const kway_work *work, const part_pair *pair) {
+  const sr__kway_options *options = work->options;
+  sr__pair_limits limits = {.largest_node = work->largest_node,
+                            .patience = options->patience,
+                            .passes = options->passes};
+  int64_t both = work->rows[pair->low] + work->rows[pair->high];
+  if (options->highest == 0) {
+    limits.lowest = limits.highest = work->rows[pair->low];
+  } else if (both > 2 * options->highest) {
+    limits.lowest = limits.highest = both / 2;
+  } else {
+    limits.highest = options->highest < both ? options->highest : both - 1;
+    limits.lowest = both - limits.highest;
+  }
+  return limits;
+}
+
+static sr_status search_pair(sr_context *worker, void *data, int64_t item, int slot) {
+  kway_work *work = data;
+  part_pair *pair = &work->pair[work->class_pair[item]];
+  sr__pair_limits limits = limits_of(work, pair);
+  int64_t before = work->rows[pair->low], rows = before;
+  sr_status status = sr__refine_pair(worker, &work->refiner, &work->scratch[slot], pair->low,
+                                     pair->high, work->border + pair->first, pair->count, &limits,
+                                     &rows, &pair->gained);
+  work->rows[pair->low] += rows - before;
+  work->rows[pair->high] -= rows - before;
+  if (pair->gained > 0 || rows != before)
+    work->changed[pair->low] = work->changed[pair->high] = true;
+  return status;
+}
+
+/* The next class: every waiting pair, in order, whose parts no earlier pair of the class holds. */
+static int64_t choose_class(kway_work *work) {
+  int64_t chosen = 0;
+  memset(work->busy, 0, (size_t)work->parts * sizeof *work->busy);
+  for (int64_t i = 0; i < work->pairs; i++) {
+    part_pair *pair = &work->pair[i];
+    if (!pair->waiting || work->busy[pair->low] || work->busy[pair->high]) continue;
+    work->busy[pair->low] = work->busy[pair->high] = true;
+    pair->waiting = false;
+    work->class_pair[chosen++] = i;
+  }
+  return chosen;
+}
+
+/* One search of every pair of neighbours; *gained is what the cut lost. */
+static sr_status run_round(sr_context *ctx, kway_work *work, double *gained) {
+  sr_status status = SR_OK;
+  SR_TRY(find_border(ctx, work));
+  sr__free(ctx, work->class_pair);
+  work->class_pair = NULL;
+  SR_NEW(ctx, work->class_pair, work->pairs);
+  /* A part with very many neighbours would take a class for each. */
+  for (int round = 0; round < MAX_CLASSES; round++) {
+    int64_t count = choose_class(work);
+    if (count == 0) break;
+    SR_TRY(sr__parallel_for(ctx, count, search_pair, work));
+  }
+  *gained = 0;
+  for (int64_t i = 0; i < work->pairs; i++) *gained += work->pair[i].gained;
+cleanup:
+  return status;
+}
+
+/* ---- rounds ------------------------------------------------------------------------------- */
+
+static sr_status work_init(sr_context *ctx, const sr__piece *piece, int32_t parts, int32_t *part,
+                           const sr__kway_options *options, kway_work *work) {
+  sr_status status = SR_OK;
+  *work = (kway_work){.piece = piece, .parts = parts, .options = options, .largest_node = 1};
+  work->slots = sr_context_threads(ctx);
+  SR_TRY(sr__refiner_init(ctx, piece, part, &work->refiner));
+  SR_NEW_ZERO(ctx, work->rows, parts);
+  SR_NEW_ZERO(ctx, work->changed, parts);
+  SR_NEW_ZERO(ctx, work->active, parts);
+  SR_NEW_ZERO(ctx, work->busy, parts);
+  SR_NEW_ZERO(ctx, work->count, (int64_t)parts + 1);
+  SR_NEW_ZERO(ctx, work->scratch, work->slots);
+  SR_NEW_ZERO(ctx, work->seen, work->slots);
+  for (int s = 0; s < work->slots; s++) SR_NEW(ctx, work->seen[s], parts);
+  for (int32_t i = 0; i < piece->graph.nodes; i++) {
+    int64_t size = sr__node_size(piece, i);
+    work->rows[part[i]] += size;
+    if (size > work->largest_node) work->largest_node = size;
+  }
+  memset(work->active, 1, (size_t)parts * sizeof *work->active);
+cleanup:
+  return status;
+}
+
+static void work_free(sr_context *ctx, kway_work *work) {
+  sr__refiner_free(ctx, &work->refiner);
+  for (int s = 0; s < work->slots; s++) {
+    if (work->scratch) sr__pair_scratch_free(ctx, &work->scratch[s]);
+    if (work->seen) sr__free(ctx, work->seen[s]);
+  }
+  sr__free(ctx, work->rows);
+  sr__free(ctx, work->changed);
+  sr__free(ctx, work->active);
+  sr__free(ctx, work->busy);
+  sr__free(ctx, work->count);
+  sr__free(ctx, work->border);
+  sr__free(ctx, work->pair);
+  sr__free(ctx, work->class_pair);
+  sr__free(ctx, work->scratch);
+  sr__free(ctx, work->seen);
+}
+
+sr_status sr__refine_kway(sr_context *ctx, const sr__piece *piece, int32_t parts, int32_t *part,
+                          const sr__kway_options *options) {
+  sr_status status = SR_OK;
+  kway_work work = {0};
+  SR_TRY(work_init(ctx, piece, parts, part, options, &work));
+  for (int round = 0; round < options->rounds; round++) {
+    double gained = 0;
+    SR_TRY(run_round(ctx, &work, &gained));
+    if (!(gained > 0)) break;
+    bool *swap = work.active;
+    work.active = work.changed;
+    work.changed = swap;
+    memset(work.changed, 0, (size_t)parts * sizeof *work.changed);
+  }
+cleanup:
+  work_free(ctx, &work);
+  return status;
+}

@@ -1,0 +1,266 @@
+/* Fiduccia-Mattheyses between two parts: single nodes change sides in the order of their gain,
+ * downhill too, each at most once a pass; the best state of the pass is kept. */
+#include "queue.h"
+
+/* Searches that run at once read labels of each other's nodes. Whatever they read there is neither
+ * a nor b, so the result does not depend on the moment; the relaxed order makes it well defined. */
+static inline int32_t part_of(const sr__refiner *refiner, int32_t node) {
+  return __atomic_load_n(&refiner->part[node], __ATOMIC_RELAXED);
+}
+
+static inline void set_part(const sr__refiner *refiner, int32_t node, int32_t part) {
+  __atomic_store_n(&refiner->part[node], part, __ATOMIC_RELAXED);
+}
+
+typedef struct pair_search {
+  const sr__refiner *refiner;
+  sr__pair_scratch *scratch;
+  const sr__pair_limits *limits;
+  int32_t name[2];
+  int64_t rows_a;
+  /* of the present pass */
+  double loss;       /* change of the cut weight since the pass began */
+  double best_loss;
+  int64_t best_count; /* moves up to the best state */
+  int64_t best_excess;
+  int64_t best_tilt;
+} pair_search;
+
+static inline int64_t excess(const sr__pair_limits *limits, int64_t rows_a) {
+  if (rows_a > limits->highest) return rows_a - limits->highest;
+  return rows_a < limits->lowest ? limits->lowest - rows_a : 0;
+}
+
+/* Distance from the middle of the limits, doubled to stay whole. */
+static inline int64_t tilt(const sr__pair_limits *limits, int64_t rows_a) {
+  int64_t distance = 2 * rows_a - limits->lowest - limits->highest;
+  return distance < 0 ? -distance : distance;
+}
+
+/* Gain of a node from scratch; true where it has a neighbour on the other side. */
+static bool measure_gain(const pair_search *search, int32_t node, int side) {
+  const sr__piece *piece = search->refiner->piece;
+  double inside = 0, outside = 0;
+  for (int64_t arc = piece->graph.offset[node]; arc < piece->graph.offset[node + 1]; arc++) {
+    int32_t part = part_of(search->refiner, piece->graph.neighbor[arc]);
+    if (part == search->name[side])
+      inside += sr__arc_weight(piece, arc);
+    else if (part == search->name[!side])
+      outside += sr__arc_weight(piece, arc);
+  }
+  search->refiner->gain[node] = outside - inside;
+  return outside > 0;
+}
+
+static sr_status reserve_queues(sr_context *ctx, pair_search *search, int64_t more) {
+  sr_status status = SR_OK;
+  sr__pair_scratch *scratch = search->scratch;
+  SR_TRY(sr__queue_reserve(ctx, &scratch->queue[0], more));
+  SR_TRY(sr__queue_reserve(ctx, &scratch->queue[1], more));
+  SR_GROW(ctx, scratch->touched, scratch->touched_capacity, scratch->touched_count + more);
+  SR_GROW(ctx, scratch->moved, scratch->moved_capacity, scratch->moved_count + 1);
+cleanup:
+  return status;
+}
+
+/* The node has been measured; room was reserved. */
+static void enqueue(pair_search *search, int32_t node, int side) {
+  sr__pair_scratch *scratch = search->scratch;
+  const sr__refiner *refiner = search->refiner;
+  scratch->touched[scratch->touched_count++] = node;
+  sr__queue_insert(&scratch->queue[side], refiner->place,
+                   sr__queue_key(refiner->gain[node], scratch->clock++), node);
+}
+
+static sr_status enqueue_seeds(sr_context *ctx, pair_search *search, const int32_t *seeds,
+                               int64_t count) {
+  sr_status status = SR_OK;
+  SR_TRY(reserve_queues(ctx, search, count));
+  for (int64_t i = 0; i < count; i++) {
+    int32_t node = seeds[i], part = part_of(search->refiner, node);
+    if (part != search->name[0] && part != search->name[1]) continue;
+    if (search->refiner->place[node] != SR_PLACE_UNSEEN) continue;
+    int side = part == search->name[1];
+    if (measure_gain(search, node, side)) enqueue(search, node, side);
+  }
+cleanup:
+  return status;
+}
+
+/* Rows of a after the best node of `side` has moved, and whether that is allowed. */
+static bool may_move(const pair_search *search, int side) {
+  const sr__queue *queue = &search->scratch->queue[side];
+  if (queue->count == 0) return false;
+  int64_t size = sr__node_size(search->refiner->piece, queue->node[0]);
+  int64_t now = excess(search->limits, search->rows_a);
+  int64_t then = excess(search->limits, side == 0 ? search->rows_a - size : search->rows_a + size);
+  return then < now || (now == 0 && then <= search->limits->largest_node);
+}
+
+/* The side to move from, -1 where no move is allowed. */
+static int choose_side(const pair_search *search) {
+  bool left = may_move(search, 0), right = may_move(search, 1);
+  if (!left && !right) return -1;
+  if (!left || !right) return right;
+  const sr__queue *queue = search->scratch->queue;
+  uint32_t left_gain = (uint32_t)(queue[0].key[0] >> 32);
+  uint32_t right_gain = (uint32_t)(queue[1].key[0] >> 32);
+  if (left_gain != right_gain) return right_gain > left_gain;
+  return 2 * search->rows_a < search->limits->lowest + search->limits->highest;
+}
+
+/* The neighbours of a node that has just come to `side`. */
+static void update_neighbours(pair_search *search, int32_t node, int side) {
+  const sr__refiner *refiner = search->refiner;
+  const sr__piece *piece = refiner->piece;
+  sr__pair_scratch *scratch = search->scratch;
+  for (int64_t arc = piece->graph.offset[node]; arc < piece->graph.offset[node + 1]; arc++) {
+    int32_t other = piece->graph.neighbor[arc], part = part_of(refiner, other);
+    int other_side = part == search->name[1];
+    if (!other_side && part != search->name[0]) continue;
+    int32_t place = refiner->place[other];
+    if (place == SR_PLACE_LOCKED) continue;
+    if (place == SR_PLACE_UNSEEN) {
+      measure_gain(search, other, other_side);
+      enqueue(search, other, other_side);
+      continue;
+    }
+    double change = 2 * sr__arc_weight(piece, arc);
+    refiner->gain[other] += other_side == side ? -change : change;
+    sr__queue_change(&scratch->queue[other_side], refiner->place, other,
+                     sr__queue_key(refiner->gain[other], scratch->clock++));
+  }
+}
+
+static void move_node(pair_search *search, int32_t node, int from) {
+  int64_t size = sr__node_size(search->refiner->piece, node);
+  set_part(search->refiner, node, search->name[!from]);
+  search->rows_a += from == 0 ? -size : size;
+}
+
+/* Keeps the present state where it is better: nearer the limits, then the smaller cut, then the
+ * smaller tilt. */
+static bool keep_if_better(pair_search *search) {
+  int64_t now_excess = excess(search->limits, search->rows_a);
+  int64_t now_tilt = tilt(search->limits, search->rows_a);
+  if (now_excess > search->best_excess) return false;
+  if (now_excess == search->best_excess) {
+    if (search->loss > search->best_loss) return false;
+    if (search->loss == search->best_loss && now_tilt >= search->best_tilt) return false;
+  }
+  search->best_excess = now_excess;
+  search->best_loss = search->loss;
+  search->best_tilt = now_tilt;
+  search->best_count = search->scratch->moved_count;
+  return true;
+}
+
+static void roll_back(pair_search *search) {
+  sr__pair_scratch *scratch = search->scratch;
+  while (scratch->moved_count > search->best_count) {
+    int32_t node = scratch->moved[--scratch->moved_count];
+    move_node(search, node, part_of(search->refiner, node) == search->name[1]);
+  }
+}
+
+static sr_status run_moves(sr_context *ctx, pair_search *search) {
+  sr_status status = SR_OK;
+  const sr__piece *piece = search->refiner->piece;
+  sr__pair_scratch *scratch = search->scratch;
+  int64_t since_best = 0;
+  while (since_best < search->limits->patience) {
+    int side = choose_side(search);
+    if (side < 0) break;
+    int32_t node = scratch->queue[side].node[0];
+    SR_TRY(reserve_queues(ctx, search, piece->graph.offset[node + 1] - piece->graph.offset[node]));
+    sr__queue_pop(&scratch->queue[side], search->refiner->place, SR_PLACE_LOCKED);
+    search->loss -= search->refiner->gain[node];
+    move_node(search, node, side);
+    scratch->moved[scratch->moved_count++] = node;
+    update_neighbours(search, node, !side);
+    since_best = keep_if_better(search) ? 0 : since_best + 1;
+  }
+cleanup:
+  return status;
+}
+
+/* What the pass touched seeds the next one. */
+static void end_pass(pair_search *search) {
+  sr__pair_scratch *scratch = search->scratch;
+  roll_back(search);
+  for (int64_t i = 0; i < scratch->touched_count; i++)
+    search->refiner->place[scratch->touched[i]] = SR_PLACE_UNSEEN;
+  int32_t *seed = scratch->seed;
+  int64_t capacity = scratch->seed_capacity;
+  scratch->seed = scratch->touched;
+  scratch->seed_count = scratch->touched_count;
+  scratch->seed_capacity = scratch->touched_capacity;
+  scratch->touched = seed;
+  scratch->touched_capacity = capacity;
+  scratch->touched_count = 0;
+  scratch->queue[0].count = scratch->queue[1].count = 0;
+}
+
+static sr_status run_pass(sr_context *ctx, pair_search *search, const int32_t *seeds,
+                          int64_t seed_count) {
+  sr_status status = SR_OK;
+  search->loss = search->best_loss = 0;
+  search->best_count = search->scratch->moved_count = 0;
+  search->best_excess = excess(search->limits, search->rows_a);
+  search->best_tilt = tilt(search->limits, search->rows_a);
+  search->scratch->clock = 0;
+  SR_TRY(enqueue_seeds(ctx, search, seeds, seed_count));
+  SR_TRY(run_moves(ctx, search));
+cleanup:
+  end_pass(search);
+  return status;
+}
+
+sr_status sr__refine_pair(sr_context *ctx, const sr__refiner *refiner, sr__pair_scratch *scratch,
+                          int32_t a, int32_t b, const int32_t *seeds, int64_t seed_count,
+                          const sr__pair_limits *limits, int64_t *rows_a, double *gained) {
+  sr_status status = SR_OK;
+  pair_search search = {.refiner = refiner, .scratch = scratch, .limits = limits,
+                        .name = {a, b}, .rows_a = *rows_a};
+  *gained = 0;
+  for (int pass = 0; pass < limits->passes; pass++) {
+    int64_t before = excess(limits, search.rows_a);
+    SR_TRY(run_pass(ctx, &search, pass ? scratch->seed : seeds,
+                    pass ? scratch->seed_count : seed_count));
+    *gained -= search.best_loss;
+    if (search.best_loss >= 0 && search.best_excess == before) break;
+  }
+cleanup:
+  *rows_a = search.rows_a;
+  return status;
+}
+
+sr_status sr__refiner_init(sr_context *ctx, const sr__piece *piece, int32_t *part,
+                           sr__refiner *refiner) {
+  sr_status status = SR_OK;
+  *refiner = (sr__refiner){.piece = piece, .part = part};
+  SR_NEW(ctx, refiner->gain, piece->graph.nodes);
+  SR_NEW(ctx, refiner->place, piece->graph.nodes);
+  for (int32_t i = 0; i < piece->graph.nodes; i++) refiner->place[i] = SR_PLACE_UNSEEN;
+cleanup:
+  if (status != SR_OK) sr__refiner_free(ctx, refiner);
+  return status;
+}
+
+void sr__refiner_free(sr_context *ctx, sr__refiner *refiner) {
+  sr__free(ctx, refiner->gain);
+  sr__free(ctx, refiner->place);
+  refiner->gain = NULL;
+  refiner->place = NULL;
+}
+
+void sr__pair_scratch_free(sr_context *ctx, sr__pair_scratch *scratch) {
+  for (int side = 0; side < 2; side++) {
+    sr__free(ctx, scratch->queue[side].key);
+    sr__free(ctx, scratch->queue[side].node);
+  }
+  sr__free(ctx, scratch->touched);
+  sr__free(ctx, scratch->moved);
+  sr__free(ctx, scratch->seed);
+  *scratch = (sr__pair_scratch){0};
+}
