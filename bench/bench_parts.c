@@ -1,11 +1,10 @@
 /* Cutting graphs into 64 parts: us against METIS (recursive bisection and k-way) and SCOTCH.
- * bench_parts [N [CASE]] runs one size (default 10^5) and all cases or the one named. From 5 10^6 nodes
- * on only the fast mode and METIS k-way run. All get the same numbering of the nodes. */
+ * bench_parts [N [CASE]] runs one size (default 10^5) and all cases or the one named. From 5 10^6
+ * nodes on only the fast mode and METIS k-way run. All get the same numbering of the nodes. */
 #include <math.h>
+#include <specroute/specroute.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <specroute/specroute.h>
 
 #include "bench.h"
 #include "core/random.h"
@@ -85,8 +84,8 @@ static sr_graph *renumber(sr_context *ctx, sr_graph *graph) {
     }
   }
   sr_graph *sorted = NULL;
-  sr_graph_view view = {.nodes = to.nodes, .arcs = to.arcs, .offset = to.offset,
-                        .neighbor = to.neighbor};
+  sr_graph_view view = {
+      .nodes = to.nodes, .arcs = to.arcs, .offset = to.offset, .neighbor = to.neighbor};
   must_be_ok(ctx, sr_graph_new(ctx, &view, &sorted));
   sr__csr_free(ctx, &to);
   sr_graph_free(&graph);
@@ -282,7 +281,7 @@ static void run_case(sr_context *ctx, const char *name, int64_t n) {
 }
 
 int main(int count, char **argument) {
-  static const char *const cases[] = {"grid4", "grid8", "hole4", "hole8",
+  static const char *const cases[] = {"grid4", "grid8", "hole4",  "hole8",
                                       "knn2",  "knn5",  "window5"};
   int64_t n = count > 1 ? (int64_t)atof(argument[1]) : 100000;
   sr_context *ctx = NULL;

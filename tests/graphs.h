@@ -60,8 +60,11 @@ static inline sr_status test_try_graph(sr_context *ctx, const test_edges *edges,
     weight[kept++] = arc[a].weight;
   }
   for (int64_t i = 0; i < edges->nodes; i++) offset[i + 1] += offset[i];
-  sr_graph_view view = {.nodes = edges->nodes, .arcs = kept, .offset = offset,
-                        .neighbor = neighbor, .weight = weighted ? weight : NULL};
+  sr_graph_view view = {.nodes = edges->nodes,
+                        .arcs = kept,
+                        .offset = offset,
+                        .neighbor = neighbor,
+                        .weight = weighted ? weight : NULL};
   sr_status status = sr_graph_new(ctx, &view, graph);
   free(arc);
   free(offset);

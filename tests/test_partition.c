@@ -141,8 +141,8 @@ static void wrong_numbers_of_parts_are_refused(void **state) {
   sr_context_free(&ctx);
 }
 
-/* A star's parts are one with the hub and leaves elsewhere, whatever the cut: n - 1 edges less those
- * inside the hub's part. In a complete graph every cut of given sizes is the same. */
+/* A star's parts are one with the hub and leaves elsewhere, whatever the cut: n - 1 edges less
+ * those inside the hub's part. In a complete graph every cut of given sizes is the same. */
 static void stars_and_complete_graphs(void **state) {
   (void)state;
   sr_context *ctx = test_context(2);
@@ -223,8 +223,8 @@ static void windows_need_no_solver(void **state) {
   sr_context_free(&ctx);
 }
 
-/* Runs of 30, 30, 10 and 10 rows into two parts: no edge has to be cut. Into 8 parts of 10: each run
- * of 30 is cut twice. */
+/* Runs of 30, 30, 10 and 10 rows into two parts: no edge has to be cut. Into 8 parts of 10: each
+ * run of 30 is cut twice. */
 static void runs_are_packed_whole(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
@@ -245,8 +245,8 @@ static void runs_are_packed_whole(void **state) {
   sr_context_free(&ctx);
 }
 
-/* A square grid's pair of eigenvalues is equal; the straight cut is the best and must be found. Into
- * quarters: two straight cuts. A long grid is cut across. */
+/* A square grid's pair of eigenvalues is equal; the straight cut is the best and must be found.
+ * Into quarters: two straight cuts. A long grid is cut across. */
 static void grids_are_cut_straight(void **state) {
   (void)state;
   sr_context *ctx = test_context(2);
@@ -425,8 +425,8 @@ static void labels_do_not_depend_on_threads(void **state) {
       for (int t = 0; t < 3; t++) {
         sr_context *ctx = test_context(threads[t]);
         sr_graph *graph = test_graph(ctx, edges[which], which == 1);
-        sr_parts *parts = make_parts(ctx, graph, 12, mode == 2 ? SR_PARTS_FAST : SR_PARTS_EXACT,
-                                     mode == 1);
+        sr_parts *parts =
+            make_parts(ctx, graph, 12, mode == 2 ? SR_PARTS_FAST : SR_PARTS_EXACT, mode == 1);
         size_t bytes = (size_t)edges[which]->nodes * sizeof *first;
         if (t == 0) first = memcpy(malloc(bytes), sr_parts_get(parts)->part, bytes);
         assert_memory_equal(first, sr_parts_get(parts)->part, bytes);

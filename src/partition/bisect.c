@@ -1,6 +1,6 @@
 /* One bisection: the Fiedler vector of a coarse level makes the cut, and every finer level improves
- * it, down to the exact sizes. Aggregates are connected, so a coarse level has the components of the
- * finest one. */
+ * it, down to the exact sizes. Aggregates are connected, so a coarse level has the components of
+ * the finest one. */
 #include "partition.h"
 
 enum { COARSEST = 3000, PATIENCE = 200, PASSES = 6 };
@@ -46,9 +46,8 @@ static sr_status refine_level(sr_context *ctx, const sr__piece *piece, int64_t r
   int32_t *border = NULL;
   int64_t count = 0, rows_now = 0;
   double gained = 0;
-  sr__pair_limits limits = {.largest_node = sr__largest_node(piece),
-                            .patience = PATIENCE,
-                            .passes = PASSES};
+  sr__pair_limits limits = {
+      .largest_node = sr__largest_node(piece), .patience = PATIENCE, .passes = PASSES};
   int64_t slack = (int64_t)(bisection->slack * (double)piece->rows);
   if (finest && bisection->exact)
     slack = 0;
@@ -60,7 +59,8 @@ static sr_status refine_level(sr_context *ctx, const sr__piece *piece, int64_t r
   SR_TRY(find_border_nodes(ctx, piece, side, &border, &count));
   for (int64_t i = 0; i < piece->graph.nodes; i++)
     rows_now += side[i] == 0 ? sr__node_size(piece, i) : 0;
-  SR_TRY(sr__refine_pair(ctx, &refiner, &scratch, 0, 1, border, count, &limits, &rows_now, &gained));
+  SR_TRY(
+      sr__refine_pair(ctx, &refiner, &scratch, 0, 1, border, count, &limits, &rows_now, &gained));
   if (finest && bisection->exact) force_rows(piece, &limits, &rows_now, side);
 cleanup:
   sr__free(ctx, border);

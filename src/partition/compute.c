@@ -41,16 +41,14 @@ static sr_status cut_piece(sr_context *ctx, const sr__piece *piece, int32_t part
   if (options->mode == SR_PARTS_FAST) {
     bool balanced = false;
     *method = "fast";
-    SR_TRY(sr__fast_labels(ctx, piece, parts,
-                           highest_rows(piece->rows, parts, options->imbalance), seconds, label,
-                           &balanced));
+    SR_TRY(sr__fast_labels(ctx, piece, parts, highest_rows(piece->rows, parts, options->imbalance),
+                           seconds, label, &balanced));
     if (balanced) return SR_OK;
   }
   /* Few rows a part: the coarse nodes were too large, and the exact mode takes over. */
   *method = "exact";
-  sr__tree_options tree = {.refine = options->refine || options->mode == SR_PARTS_FAST,
-                           .exact = true,
-                           .slack = 0.005};
+  sr__tree_options tree = {
+      .refine = options->refine || options->mode == SR_PARTS_FAST, .exact = true, .slack = 0.005};
   SR_TRY(sr__bisect_tree(ctx, piece, parts, &tree, label));
   *seconds += tree.seconds_spectrum;
   if (tree.refine) {

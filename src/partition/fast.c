@@ -19,8 +19,7 @@ static sr_status refine_levels(sr_context *ctx, const sr__ladder *ladder, int32_
     int32_t *fine = label;
     if (k < ladder->levels - 1) {
       if (k > 0) SR_NEW(ctx, fine, piece->graph.nodes);
-      for (int64_t i = 0; i < piece->graph.nodes; i++)
-        fine[i] = (*coarse)[ladder->aggregate[k][i]];
+      for (int64_t i = 0; i < piece->graph.nodes; i++) fine[i] = (*coarse)[ladder->aggregate[k][i]];
       sr__free(ctx, *coarse);
       *coarse = k > 0 ? fine : NULL;
     } else if (k > 0) {

@@ -1,7 +1,7 @@
 /* One cut at the median of the Fiedler vector. */
-#include "partition.h"
-
 #include <math.h>
+
+#include "partition.h"
 
 /* Two eigenvalues closer than this count as a pair, any vector of whose plane is as good. */
 static const double PAIR_GAP = 0.05;
@@ -17,8 +17,12 @@ static const double COSINE[ANGLES / 2 + 1] = {1.0,
                                               0.19509032201612825,
                                               0.0};
 
-static double cosine(int k) { return k <= ANGLES / 2 ? COSINE[k] : -COSINE[ANGLES - k]; }
-static double sine(int k) { return COSINE[k <= ANGLES / 2 ? ANGLES / 2 - k : k - ANGLES / 2]; }
+static double cosine(int k) {
+  return k <= ANGLES / 2 ? COSINE[k] : -COSINE[ANGLES - k];
+}
+static double sine(int k) {
+  return COSINE[k <= ANGLES / 2 ? ANGLES / 2 - k : k - ANGLES / 2];
+}
 
 typedef struct median_work {
   const sr__piece *piece;
@@ -164,8 +168,7 @@ sr_status sr__split_at_median(sr_context *ctx, const sr__piece *piece, int64_t r
   SR_NEW_ZERO(ctx, component_side, count);
   SR_TRY(sr__pack(ctx, count, component_rows, rows, component_side, &packing));
   for (int64_t i = 0; i < piece->graph.nodes; i++) side[i] = component_side[component[i]];
-  if (packing.split >= 0)
-    SR_TRY(split_component(ctx, piece, component, &packing, bisection, side));
+  if (packing.split >= 0) SR_TRY(split_component(ctx, piece, component, &packing, bisection, side));
 cleanup:
   sr__free(ctx, component);
   sr__free(ctx, component_rows);

@@ -1,7 +1,7 @@
 /* Whole blocks first: the shares of the hierarchy, and blocks packed into two sides. */
-#include "partition.h"
-
 #include <stdlib.h>
+
+#include "partition.h"
 
 int64_t sr__left_rows(int64_t rows, int32_t leaves) {
   int64_t share = rows / leaves, rest = rows % leaves, left = sr__left_leaves(leaves);

@@ -40,8 +40,8 @@ typedef struct sr__ladder {
   int32_t *aggregate[SR_MAX_RUNGS]; /* of level k: the node of level k + 1 */
 } sr__ladder;
 /* Coarsens until at most `coarsest` nodes are left or coarsening stalls. */
-SR_MUST_CHECK sr_status sr__ladder_build(sr_context *ctx, const sr__piece *piece,
-                                            int64_t coarsest, sr__ladder *ladder);
+SR_MUST_CHECK sr_status sr__ladder_build(sr_context *ctx, const sr__piece *piece, int64_t coarsest,
+                                         sr__ladder *ladder);
 void sr__ladder_free(sr_context *ctx, sr__ladder *ladder);
 
 /* ---- the object --------------------------------------------------------------------------- */
@@ -57,7 +57,9 @@ void sr__parts_set_components(sr_parts *parts, int64_t components);
 
 /* The tree is a function of the number of leaves alone: a node of P leaves has ceil(P/2) to its
  * left, and leaves are numbered from left to right, so that every node is a range of labels. */
-static inline int32_t sr__left_leaves(int32_t leaves) { return leaves - leaves / 2; }
+static inline int32_t sr__left_leaves(int32_t leaves) {
+  return leaves - leaves / 2;
+}
 /* Rows that go left so that all leaves hold floor or ceil of rows / leaves. */
 int64_t sr__left_rows(int64_t rows, int32_t leaves);
 
@@ -73,8 +75,8 @@ SR_MUST_CHECK sr_status sr__pack(sr_context *ctx, int64_t blocks, const int64_t 
                                  uint8_t *side, sr__packing *packing);
 
 /* Contiguous blocks of a pure window graph, whole runs packed first. */
-SR_MUST_CHECK sr_status sr__window_labels(sr_context *ctx, const sr_graph_view *view,
-                                          int32_t parts, int32_t *label);
+SR_MUST_CHECK sr_status sr__window_labels(sr_context *ctx, const sr_graph_view *view, int32_t parts,
+                                          int32_t *label);
 
 /* ---- bisection ---------------------------------------------------------------------------- */
 
@@ -130,9 +132,9 @@ typedef struct sr__pair_limits {
  * no common entry. */
 typedef struct sr__refiner {
   const sr__piece *piece;
-  int32_t *part;   /* labels, moved in place */
-  double *gain;    /* what the cut loses when the node changes sides */
-  int32_t *place;  /* where it stands in its queue, or a negative state */
+  int32_t *part;  /* labels, moved in place */
+  double *gain;   /* what the cut loses when the node changes sides */
+  int32_t *place; /* where it stands in its queue, or a negative state */
 } sr__refiner;
 
 typedef struct sr__queue {
@@ -167,7 +169,7 @@ SR_MUST_CHECK sr_status sr__refine_pair(sr_context *ctx, const sr__refiner *refi
 
 /* All pairs of neighbouring parts, in rounds of pairs that have no part in common. */
 typedef struct sr__kway_options {
-  int64_t highest;  /* rows that a part may hold; 0 = every part keeps the size it has */
+  int64_t highest; /* rows that a part may hold; 0 = every part keeps the size it has */
   int64_t patience;
   int rounds;
   int passes;

@@ -17,7 +17,9 @@ void sr_parts_free(sr_parts **parts) {
   *parts = NULL;
 }
 
-const sr_parts_view *sr_parts_get(const sr_parts *parts) { return &parts->view; }
+const sr_parts_view *sr_parts_get(const sr_parts *parts) {
+  return &parts->view;
+}
 
 void sr__parts_set_seconds(sr_parts *parts, double spectrum, double bisection) {
   parts->view.seconds_spectrum = spectrum;
@@ -63,7 +65,8 @@ static sr_status sum_cut(sr_context *worker, void *data, int64_t chunk, int slot
   return SR_OK;
 }
 
-/* Chunks do not depend on the thread count and are added in order, so the weight does not either. */
+/* Chunks do not depend on the thread count and are added in order, so the weight does not either.
+ */
 static sr_status measure_cut(sr_context *ctx, const sr_graph_view *graph, sr_parts *parts) {
   sr_status status = SR_OK;
   int64_t chunks = sr__chunk_count(graph->nodes, CUT_GRAIN);
@@ -201,8 +204,8 @@ static void split_ranges(label_range *heap, int32_t count, const int64_t *size) 
   for (int32_t ranges = 1; ranges < count; ranges++) {
     label_range left = heap[0], right;
     left.leaves = sr__left_leaves(heap[0].leaves);
-    right = (label_range){.first = left.first + left.leaves,
-                          .leaves = heap[0].leaves - left.leaves};
+    right =
+        (label_range){.first = left.first + left.leaves, .leaves = heap[0].leaves - left.leaves};
     for (int32_t p = 0; p < right.leaves; p++) right.rows += size[right.first + p];
     left.rows -= right.rows;
     heap[0] = left;

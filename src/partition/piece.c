@@ -180,7 +180,7 @@ cleanup:
 }
 
 sr_status sr__ladder_build(sr_context *ctx, const sr__piece *piece, int64_t coarsest,
-                              sr__ladder *ladder) {
+                           sr__ladder *ladder) {
   sr_status status = SR_OK;
   *ladder = (sr__ladder){.levels = 1, .piece = {*piece}};
   while (ladder->levels < SR_MAX_RUNGS &&

@@ -89,8 +89,8 @@ static sr_status list_pairs(sr_context *ctx, kway_work *work, const border_entry
     work->border[i] = entry[i].node;
     if (i == 0 || entry[i].low != entry[i - 1].low || entry[i].high != entry[i - 1].high) {
       SR_GROW(ctx, work->pair, work->pair_capacity, work->pairs + 1);
-      work->pair[work->pairs++] = (part_pair){
-          .low = entry[i].low, .high = entry[i].high, .first = i, .waiting = true};
+      work->pair[work->pairs++] =
+          (part_pair){.low = entry[i].low, .high = entry[i].high, .first = i, .waiting = true};
     }
     work->pair[work->pairs - 1].count++;
   }
@@ -134,9 +134,8 @@ cleanup:
 
 static sr__pair_limits limits_of(const kway_work *work, const part_pair *pair) {
   const sr__kway_options *options = work->options;
-  sr__pair_limits limits = {.largest_node = work->largest_node,
-                            .patience = options->patience,
-                            .passes = options->passes};
+  sr__pair_limits limits = {
+      .largest_node = work->largest_node, .patience = options->patience, .passes = options->passes};
   int64_t both = work->rows[pair->low] + work->rows[pair->high];
   if (options->highest == 0) {
     limits.lowest = limits.highest = work->rows[pair->low];
@@ -154,9 +153,9 @@ static sr_status search_pair(sr_context *worker, void *data, int64_t item, int s
   part_pair *pair = &work->pair[work->class_pair[item]];
   sr__pair_limits limits = limits_of(work, pair);
   int64_t before = work->rows[pair->low], rows = before;
-  sr_status status = sr__refine_pair(worker, &work->refiner, &work->scratch[slot], pair->low,
-                                     pair->high, work->border + pair->first, pair->count, &limits,
-                                     &rows, &pair->gained);
+  sr_status status =
+      sr__refine_pair(worker, &work->refiner, &work->scratch[slot], pair->low, pair->high,
+                      work->border + pair->first, pair->count, &limits, &rows, &pair->gained);
   work->rows[pair->low] += rows - before;
   work->rows[pair->high] -= rows - before;
   if (pair->gained > 0 || rows != before)

@@ -19,7 +19,7 @@ typedef struct pair_search {
   int32_t name[2];
   int64_t rows_a;
   /* of the present pass */
-  double loss;       /* change of the cut weight since the pass began */
+  double loss; /* change of the cut weight since the pass began */
   double best_loss;
   int64_t best_count; /* moves up to the best state */
   int64_t best_excess;
@@ -220,8 +220,8 @@ sr_status sr__refine_pair(sr_context *ctx, const sr__refiner *refiner, sr__pair_
                           int32_t a, int32_t b, const int32_t *seeds, int64_t seed_count,
                           const sr__pair_limits *limits, int64_t *rows_a, double *gained) {
   sr_status status = SR_OK;
-  pair_search search = {.refiner = refiner, .scratch = scratch, .limits = limits,
-                        .name = {a, b}, .rows_a = *rows_a};
+  pair_search search = {
+      .refiner = refiner, .scratch = scratch, .limits = limits, .name = {a, b}, .rows_a = *rows_a};
   *gained = 0;
   for (int pass = 0; pass < limits->passes; pass++) {
     int64_t before = excess(limits, search.rows_a);

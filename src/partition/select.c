@@ -12,14 +12,19 @@ static inline void swap_entries(sr__valued_node *a, sr__valued_node *b) {
 }
 
 /* Moves a pivot, the median of three places that depend on the length and `turn` alone, into its
- * final place in [first, last] and gives that place. Changing places keep patterns from making every
- * pivot bad. */
+ * final place in [first, last] and gives that place. Changing places keep patterns from making
+ * every pivot bad. */
 static int64_t partition_range(sr__valued_node *entry, int64_t first, int64_t last, uint64_t turn) {
   uint64_t length = (uint64_t)(last - first + 1);
   int64_t pick[3];
   for (int i = 0; i < 3; i++)
-    pick[i] = first + (int64_t)(((turn * 3 + (uint64_t)i + 1) * 0x9E3779B97F4A7C15u >> 20) % length);
-  if (before(&entry[pick[1]], &entry[pick[0]])) { int64_t t = pick[0]; pick[0] = pick[1]; pick[1] = t; }
+    pick[i] =
+        first + (int64_t)(((turn * 3 + (uint64_t)i + 1) * 0x9E3779B97F4A7C15u >> 20) % length);
+  if (before(&entry[pick[1]], &entry[pick[0]])) {
+    int64_t t = pick[0];
+    pick[0] = pick[1];
+    pick[1] = t;
+  }
   if (before(&entry[pick[2]], &entry[pick[1]]))
     pick[1] = before(&entry[pick[2]], &entry[pick[0]]) ? pick[0] : pick[2];
   swap_entries(&entry[pick[1]], &entry[last]);

@@ -1,5 +1,5 @@
-/* The tree of bisections, depth by depth: the nodes of one depth are independent, so they run side by
- * side, and each writes the labels of its own rows. */
+/* The tree of bisections, depth by depth: the nodes of one depth are independent, so they run side
+ * by side, and each writes the labels of its own rows. */
 #include "partition.h"
 
 typedef struct tree_node {

@@ -54,8 +54,8 @@ cleanup:
 /* Takes the node's intervals over. */
 static sr_status bisect_intervals(sr_context *ctx, interval_node *node, interval_node *child) {
   sr_status status = SR_OK;
-  child[0] = (interval_node){.leaves = sr__left_leaves(node->leaves),
-                             .first_leaf = node->first_leaf};
+  child[0] =
+      (interval_node){.leaves = sr__left_leaves(node->leaves), .first_leaf = node->first_leaf};
   child[1] = (interval_node){.leaves = node->leaves - child[0].leaves,
                              .first_leaf = node->first_leaf + child[0].leaves};
   SR_NEW(ctx, child[0].intervals, node->count);

@@ -218,7 +218,9 @@ sr_status sr__hierarchy_build(sr_context *ctx, const sr__csr *graph, int32_t wan
     SR_TRY(sr__check_interrupt(ctx));
     SR_TRY(sr__coarsen(ctx, &fine, aggregate, &coarse));
     if (h->count == 0) h->kept_arcs = (double)coarse.arcs / (double)(fine.arcs + 1);
-    *stalled = (double)coarse.nodes > STALL * (double)fine.nodes || h->kept_arcs > arc_limit;
+    /* A star collapses into fewer nodes than vectors are wanted. */
+    *stalled = (double)coarse.nodes > STALL * (double)fine.nodes || h->kept_arcs > arc_limit ||
+               coarse.nodes <= wanted;
     if (*stalled) goto cleanup;
     SR_TRY(add_level(ctx, h, &fine, &coarse, aggregate));
     if (h->count > 1) sr__csr_free(ctx, &fine);

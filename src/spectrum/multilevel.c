@@ -167,7 +167,8 @@ cleanup:
 
 /* ---- the Fiedler pair --------------------------------------------------------------------- */
 
-enum { DENSE_UP_TO = 96 };
+/* Graphs that do not coarsen, such as stars, are solved densely up to the second number. */
+enum { DENSE_UP_TO = 96, STALLED_DENSE_UP_TO = 2000 };
 
 sr__fiedler_options sr__fiedler_defaults(void) {
   return (sr__fiedler_options){.tolerance = 1e-6, .guard = true};
@@ -209,6 +210,11 @@ sr_status sr__fiedler(sr_context *ctx, const sr__csr *graph, const sr__fiedler_o
                                 .start = options->start};
   double *pair[2] = {x, x_second ? x_second : second};
   SR_TRY(sr__multilevel_pairs(ctx, graph, &own, pair, values, &outcome));
+  if (outcome.stalled && graph->nodes <= STALLED_DENSE_UP_TO) {
+    SR_TRY(fiedler_dense(ctx, graph, x, x_second, result));
+    sr__fix_sign(graph, x);
+    goto cleanup;
+  }
   if (outcome.stalled)
     SR_TRY(sr__fail(ctx, SR_ERROR_UNSUPPORTED, "the graph of %lld nodes does not coarsen",
                     (long long)graph->nodes));
