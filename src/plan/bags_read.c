@@ -1,0 +1,232 @@
+/* Bags from a file: csv lines "member,row[,count]" counted from 0 in any order, or an npy matrix of
+ * counts with a line a member. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "plan.h"
+
+typedef struct bag_entry {
+  int32_t member, row, count;
+} bag_entry;
+
+typedef struct bag_reader {
+  sr_context *ctx;
+  FILE *file;
+  const char *path;
+  int64_t rows;
+  bag_entry *entry;
+  int64_t length, capacity;
+  int32_t members;
+} bag_reader;
+
+enum { MAX_BAGS = 1 << 24 };
+
+static sr_status add_entry(bag_reader *r, int64_t line, long long member, long long row,
+                           long long count) {
+  sr_status status = SR_OK;
+  if (member < 0 || member >= MAX_BAGS)
+    SR_TRY(sr__fail_at(r->ctx, SR_ERROR_FORMAT, r->path, line, 1,
+                       "member is %lld, expected 0 to %d", member, MAX_BAGS - 1));
+  if (row < 0 || row >= r->rows)
+    SR_TRY(sr__fail_at(r->ctx, SR_ERROR_FORMAT, r->path, line, 2,
+                       "row is %lld, but the data have rows 0 to %lld", row,
+                       (long long)r->rows - 1));
+  if (count < 0 || count > INT32_MAX)
+    SR_TRY(sr__fail_at(r->ctx, SR_ERROR_FORMAT, r->path, line, 3,
+                       "count is %lld, expected 0 to %d", count, INT32_MAX));
+  if (member >= r->members) r->members = (int32_t)member + 1;
+  if (count == 0) return SR_OK;
+  SR_GROW(r->ctx, r->entry, r->capacity, r->length + 1);
+  r->entry[r->length++] = (bag_entry){(int32_t)member, (int32_t)row, (int32_t)count};
+cleanup:
+  return status;
+}
+
+/* ---- csv ---------------------------------------------------------------------------------- */
+
+/* Two or three integers split by commas; the number of fields, or 0 where the line is not so. */
+static int parse_fields(const char *text, long long *field) {
+  for (int k = 0; k < 3; k++) {
+    char *end;
+    errno = 0;
+    field[k] = strtoll(text, &end, 10);
+    if (end == text || errno) return 0;
+    while (isspace((unsigned char)*end)) end++;
+    if (!*end) return k >= 1 ? k + 1 : 0;
+    if (*end != ',') return 0;
+    text = end + 1;
+  }
+  return 0;
+}
+
+static bool is_header(const char *text) {
+  while (isspace((unsigned char)*text) || *text == '"') text++;
+  return isalpha((unsigned char)*text) != 0;
+}
+
+static sr_status read_csv(bag_reader *r) {
+  sr_status status = SR_OK;
+  char line[256];
+  for (int64_t number = 1; fgets(line, sizeof line, r->file); number++) {
+    long long field[3] = {0, 0, 1};
+    if (number == 1 && is_header(line)) continue;
+    if (line[strspn(line, " \t\r\n")] == '\0') continue;
+    int fields = parse_fields(line, field);
+    if (!fields)
+      SR_TRY(sr__fail_at(r->ctx, SR_ERROR_FORMAT, r->path, number, 1,
+                         "expected \"member,row\" or \"member,row,count\""));
+    SR_TRY(add_entry(r, number, field[0], field[1], fields == 3 ? field[2] : 1));
+  }
+cleanup:
+  return status;
+}
+
+/* ---- npy ---------------------------------------------------------------------------------- */
+
+typedef struct npy_shape {
+  char kind; /* 'u' or 'i' */
+  int bytes;
+  int64_t members, rows;
+} npy_shape;
+
+static sr_status fail_npy(bag_reader *r, const char *what) {
+  return sr__fail_at(r->ctx, SR_ERROR_FORMAT, r->path, 0, 0,
+                     "%s; expected an npy matrix of counts, members x rows, of little-endian "
+                     "integers in C order",
+                     what);
+}
+
+static sr_status parse_npy_header(bag_reader *r, const char *header, npy_shape *shape) {
+  const char *descr = strstr(header, "'descr':"), *dims = strstr(header, "'shape':");
+  long long members, rows;
+  char order;
+  if (!strstr(header, "'fortran_order': False")) return fail_npy(r, "the matrix is not in C order");
+  if (!descr || sscanf(descr + 8, " '%c%c%d'", &order, &shape->kind, &shape->bytes) != 3 ||
+      (order != '<' && order != '|') || !strchr("uib", shape->kind) ||
+      (shape->bytes != 1 && shape->bytes != 2 && shape->bytes != 4 && shape->bytes != 8))
+    return fail_npy(r, "the numbers are not integers");
+  if (!dims || sscanf(dims + 8, " (%lld, %lld)", &members, &rows) != 2 || members < 1 ||
+      members > MAX_BAGS || rows < 1)
+    return fail_npy(r, "the array does not have two dimensions");
+  if (rows != r->rows)
+    return sr__fail_at(r->ctx, SR_ERROR_FORMAT, r->path, 0, 0,
+                       "the bags are for %lld rows, the data have %lld", rows, (long long)r->rows);
+  shape->members = members;
+  shape->rows = rows;
+  return SR_OK;
+}
+
+static sr_status read_npy_header(bag_reader *r, npy_shape *shape) {
+  unsigned char fixed[12];
+  char header[4096];
+  if (fread(fixed, 1, 10, r->file) != 10 || memcmp(fixed, "\x93NUMPY", 6) != 0)
+    return fail_npy(r, "the file does not begin like npy");
+  size_t length = fixed[8] | (size_t)fixed[9] << 8;
+  if (fixed[6] > 1) {
+    if (fread(fixed + 10, 1, 2, r->file) != 2) return fail_npy(r, "the file is cut off");
+    length |= (size_t)fixed[10] << 16 | (size_t)fixed[11] << 24;
+  }
+  if (length >= sizeof header) return fail_npy(r, "the header is too long");
+  if (fread(header, 1, length, r->file) != length) return fail_npy(r, "the file is cut off");
+  header[length] = '\0';
+  return parse_npy_header(r, header, shape);
+}
+
+static int64_t little_endian(const unsigned char *bytes, const npy_shape *shape) {
+  uint64_t value = 0;
+  for (int k = shape->bytes - 1; k >= 0; k--) value = value << 8 | bytes[k];
+  if (shape->kind != 'i' || shape->bytes == 8) return (int64_t)value;
+  uint64_t sign = UINT64_C(1) << (8 * shape->bytes - 1);
+  return (int64_t)(value ^ sign) - (int64_t)sign;
+}
+
+static sr_status read_npy(bag_reader *r) {
+  sr_status status = SR_OK;
+  npy_shape shape = {0};
+  unsigned char *line = NULL;
+  SR_TRY(read_npy_header(r, &shape));
+  SR_NEW(r->ctx, line, shape.rows * shape.bytes);
+  r->members = (int32_t)shape.members;
+  for (int64_t member = 0; member < shape.members; member++) {
+    if (fread(line, (size_t)shape.bytes, (size_t)shape.rows, r->file) != (size_t)shape.rows)
+      SR_TRY(fail_npy(r, "the file is cut off"));
+    for (int64_t row = 0; row < shape.rows; row++) {
+      int64_t count = little_endian(line + row * shape.bytes, &shape);
+      if (count) SR_TRY(add_entry(r, member + 1, member, row, count));
+    }
+  }
+cleanup:
+  sr__free(r->ctx, line);
+  return status;
+}
+
+/* ---- into the plan ------------------------------------------------------------------------ */
+
+static int compare_entries(const void *left, const void *right) {
+  const bag_entry *a = left, *b = right;
+  if (a->member != b->member) return a->member < b->member ? -1 : 1;
+  return (a->row > b->row) - (a->row < b->row);
+}
+
+static bool is_sorted(const bag_reader *r) {
+  for (int64_t i = 1; i < r->length; i++) {
+    if (compare_entries(&r->entry[i - 1], &r->entry[i]) > 0) return false;
+  }
+  return true;
+}
+
+/* Entries of the same member and row are added up. */
+static sr_status store_bags(bag_reader *r, sr_plan *plan) {
+  sr_status status = SR_OK;
+  sr_context *ctx = r->ctx;
+  if (!is_sorted(r))
+    qsort(r->entry, (size_t)r->length, sizeof *r->entry, compare_entries);
+  SR_NEW_ZERO(ctx, plan->bag_offset, (int64_t)r->members + 1);
+  SR_NEW(ctx, plan->bag_row, r->length);
+  SR_NEW(ctx, plan->bag_count, r->length);
+  int64_t stored = 0;
+  for (int64_t i = 0; i < r->length; i++) {
+    const bag_entry *e = &r->entry[i];
+    if (i && compare_entries(e - 1, e) == 0) {
+      if (plan->bag_count[stored - 1] > INT32_MAX - e->count)
+        SR_TRY(sr__fail_at(ctx, SR_ERROR_FORMAT, r->path, 0, 0,
+                           "row %d occurs too often in bag %d", e->row, e->member));
+      plan->bag_count[stored - 1] += e->count;
+      continue;
+    }
+    plan->bag_row[stored] = e->row;
+    plan->bag_count[stored++] = e->count;
+    plan->bag_offset[e->member + 1] = stored;
+  }
+  plan->capacity = 1;
+  for (int32_t j = 0; j < r->members; j++) {
+    int64_t length = plan->bag_offset[j + 1] - plan->bag_offset[j];
+    if (length <= 0)
+      SR_TRY(sr__fail_at(ctx, SR_ERROR_FORMAT, r->path, 0, 0,
+                         "bag %d is empty; number the members from 0 without a gap", j));
+    if (length > plan->capacity) plan->capacity = length;
+  }
+  plan->members = r->members;
+cleanup:
+  return status;
+}
+
+sr_status sr__plan_read_bags(sr_context *ctx, const char *path, sr_plan *plan) {
+  sr_status status = SR_OK;
+  bag_reader r = {.ctx = ctx, .path = path, .rows = plan->rows};
+  r.file = fopen(path, "rbe");
+  if (!r.file)
+    SR_TRY(sr__fail_at(ctx, SR_ERROR_IO, path, 0, 0, "cannot open '%s': %s", path,
+                       strerror(errno)));
+  int first = fgetc(r.file);
+  ungetc(first, r.file);
+  SR_TRY(first == 0x93 ? read_npy(&r) : read_csv(&r));
+  if (r.length == 0)
+    SR_TRY(sr__fail_at(ctx, SR_ERROR_FORMAT, path, 0, 0, "the file holds no bag"));
+  SR_TRY(store_bags(&r, plan));
+cleanup:
+  if (r.file) fclose(r.file);
+  sr__free(ctx, r.entry);
+  return status;
+}

@@ -1,0 +1,114 @@
+/* Bags for another trainer. */
+#include "plan.h"
+
+typedef struct bag_writer {
+  const sr_plan *plan;
+  sr__writer *out;
+  sr__bag_buffer bag;
+  unsigned char *line; /* npy: one member's counts */
+  int bytes;           /* npy: of one count */
+} bag_writer;
+
+static sr_status next_bag(sr_context *ctx, bag_writer *w, int32_t member) {
+  return sr_plan_bag(ctx, w->plan, member, w->bag.rows, w->bag.counts, &w->bag.length);
+}
+
+static sr_status write_csv(sr_context *ctx, bag_writer *w) {
+  sr_status status = SR_OK;
+  SR_TRY(sr__writer_print(w->out, "member,row,count\n"));
+  for (int32_t member = 0; member < w->plan->members; member++) {
+    SR_TRY(sr__check_interrupt(ctx));
+    SR_TRY(next_bag(ctx, w, member));
+    for (int64_t i = 0; i < w->bag.length; i++)
+      SR_TRY(sr__writer_print(w->out, "%d,%d,%d\n", member, w->bag.rows[i], w->bag.counts[i]));
+    sr__progress(ctx, "write bags", member + 1, w->plan->members);
+  }
+cleanup:
+  return status;
+}
+
+static sr_status write_npy_header(bag_writer *w) {
+  char text[128], header[192];
+  snprintf(text, sizeof text,
+           "{'descr': '%cu%d', 'fortran_order': False, 'shape': (%d, %lld), }",
+           w->bytes == 1 ? '|' : '<', w->bytes, w->plan->members, (long long)w->plan->rows);
+  /* Magic, version 1.0, length; padded with blanks so that the data begin at a multiple of 64. */
+  size_t length = (10 + strlen(text) + 1 + 63) / 64 * 64 - 10;
+  memset(header, ' ', sizeof header);
+  memcpy(header, "\x93NUMPY\x01\x00", 8);
+  header[8] = (char)(length & 255);
+  header[9] = (char)(length >> 8);
+  memcpy(header + 10, text, strlen(text));
+  header[10 + length - 1] = '\n';
+  return sr__writer_put(w->out, header, 10 + length);
+}
+
+static sr_status write_npy(sr_context *ctx, bag_writer *w) {
+  sr_status status = SR_OK;
+  size_t line_bytes = (size_t)w->plan->rows * (size_t)w->bytes;
+  SR_NEW(ctx, w->line, (int64_t)line_bytes);
+  SR_TRY(write_npy_header(w));
+  for (int32_t member = 0; member < w->plan->members; member++) {
+    SR_TRY(sr__check_interrupt(ctx));
+    SR_TRY(next_bag(ctx, w, member));
+    memset(w->line, 0, line_bytes);
+    for (int64_t i = 0; i < w->bag.length; i++) {
+      unsigned char *cell = w->line + (size_t)w->bag.rows[i] * (size_t)w->bytes;
+      for (int k = 0; k < w->bytes; k++) cell[k] = (unsigned char)(w->bag.counts[i] >> (8 * k));
+    }
+    SR_TRY(sr__writer_put(w->out, w->line, line_bytes));
+    sr__progress(ctx, "write bags", member + 1, w->plan->members);
+  }
+cleanup:
+  return status;
+}
+
+/* Sizes of all bags and the largest count in any. */
+static sr_status measure(sr_context *ctx, bag_writer *w, sr_plan_sizes *sizes, int32_t *largest) {
+  sr_status status = SR_OK;
+  double total = 0.0;
+  *sizes = (sr_plan_sizes){.smallest = INT64_MAX};
+  *largest = 0;
+  for (int32_t member = 0; member < w->plan->members; member++) {
+    SR_TRY(sr__check_interrupt(ctx));
+    SR_TRY(next_bag(ctx, w, member));
+    int64_t size = 0;
+    for (int64_t i = 0; i < w->bag.length; i++) {
+      size += w->bag.counts[i];
+      if (w->bag.counts[i] > *largest) *largest = w->bag.counts[i];
+    }
+    if (size < sizes->smallest) sizes->smallest = size;
+    if (size > sizes->largest) sizes->largest = size;
+    total += (double)size;
+  }
+  sizes->mean = total / w->plan->members;
+cleanup:
+  return status;
+}
+
+static bool ends_in(const char *path, const char *ending) {
+  size_t length = strlen(path), tail = strlen(ending);
+  return length >= tail && strcmp(path + length - tail, ending) == 0;
+}
+
+sr_status sr_plan_write(sr_context *ctx, const sr_plan *plan, const char *path,
+                        sr_plan_sizes *sizes) {
+  sr_status status = SR_OK;
+  bag_writer w = {.plan = plan};
+  sr_plan_sizes measured;
+  int32_t largest;
+  SR_NEW(ctx, w.bag.rows, plan->capacity);
+  SR_NEW(ctx, w.bag.counts, plan->capacity);
+  SR_TRY(measure(ctx, &w, &measured, &largest));
+  w.bytes = largest < 256 ? 1 : largest < 65536 ? 2 : 4;
+  SR_TRY(sr__writer_open(ctx, path, &w.out));
+  SR_TRY(ends_in(path, ".npy") ? write_npy(ctx, &w) : write_csv(ctx, &w));
+  SR_TRY(sr__writer_commit(&w.out));
+  if (sizes) *sizes = measured;
+cleanup:
+  sr__writer_abort(&w.out);
+  sr__free(ctx, w.line);
+  sr__free(ctx, w.bag.rows);
+  sr__free(ctx, w.bag.counts);
+  return status;
+}
