@@ -1,0 +1,117 @@
+/* The diagnosis of rows on a graph without an order: T counts nodes. */
+#include <math.h>
+
+#include "dependence.h"
+
+typedef struct graph_work {
+  sr_graph *graph;
+  int64_t *order;
+  sr__columns features, labels;
+  sr__correlogram by_feature, by_label;
+} graph_work;
+
+static sr_status measure(sr_context *ctx, const sr_table *table,
+                         const sr_dependence_options *options, double z, graph_work *w) {
+  sr_status status = SR_OK;
+  const sr_table_view *view = sr_table_get(table);
+  sr_graph_options graph_options;
+  sr_graph_options_init(&graph_options);
+  graph_options.seed = options->seed;
+  SR_TRY(sr_graph_options_parse(ctx, options->graph, &graph_options));
+  SR_TRY(sr_graph_build(ctx, table, &graph_options, &w->graph));
+  SR_NEW(ctx, w->order, view->rows);
+  for (int64_t i = 0; i < view->rows; i++) w->order[i] = i;
+  SR_TRY(sr__columns_standardise(ctx, view, w->order, &w->features));
+  SR_TRY(sr__columns_labels(ctx, view, w->order, &w->labels));
+  SR_TRY(sr__columns_residuals(ctx, &w->features, &w->labels));
+  const sr_graph_view *graph = sr_graph_get(w->graph);
+  SR_TRY(sr__correlogram_measure(ctx, graph, &w->features, z, options->seed, &w->by_feature));
+  SR_TRY(sr__correlogram_measure(ctx, graph, &w->labels, z, options->seed, &w->by_label));
+cleanup:
+  return status;
+}
+
+/* The first step says all where the correlation falls exponentially, and it is known best; where
+ * the curve crosses 1/e elsewhere than the first step foretells, the measured curve is summed. */
+static bool falls_exponentially(const sr__correlogram *c) {
+  if (!(c->range.estimate > 1.0)) return true;
+  double width = log(c->range.high / fmax(c->range.low, 1.0));
+  return fabs(log(c->crossing / c->range.estimate)) < log(1.6) + 0.6 * width;
+}
+
+static void choose(sr_dependence *d, const sr__correlogram *c, const char *what) {
+  if (falls_exponentially(c)) {
+    d->view.tmix = c->nodes;
+    d->view.range = c->range.estimate;
+    snprintf(d->reason, sizeof d->reason,
+             "the correlation of the %s falls by the same factor at each step, so the first step, "
+             "which is known best, gives the range",
+             what);
+  } else {
+    d->view.tmix = c->sum;
+    d->view.range = c->crossing;
+    snprintf(d->reason, sizeof d->reason,
+             "the correlation of the %s does not fall by the same factor at each step, so the "
+             "measured curve is summed over the nodes",
+             what);
+  }
+}
+
+static sr_status keep_curve(sr_context *ctx, const sr__correlogram *c, sr_dependence *d) {
+  sr_status status = SR_OK;
+  SR_NEW(ctx, d->lag, c->count);
+  SR_NEW(ctx, d->correlation, c->count);
+  for (int32_t h = 0; h < c->count; h++) {
+    d->lag[h] = h;
+    d->correlation[h] = c->correlation[h];
+  }
+  d->view.lag_count = c->count;
+  d->view.lag = d->lag;
+  d->view.correlation = d->correlation;
+cleanup:
+  return status;
+}
+
+static void tell(sr_dependence *d, const sr__correlogram *c) {
+  sr_dependence_view *v = &d->view;
+  v->iact = v->iact_pooled = v->tmix.estimate;
+  v->ess = isfinite(v->iact) ? (double)v->rows / fmax(v->iact, 1.0) : NAN;
+  v->lambda2 = 1.0 - c->lambda;
+  if (isfinite(c->nodes.estimate)) sr__dependence_add(d, c->nodes);
+  if (isfinite(c->sum.estimate)) sr__dependence_add(d, c->sum);
+  if (isfinite(c->range.estimate)) sr__dependence_add(d, c->range);
+}
+
+sr_status sr__estimate_graph(sr_context *ctx, const sr_table *table,
+                             const sr_dependence_options *options, double z, sr_dependence *d) {
+  sr_status status = SR_OK;
+  graph_work w = {0};
+  SR_TRY(measure(ctx, table, options, z, &w));
+  sr__warn_columns(d, sr_table_get(table), &w.features);
+  bool by_labels = strcmp(d->graph, "features") == 0;
+  const sr__correlogram *c = by_labels ? &w.by_label : &w.by_feature;
+  if (by_labels && w.labels.count == 0)
+    sr__dependence_warn(d,
+                        "neighbours in feature space are alike by construction; without labels (a "
+                        "target of at most 16 classes) their dependence cannot be measured");
+  if (sr_graph_get(w.graph)->arcs == 0)
+    sr__dependence_warn(d, "the graph has no edges, so nothing can be said about dependence");
+  if (isfinite(c->lambda)) {
+    choose(d, c, by_labels ? "label residuals" : "features");
+    tell(d, c);
+    SR_TRY(keep_curve(ctx, c, d));
+  }
+  if (!by_labels && isfinite(w.by_label.nodes.estimate)) {
+    sr_scale labels = w.by_label.nodes;
+    labels.method = "labels";
+    sr__dependence_add(d, labels);
+  }
+cleanup:
+  sr_graph_free(&w.graph);
+  sr__free(ctx, w.order);
+  sr__columns_free(ctx, &w.features);
+  sr__columns_free(ctx, &w.labels);
+  sr__correlogram_free(ctx, &w.by_feature);
+  sr__correlogram_free(ctx, &w.by_label);
+  return status;
+}

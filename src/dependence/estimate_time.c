@@ -1,0 +1,253 @@
+/* The diagnosis of rows in time. */
+#include <math.h>
+
+#include "dependence.h"
+
+typedef struct time_work {
+  sr__rows rows;
+  sr__columns columns, labels, slow_column;
+  sr__lags lags, slow_lags, label_lags, residual_lags;
+  sr__integrated pooled, slow, label, residual;
+  float *eigenvector; /* by position */
+  bool has_slow;
+  sr__transition transition;
+} time_work;
+
+static void free_work(sr_context *ctx, time_work *w) {
+  sr__rows_free(ctx, &w->rows);
+  sr__columns_free(ctx, &w->columns);
+  sr__columns_free(ctx, &w->labels);
+  sr__columns_free(ctx, &w->slow_column);
+  sr__lags_free(ctx, &w->lags);
+  sr__lags_free(ctx, &w->slow_lags);
+  sr__lags_free(ctx, &w->label_lags);
+  sr__lags_free(ctx, &w->residual_lags);
+  sr__free(ctx, w->eigenvector);
+}
+
+/* ---- groups ------------------------------------------------------------------------------- */
+
+/* Share of the variance of the features that lies between groups. */
+static sr_status group_share(sr_context *ctx, const sr_table_view *table, const time_work *w,
+                             double *share) {
+  sr_status status = SR_OK;
+  double *sum = NULL;
+  int64_t *count = NULL, n = w->rows.n, groups = w->rows.groups;
+  *share = NAN;
+  if (groups < 2 || w->columns.count == 0) goto cleanup;
+  SR_NEW(ctx, sum, groups);
+  SR_NEW_ZERO(ctx, count, groups);
+  for (int64_t i = 0; i < n; i++) count[table->group[i]]++;
+  double total = 0.0;
+  for (int64_t j = 0; j < w->columns.count; j++) {
+    memset(sum, 0, (size_t)groups * sizeof *sum);
+    for (int64_t p = 0; p < n; p++)
+      sum[table->group[w->rows.order[p]]] += (double)w->columns.value[j * n + p];
+    for (int64_t g = 0; g < groups; g++)
+      if (count[g] > 0) total += sum[g] * sum[g] / (double)count[g];
+  }
+  *share = total / ((double)n * (double)w->columns.count);
+cleanup:
+  sr__free(ctx, sum);
+  sr__free(ctx, count);
+  return status;
+}
+
+/* ---- measuring ---------------------------------------------------------------------------- */
+
+static sr_status measure_slow(sr_context *ctx, double z, time_work *w) {
+  sr_status status = SR_OK;
+  w->slow_column = (sr__columns){.n = w->rows.n, .count = 1};
+  SR_NEW(ctx, w->slow_column.value, w->rows.n);
+  SR_NEW_ZERO(ctx, w->eigenvector, w->rows.n);
+  SR_TRY(sr__slow_coordinate(ctx, &w->rows, &w->columns, w->slow_column.value, &w->has_slow));
+  if (!w->has_slow) goto cleanup;
+  sr__progress(ctx, "transition graph", 2, 3);
+  SR_TRY(sr__transition_estimate(ctx, &w->rows, w->slow_column.value, z, &w->transition,
+                                 w->eigenvector));
+  SR_TRY(sr__lags_measure(ctx, &w->rows, &w->slow_column, &w->slow_lags, &w->slow));
+cleanup:
+  return status;
+}
+
+static sr_status measure(sr_context *ctx, const sr_table_view *table, double z, time_work *w) {
+  sr_status status = SR_OK;
+  w->transition.scale = (sr_scale){"slow-graph", NAN, NAN, NAN};
+  w->pooled.iact = w->slow.iact = w->label.iact = w->residual.iact = NAN;
+  w->pooled.period = w->slow.period = NAN;
+  SR_TRY(sr__rows_gather(ctx, table, &w->rows));
+  SR_TRY(sr__columns_standardise(ctx, table, w->rows.order, &w->columns));
+  SR_TRY(sr__columns_labels(ctx, table, w->rows.order, &w->labels));
+  sr__progress(ctx, "autocorrelation", 0, 3);
+  SR_TRY(sr__lags_measure(ctx, &w->rows, &w->columns, &w->lags, &w->pooled));
+  SR_TRY(sr__lags_measure(ctx, &w->rows, &w->labels, &w->label_lags, &w->label));
+  SR_TRY(sr__columns_residuals(ctx, &w->columns, &w->labels));
+  SR_TRY(sr__lags_measure(ctx, &w->rows, &w->labels, &w->residual_lags, &w->residual));
+  sr__progress(ctx, "slow coordinate", 1, 3);
+  SR_TRY(measure_slow(ctx, z, w));
+  sr__progress(ctx, "slow coordinate", 3, 3);
+cleanup:
+  return status;
+}
+
+/* ---- choosing ----------------------------------------------------------------------------- */
+
+static void trust(sr_dependence *d, sr_scale scale, const char *reason) {
+  d->view.tmix = scale;
+  snprintf(d->reason, sizeof d->reason, "%s", reason);
+}
+
+/* The transition graph where the memory is one step deep; the integrated time elsewhere, because
+ * then no single eigenvalue says how long a row is remembered. */
+static void choose(sr_dependence *d, const time_work *w, double z) {
+  sr_scale graph = w->transition.scale;
+  sr_scale slow = sr__lags_integrated_scale(&w->slow_lags, &w->slow, "slow-geyer", z);
+  sr_scale pooled = sr__lags_integrated_scale(&w->lags, &w->pooled, "pooled-geyer", z);
+  sr_scale first = sr__lags_first(&w->lags, "pooled-lag1", z);
+  sr_scale labels = sr__lags_integrated_scale(&w->label_lags, &w->label, "labels", z);
+  sr_scale residuals =
+      sr__lags_integrated_scale(&w->residual_lags, &w->residual, "residuals", z);
+  if (isfinite(graph.estimate)) sr__dependence_add(d, graph);
+  if (isfinite(slow.estimate)) sr__dependence_add(d, slow);
+  if (isfinite(pooled.estimate)) sr__dependence_add(d, pooled);
+  if (isfinite(first.estimate)) sr__dependence_add(d, first);
+  if (isfinite(labels.estimate)) sr__dependence_add(d, labels);
+  if (isfinite(residuals.estimate)) sr__dependence_add(d, residuals);
+  if (isfinite(graph.estimate) && !w->transition.implied_bends)
+    trust(d, graph,
+          "the implied timescale is the same at every lag, so the gap of the transition graph on "
+          "the slowest direction is the sharpest estimate");
+  else if (isfinite(graph.estimate) && isfinite(slow.estimate))
+    trust(d, slow,
+          "the implied timescale moves with the lag, so the memory is not one step deep; the "
+          "integrated autocorrelation of the slowest direction assumes no such thing");
+  else if (isfinite(slow.estimate))
+    trust(d, slow,
+          "some states were visited only once, so the transition graph falls apart; the integrated "
+          "autocorrelation of the slowest direction is what is left");
+  else if (isfinite(pooled.estimate))
+    trust(d, pooled, "no slowest direction could be fitted on both halves of the rows");
+}
+
+/* ---- telling ------------------------------------------------------------------------------ */
+
+static void warn_rows(sr_dependence *d, const time_work *w) {
+  if (w->rows.time_ignored)
+    sr__dependence_warn(d, "the time is missing in some rows, so rows are taken in file order");
+  if (w->rows.time_irregular)
+    sr__dependence_warn(d, "the steps in time differ a lot; T counts rows, not time");
+  if (d->view.rows < 200)
+    sr__dependence_warn(d, "%lld rows are few: read the interval, not the estimate",
+                        (long long)d->view.rows);
+  if (w->columns.count > 0 && !isfinite(d->view.tmix.estimate))
+    sr__dependence_warn(d, "the runs are too short to measure dependence inside them (longest: "
+                        "%lld rows)", (long long)w->rows.longest_run);
+  if (d->view.groups > 1 && isfinite(d->view.iact) &&
+      d->view.group_share > 0.1 + 2.0 * d->view.iact_pooled * (double)d->view.groups /
+                                      (double)d->view.rows)
+    sr__dependence_warn(d,
+                        "%.0f %% of the variance lies between the %lld groups: rows of one group "
+                        "never become new to each other, so hold out whole groups",
+                        100.0 * d->view.group_share, (long long)d->view.groups);
+}
+
+static void warn_series(sr_dependence *d, const sr_table_view *table) {
+  const sr_dependence_view *v = &d->view;
+  if (isfinite(v->period))
+    sr__dependence_warn(d,
+                        "the autocorrelation comes back at lag %.0f: the rows have a season, which "
+                        "T leaves out",
+                        v->period);
+  if (v->politis_white_saturated)
+    sr__dependence_warn(d,
+                        "the Politis-White rule ran into its cap: the block it asks for may be too "
+                        "short");
+  /* Two-sided 1 % for one feature of many, Student with 18 degrees of freedom. */
+  if (fabs(v->drift_score) > 3.9 && fabs(v->drift) > 0.2)
+    sr__dependence_warn(d,
+                        "the mean of %s moves by %.2g standard deviations from the first rows to "
+                        "the last (%.1f standard errors): the rows are not stationary",
+                        table->feature_names && v->drift_feature >= 0
+                            ? table->feature_names[v->drift_feature]
+                            : "a feature",
+                        v->drift, fabs(v->drift_score));
+}
+
+static sr_status keep_curves(sr_context *ctx, const time_work *w, sr_dependence *d) {
+  sr_status status = SR_OK;
+  int32_t pooled = w->lags.count, slow = w->slow_lags.count;
+  int32_t count = pooled > slow ? pooled : slow;
+  SR_NEW(ctx, d->lag, count);
+  SR_NEW(ctx, d->correlation, count);
+  SR_NEW(ctx, d->slow_correlation, count);
+  for (int32_t i = 0; i < count; i++) {
+    d->lag[i] = (double)sr__lag_at(i);
+    d->correlation[i] = i < pooled ? sr__lags_correlation(&w->lags, i, -1) : NAN;
+    d->slow_correlation[i] = i < slow ? sr__lags_correlation(&w->slow_lags, i, -1) : NAN;
+  }
+  d->view.lag_count = count;
+  d->view.lag = d->lag;
+  d->view.correlation = d->correlation;
+  d->view.slow_correlation = d->slow_correlation;
+cleanup:
+  return status;
+}
+
+static sr_status keep_slow(sr_context *ctx, const time_work *w, sr_dependence *d) {
+  sr_status status = SR_OK;
+  const sr__transition *t = &w->transition;
+  if (!w->has_slow || !isfinite(t->lambda)) goto cleanup;
+  SR_NEW(ctx, d->slow, w->rows.n);
+  for (int64_t p = 0; p < w->rows.n; p++) d->slow[w->rows.order[p]] = w->eigenvector[p];
+  d->view.slow = d->slow;
+  d->view.lambda2 = 1.0 - t->lambda;
+  d->view.eigenvalue_count = t->spectrum_count;
+  memcpy(d->eigenvalue, t->spectrum, sizeof d->eigenvalue);
+  d->view.implied_count = t->implied_count;
+  memcpy(d->implied_lag, t->implied_lag, sizeof d->implied_lag);
+  memcpy(d->implied_timescale, t->implied_timescale, sizeof d->implied_timescale);
+cleanup:
+  return status;
+}
+
+static sr_status keep_block_length(sr_context *ctx, const time_work *w, sr_dependence *d) {
+  sr_status status = SR_OK;
+  sr_politis_white length;
+  if (!w->has_slow) goto cleanup;
+  SR_TRY(sr__politis_white_runs(ctx, w->slow_column.value, w->rows.n, w->rows.piece,
+                                w->rows.piece_count, SR_POLITIS_WHITE_ARCH, &length));
+  d->view.politis_white_stationary = length.stationary;
+  d->view.politis_white_circular = length.circular;
+  d->view.politis_white_saturated = length.saturated;
+cleanup:
+  return status;
+}
+
+sr_status sr__estimate_time(sr_context *ctx, const sr_table_view *table, double z,
+                            sr_dependence *d) {
+  sr_status status = SR_OK;
+  time_work w = {0};
+  sr__drift drift;
+  sr_dependence_view *v = &d->view;
+  SR_TRY(measure(ctx, table, z, &w));
+  sr__warn_columns(d, table, &w.columns);
+  choose(d, &w, z);
+  v->groups = w.rows.groups;
+  v->iact_pooled = w.pooled.iact;
+  v->iact = isfinite(w.slow.iact) ? w.slow.iact : w.pooled.iact;
+  v->ess = isfinite(v->iact) ? (double)v->rows / fmax(v->iact, 1.0) : NAN;
+  v->period = isfinite(w.slow.period) ? w.slow.period : w.pooled.period;
+  SR_TRY(group_share(ctx, table, &w, &v->group_share));
+  SR_TRY(keep_curves(ctx, &w, d));
+  SR_TRY(keep_slow(ctx, &w, d));
+  SR_TRY(keep_block_length(ctx, &w, d));
+  SR_TRY(sr__drift_measure(ctx, &w.columns, &drift));
+  v->drift = drift.change;
+  v->drift_score = drift.score;
+  v->drift_feature = drift.feature;
+  warn_rows(d, &w);
+  warn_series(d, table);
+cleanup:
+  free_work(ctx, &w);
+  return status;
+}
