@@ -98,6 +98,8 @@ int cli_finish(cli_run *run, json_t *result);
 int cli_fail(const cli_run *run, sr_status status);
 /* The same for wrong usage or any failure the command finds itself. */
 int cli_complain(const cli_run *run, int code, const char *format, ...) SR_PRINTF(3, 4);
+/* The exit code of a status. */
+int cli_code(sr_status status);
 /* A number that may be NaN or infinite, which JSON does not know: null then. */
 json_t *cli_json_real(double value);
 double cli_seconds(void); /* monotonic clock */

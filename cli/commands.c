@@ -21,6 +21,7 @@ static const cli_command man = {.name = "man",
 
 const cli_command *const cli_commands[] = {
     &cli_simulate,
+    &cli_reproduce,
     &completion,
     &man,
     NULL,

@@ -38,7 +38,7 @@ int cli_finish(cli_run *run, json_t *result) {
   return CLI_SUCCESS;
 }
 
-static int code_of(sr_status status) {
+int cli_code(sr_status status) {
   switch (status) {
     case SR_OK:
       return CLI_SUCCESS;
@@ -94,7 +94,7 @@ static int report(const cli_run *run, int code, const sr_error *error) {
 int cli_fail(const cli_run *run, sr_status status) {
   sr_error error = sr_context_error(run->ctx);
   if (error.status != status) error = (sr_error){status, sr_status_message(status), "", 0, 0};
-  return report(run, code_of(status), &error);
+  return report(run, cli_code(status), &error);
 }
 
 int cli_complain(const cli_run *run, int code, const char *format, ...) {

@@ -250,5 +250,5 @@ void conclusion_print(const conclusion *c, FILE *out) {
     fputc('\n', out);
   }
   for (int i = 0; i < c->remark_count; i++) fprintf(out, "%s\n", c->remark[i]);
-  fprintf(out, "verdict: %s. %s\n", verdict_name(c->verdict), c->reason);
+  fprintf(out, "verdict: %s: %s\n", verdict_name(c->verdict), c->reason);
 }

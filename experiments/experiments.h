@@ -4,4 +4,7 @@
 
 #include "experiment.h"
 
+extern const experiment claim_lfa;
+extern const experiment claim_pairwise_covariance;
+
 #endif

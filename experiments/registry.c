@@ -4,6 +4,8 @@
 #include "experiments.h"
 
 static const experiment *const registered[] = {
+    &claim_pairwise_covariance,
+    &claim_lfa,
     NULL,
 };
 
