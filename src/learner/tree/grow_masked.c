@@ -10,14 +10,14 @@
 
 #include "tree.h"
 
-enum { MAX_PLANES = 20, LANES = 8 };
+enum { MAX_PSR__LANES = 20 };
 
 typedef struct masked_block {
   const uint8_t *bins;
   const sr__entry *entry;
   int32_t count;
   int32_t planes;
-  uint64_t plane[MAX_PLANES]; /* bit p of each row's weight */
+  uint64_t plane[MAX_PSR__LANES]; /* bit p of each row's weight */
   int32_t classes;            /* that the block holds */
   int32_t class_of[SR__MASK_ROWS];
   uint64_t class_mask[SR__MASK_ROWS];
@@ -26,9 +26,9 @@ typedef struct masked_block {
 
 /* The cuts of one feature in one node. */
 typedef struct cut_list {
-  int32_t count; /* padded to a multiple of LANES by empty cuts */
+  int32_t count; /* padded to a multiple of SR__LANES by empty cuts */
   uint64_t left[SR__MASK_ROWS];
-  uint8_t threshold[SR__MASK_ROWS];
+  int64_t threshold[SR__MASK_ROWS];
 } cut_list;
 
 static inline int64_t weight_of(const masked_block *block, uint64_t mask) {
@@ -81,7 +81,7 @@ static void list_cuts(const uint8_t *column, uint64_t active, cut_list *cuts) {
     cuts->threshold[count] = threshold;
     cuts->left[count++] = at_most(vector, threshold) & active;
   }
-  for (; count % LANES; count++) {
+  for (; count % SR__LANES; count++) {
     cuts->threshold[count] = UINT8_MAX;
     cuts->left[count] = 0;
   }
@@ -157,51 +157,43 @@ static void count_masked(sr__grower *g, masked_block *block, uint64_t active) {
 
 typedef struct best_cut {
   double score;
-  int32_t at; /* -1: none */
+  int32_t threshold; /* -1: none */
   int64_t left_weight;
 } best_cut;
 
-/* Of equal scores the lowest threshold, whatever the order of the rows. */
-static inline void consider(const cut_list *cuts, int32_t at, double score, int64_t left,
-                            best_cut *best) {
-  if (best->at >= 0 && (score < best->score || (score == best->score &&
-                                                cuts->threshold[at] >= cuts->threshold[best->at])))
-    return;
-  *best = (best_cut){score, at, left};
-}
-
 static best_cut best_of_two(const sr__grower *g, const masked_block *block, const cut_list *cuts) {
-  best_cut best = {.at = -1};
-  double total = (double)g->total, second = (double)g->slot_count[1];
-  for (int32_t start = 0; start < cuts->count; start += LANES) {
-    int64_t left[LANES] = {0}, left_second[LANES] = {0};
-    double score[LANES];
+  sr__lane_best best;
+  sr__lane_node node = {g->total, g->slot_count[1], g->min_weight};
+  sr__lane_init(&best);
+  for (int32_t start = 0; start < cuts->count; start += SR__LANES) {
+    sr__i64x8 mask = sr__lane_load(cuts->left + start);
+    sr__i64x8 left = {0}, second = {0};
     for (int32_t p = 0; p < block->planes; p++) {
-      uint64_t plane = block->plane[p], plane_second = plane & block->slot_mask[1];
-      for (int32_t k = 0; k < LANES; k++) {
-        left[k] += (int64_t)__builtin_popcountll(cuts->left[start + k] & plane) << p;
-        left_second[k] += (int64_t)__builtin_popcountll(cuts->left[start + k] & plane_second) << p;
-      }
+      sr__i64x8 in_plane = mask & (int64_t)block->plane[p];
+      left += sr__lane_popcount(in_plane) << p;
+      second += sr__lane_popcount(in_plane & (int64_t)block->slot_mask[1]) << p;
     }
-    for (int32_t k = 0; k < LANES; k++)
-      score[k] = sr__score_two((double)left_second[k], (double)left[k], second, total);
-    for (int32_t k = 0; k < LANES; k++)
-      if (left[k] >= g->min_weight && g->total - left[k] >= g->min_weight)
-        consider(cuts, start + k, score[k], left[k], &best);
+    sr__lane_consider(&best, &node, left, second, sr__lane_load(cuts->threshold + start));
   }
-  return best;
+  int lane = sr__lane_winner(&best);
+  if (lane < 0) return (best_cut){.threshold = -1};
+  return (best_cut){best.score[lane], (int32_t)best.key[lane], best.left[lane]};
 }
 
 static best_cut best_of_any(sr__grower *g, const masked_block *block, const cut_list *cuts) {
-  best_cut best = {.at = -1};
+  best_cut best = {.threshold = -1};
   for (int32_t i = 0; i < cuts->count; i++) {
     int64_t left = 0;
     for (int32_t s = 0; s < g->present; s++) {
       g->left_count[s] = weight_of(block, cuts->left[i] & block->slot_mask[s]);
       left += g->left_count[s];
     }
-    if (left >= g->min_weight && g->total - left >= g->min_weight)
-      consider(cuts, i, sr__score_slots(g, g->left_count, left), left, &best);
+    if (left < g->min_weight || g->total - left < g->min_weight) continue;
+    double score = sr__score_slots(g, g->left_count, left);
+    int32_t threshold = (int32_t)cuts->threshold[i];
+    if (best.threshold < 0 || score > best.score ||
+        (score == best.score && threshold < best.threshold))
+      best = (best_cut){score, threshold, left};
   }
   return best;
 }
@@ -212,10 +204,10 @@ static void cut_column(sr__grower *g, const masked_block *block, uint64_t active
   cut_list cuts;
   list_cuts(column, active, &cuts);
   best_cut best = g->two_class_gini ? best_of_two(g, block, &cuts) : best_of_any(g, block, &cuts);
-  if (best.at < 0 || (split->feature >= 0 && best.score <= split->score)) return;
+  if (best.threshold < 0 || (split->feature >= 0 && best.score <= split->score)) return;
   *split = (sr__split){.score = best.score,
                        .feature = feature,
-                       .threshold = cuts.threshold[best.at],
+                       .threshold = (uint8_t)best.threshold,
                        .shift = shift,
                        .missing_seen = missing,
                        .left_weight = best.left_weight};

@@ -10,7 +10,8 @@ enum { PREFETCH_AHEAD = 12 };
 
 static double x_log_x(double x) { return x > 0.0 ? x * sr__log_portable(x) : 0.0; }
 
-/* Sum over classes of count^2 / total on each side: larger is purer. */
+/* Sum over classes of count^2 / total on each side: larger is purer. On a common denominator, so that
+ * there is one rounding and equal impurities tie. */
 static double score_gini(const sr__grower *g, const int64_t *left, int64_t left_total) {
   double left_square = 0.0, right_square = 0.0;
   for (int32_t s = 0; s < g->present; s++) {
@@ -18,7 +19,8 @@ static double score_gini(const sr__grower *g, const int64_t *left, int64_t left_
     left_square += l * l;
     right_square += r * r;
   }
-  return left_square / (double)left_total + right_square / (double)(g->total - left_total);
+  double l = (double)left_total, r = (double)(g->total - left_total);
+  return (left_square * r + right_square * l) / (l * r);
 }
 
 /* Minus the entropy of both sides, weighted by their totals. */
@@ -184,39 +186,43 @@ static void fill_packed(sr__grower *g, const uint8_t *bins, const sr__entry *ent
 }
 
 /* Cuts of bins taken from `first` on, in order: position b holds bin (uint8_t)(first + b). */
-static int32_t cut_rotated(const sr__grower *g, const uint64_t *packed, uint8_t first,
-                           sr__split *split) {
-  int32_t best = -1;
-  uint64_t left = 0;
-  double total = (double)g->total, second = (double)g->class_count[1];
+static void cut_rotated(const sr__grower *g, const uint64_t *packed, uint8_t first,
+                        sr__lane_best *best) {
+  int64_t sums[256 + SR__LANES], position[256 + SR__LANES];
+  int64_t sum = 0;
+  int32_t count = 0;
   for (int32_t b = 0; b < 255; b++) {
-    uint64_t here = packed[(uint8_t)(first + b)];
-    left += here;
-    int64_t left_total = (int64_t)(left >> 32);
-    if (g->total - left_total < g->min_weight) break;
-    if (here == 0 || left_total < g->min_weight) continue;
-    double score =
-        sr__score_two((double)(int64_t)(left & UINT32_MAX), (double)left_total, second, total);
-    if (!is_better(split, score)) continue;
-    split->score = score;
-    split->feature = INT32_MAX;
-    split->left_weight = left_total;
-    best = b;
+    int64_t here = (int64_t)packed[(uint8_t)(first + b)];
+    sum += here;
+    sums[count] = sum;
+    position[count] = b;
+    count += here != 0; /* an empty bin is overwritten by the next */
   }
-  return best;
+  for (int k = 0; k < SR__LANES; k++) sums[count + k] = position[count + k] = 0;
+  sr__lane_node node = {g->total, g->class_count[1], g->min_weight};
+  sr__lane_init(best);
+  for (int32_t start = 0; start < count; start += SR__LANES) {
+    sr__i64x8 cut = sr__lane_load(sums + start);
+    sr__lane_consider(best, &node, cut >> 32, cut & (int64_t)UINT32_MAX,
+                      sr__lane_load(position + start));
+  }
 }
 
 void sr__cut_packed(const sr__grower *g, const uint64_t *packed, int32_t feature,
                     sr__split *split) {
   bool missing = packed[SR__BIN_MISSING] != 0;
   for (int shift = 0; shift <= (missing ? 1 : 0); shift++) {
-    int32_t threshold = cut_rotated(g, packed, (uint8_t)-shift, split);
-    if (threshold < 0) continue;
+    sr__lane_best best;
+    cut_rotated(g, packed, (uint8_t)-shift, &best);
+    int lane = sr__lane_winner(&best);
+    if (lane < 0 || !is_better(split, best.score[lane])) continue;
+    split->score = best.score[lane];
+    split->left_weight = best.left[lane];
     split->feature = feature;
     split->categorical = false;
     split->missing_seen = missing;
     split->shift = (uint8_t)shift;
-    split->threshold = (uint8_t)threshold;
+    split->threshold = (uint8_t)best.key[lane];
   }
 }
 

@@ -2,6 +2,7 @@
 #ifndef SR_LEARNER_TREE_TREE_H
 #define SR_LEARNER_TREE_TREE_H
 
+#include "lanes.h"
 #include "learner/bins.h"
 #include "learner/learner.h"
 
@@ -137,11 +138,6 @@ typedef struct sr__grower {
 int32_t sr__draw_feature(sr__grower *grower, int64_t drawn);
 /* Fills class_slot, slot_count and present from class_count. */
 void sr__list_classes(sr__grower *grower);
-/* Of two classes under gini: proportional to the fall of impurity. `right` = total - left > 0. */
-static inline double sr__score_two(double left_second, double left, double second, double total) {
-  double cross = left_second * total - second * left;
-  return cross * cross / (left * (total - left));
-}
 /* Of left counts a slot, any criterion. */
 double sr__score_slots(const sr__grower *grower, const int64_t *left, int64_t left_total);
 /* Best cut of a histogram of 256 bins x present classes, numeric or categorical. */
