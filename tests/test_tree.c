@@ -1,6 +1,7 @@
 /* The tree learner: what any tree must do. Splits against an exhaustive search: test_tree_splits.c. */
 #include <math.h>
 
+#include "learner/tree/tree.h"
 #include "learner_kit.h"
 
 /* d features of 40 distinct values each, class by a noisy rule over the first three. */
@@ -74,10 +75,344 @@ static void distinct_rows_are_memorised(void **state) {
   }
 }
 
+/* ---- weights and multiplicities ------------------------------------------------------------ */
+
+static void assert_same_tree(const sr__member *a, const sr__member *b) {
+  assert_int_equal(a->nodes, b->nodes);
+  for (int64_t i = 0; i < a->nodes; i++) {
+    assert_int_equal(a->node[i].left, b->node[i].left);
+    assert_int_equal(a->node[i].what, b->node[i].what);
+    assert_int_equal(a->info[i], b->info[i]);
+  }
+}
+
+static sr_table *with_weights(sr_context *ctx, const sr_table *table, const float *weight) {
+  sr_table_view view = *sr_table_get(table);
+  sr_table *made = NULL;
+  view.weight = weight;
+  assert_ok(ctx, sr_table_new(ctx, &view, &made));
+  return made;
+}
+
+/* A weight of k, a multiplicity of k and k equal rows give one and the same tree; and so do weights
+ * that are all scaled by one factor. */
+static void weights_are_repeated_rows(void **state) {
+  (void)state;
+  enum { N = 300 };
+  for (int32_t classes = 2; classes <= 5; classes += 3) {
+    sr_context *ctx = test_context(1);
+    sr_table *table = random_table(ctx, N, 4, classes, 0.1, 11);
+    float weight[N], fractional[N];
+    int32_t repeated[4 * N], all[N], counts[N];
+    int64_t length = 0;
+    for (int i = 0; i < N; i++) {
+      counts[i] = 1 + i % 4;
+      weight[i] = (float)counts[i];
+      fractional[i] = 0.375f * (float)counts[i];
+      all[i] = i;
+      for (int k = 0; k < counts[i]; k++) repeated[length++] = i;
+    }
+    sr_table *long_table = NULL, *weighted = with_weights(ctx, table, weight);
+    sr_table *scaled = with_weights(ctx, table, fractional);
+    assert_ok(ctx, sr_table_select(ctx, table, repeated, length, &long_table));
+    sr_learner_options options = tree_options();
+    sr__bag bag = {all, counts, N};
+    fitted by_rows, by_weight, by_scaled, by_count;
+    assert_ok(ctx, fit_table(ctx, long_table, &options, NULL, 3, &by_rows));
+    assert_ok(ctx, fit_table(ctx, weighted, &options, NULL, 3, &by_weight));
+    assert_ok(ctx, fit_table(ctx, scaled, &options, NULL, 3, &by_scaled));
+    assert_ok(ctx, fit_table(ctx, table, &options, &bag, 3, &by_count));
+    assert_same_tree(by_rows.member, by_weight.member);
+    assert_same_tree(by_rows.member, by_scaled.member);
+    assert_same_tree(by_rows.member, by_count.member);
+    assert_true(by_rows.member->nodes > 50);
+    fitted_free(&by_rows);
+    fitted_free(&by_weight);
+    fitted_free(&by_scaled);
+    fitted_free(&by_count);
+    sr_table_free(&table);
+    sr_table_free(&long_table);
+    sr_table_free(&weighted);
+    sr_table_free(&scaled);
+    sr_context_free(&ctx);
+  }
+}
+
+static void bad_weights_are_refused(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  sr_table *table = random_table(ctx, 10, 2, 2, 0.0, 1);
+  sr_learner_options options = tree_options();
+  const float bad[] = {-1.0f, NAN, INFINITY, 0.0f};
+  for (int k = 0; k < 4; k++) {
+    float weight[10];
+    for (int i = 0; i < 10; i++) weight[i] = k == 3 || i == 4 ? bad[k] : 1.0f;
+    sr_table *weighted = with_weights(ctx, table, weight);
+    fitted f;
+    assert_int_equal(fit_table(ctx, weighted, &options, NULL, 1, &f), SR_ERROR_DATA);
+    fitted_free(&f);
+    sr_table_free(&weighted);
+  }
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
+/* ---- limits and leaves -------------------------------------------------------------------- */
+
+static int depth_of(const sr__member *tree, uint32_t at) {
+  sr__node node = tree->node[at];
+  if (node.left == at) return 0;
+  int left = depth_of(tree, node.left), right = depth_of(tree, node.left + 1);
+  return 1 + (left > right ? left : right);
+}
+
+/* Leaves hold at least min_leaf rows, the depth is bounded, and shares are those of the rows. */
+static void limits_hold_and_shares_are_counts(void **state) {
+  (void)state;
+  enum { N = 2000, CLASSES = 4 };
+  sr_context *ctx = test_context(1);
+  sr_table *table = random_table(ctx, N, 6, CLASSES, 0.05, 21);
+  const sr_table_view *view = sr_table_get(table);
+  sr_learner_options options = tree_options();
+  options.min_leaf = 7;
+  options.max_depth = 9;
+  fitted f;
+  assert_ok(ctx, fit_table(ctx, table, &options, NULL, 2, &f));
+  assert_true(depth_of(f.member, 0) <= 9 && depth_of(f.member, 0) > 3);
+  int32_t *vote = malloc(N * sizeof *vote);
+  float *proba = malloc(N * CLASSES * sizeof *proba);
+  assert_ok(ctx, predict_table(ctx, &f, table, vote, proba));
+  int64_t (*counts)[CLASSES] = calloc((size_t)f.member->nodes, sizeof *counts);
+  uint32_t *leaf = malloc(N * sizeof *leaf);
+  const uint8_t *bins = f.learner->training_rows(f.training)->bins;
+  for (int64_t i = 0; i < N; i++) {
+    uint32_t at = 0;
+    while (f.member->node[at].left != at) {
+      uint32_t what = f.member->node[at].what;
+      uint8_t bin = (uint8_t)(bins[i * 6 + (what >> SR__NODE_FEATURE)] + (what >> 8 & 1));
+      at = f.member->node[at].left + (bin > (what & 255));
+    }
+    leaf[i] = at;
+    counts[at][view->label[i]]++;
+  }
+  for (int64_t i = 0; i < N; i++) {
+    int64_t total = 0;
+    int best = 0;
+    for (int c = 0; c < CLASSES; c++) {
+      total += counts[leaf[i]][c];
+      if (counts[leaf[i]][c] > counts[leaf[i]][best]) best = c;
+    }
+    assert_true(total >= 7);
+    assert_int_equal(vote[i], best);
+    for (int c = 0; c < CLASSES; c++)
+      assert_close(proba[i * CLASSES + c], (double)counts[leaf[i]][c] / (double)total, 1e-6);
+  }
+  free(counts);
+  free(leaf);
+  free(vote);
+  free(proba);
+  fitted_free(&f);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
+static void members_vote_for_classes_they_saw(void **state) {
+  (void)state;
+  enum { N = 500 };
+  sr_context *ctx = test_context(1);
+  sr_table *table = random_table(ctx, N, 5, 6, 0.1, 4);
+  const sr_table_view *view = sr_table_get(table);
+  int32_t rows[N], vote[N];
+  int64_t length = 0;
+  for (int32_t i = 0; i < N; i++)
+    if (view->label[i] == 1 || view->label[i] == 4) rows[length++] = i;
+  sr__bag bag = {rows, NULL, length}, empty = {rows, NULL, 0};
+  sr_learner_options options = tree_options();
+  fitted f;
+  assert_ok(ctx, fit_table(ctx, table, &options, &bag, 1, &f));
+  assert_ok(ctx, predict_table(ctx, &f, table, vote, NULL));
+  for (int i = 0; i < N; i++) assert_true(vote[i] == 1 || vote[i] == 4);
+  fitted_free(&f);
+  assert_int_equal(fit_table(ctx, table, &options, &empty, 1, &f), SR_ERROR_DATA);
+  fitted_free(&f);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
+/* ---- missing values and categories --------------------------------------------------------- */
+
+/* The class is whether the value is missing: one split must do, in both sizes of node. */
+static void missing_values_carry_the_class(void **state) {
+  (void)state;
+  for (int n = 40; n <= 400; n += 360) {
+    sr_context *ctx = test_context(1);
+    float x[400];
+    int32_t label[400], vote[400];
+    for (int i = 0; i < n; i++) {
+      label[i] = i % 3 == 0;
+      x[i] = label[i] ? NAN : (float)i;
+    }
+    sr_table_view view = {
+        .rows = n, .features = 1, .x = x, .label = label, .classes = {2, kit_names}};
+    sr_table *table = NULL;
+    assert_ok(ctx, sr_table_new(ctx, &view, &table));
+    sr_learner_options options = tree_options();
+    fitted f;
+    assert_ok(ctx, fit_table(ctx, table, &options, NULL, 1, &f));
+    assert_ok(ctx, predict_table(ctx, &f, table, vote, NULL));
+    assert_int_equal(f.member->nodes, 3);
+    assert_true(share_correct(table, vote) == 1.0);
+    fitted_free(&f);
+    sr_table_free(&table);
+    sr_context_free(&ctx);
+  }
+}
+
+/* Codes may differ between tables; names count. New names are treated as missing. */
+static void categories_match_by_name(void **state) {
+  (void)state;
+  static const char *const train_names[] = {"red", "green", "blue"};
+  static const char *const test_names[] = {"violet", "blue", "red", "green"};
+  static const sr_dictionary train_dictionary = {3, train_names}, test_dictionary = {4, test_names};
+  sr_context *ctx = test_context(1);
+  float x[30], y[4] = {1.0f, 2.0f, 3.0f, 0.0f};
+  int32_t label[30], vote[4];
+  for (int i = 0; i < 30; i++) {
+    x[i] = (float)(i % 3);
+    label[i] = i % 3 == 1 ? 1 : 0; /* green */
+  }
+  sr_table_view view = {.rows = 30, .features = 1, .x = x, .categories = &train_dictionary,
+                        .label = label, .classes = {2, kit_names}};
+  sr_table_view new_view = {.rows = 4, .features = 1, .x = y, .categories = &test_dictionary};
+  sr_table_view numeric_view = {.rows = 4, .features = 1, .x = y};
+  sr_table *table = NULL, *other = NULL, *numeric = NULL;
+  assert_ok(ctx, sr_table_new(ctx, &view, &table));
+  assert_ok(ctx, sr_table_new(ctx, &new_view, &other));
+  assert_ok(ctx, sr_table_new(ctx, &numeric_view, &numeric));
+  sr_learner_options options = tree_options();
+  fitted f;
+  assert_ok(ctx, fit_table(ctx, table, &options, NULL, 1, &f));
+  assert_ok(ctx, predict_table(ctx, &f, other, vote, NULL));
+  const int32_t expected[] = {0, 0, 1, 0}; /* violet goes to the heavier side */
+  for (int i = 0; i < 4; i++) assert_int_equal(vote[i], expected[i]);
+  assert_int_equal(predict_table(ctx, &f, numeric, vote, NULL), SR_ERROR_DATA);
+  fitted_free(&f);
+  sr_table_free(&table);
+  sr_table_free(&other);
+  sr_table_free(&numeric);
+  sr_context_free(&ctx);
+}
+
+/* More categories than bins: the commonest keep a bin of their own. */
+static void many_categories_share_the_last_bin(void **state) {
+  (void)state;
+  enum { N = 3000, CATEGORIES = 400 };
+  static char text[CATEGORIES][16];
+  static const char *names[CATEGORIES];
+  for (int c = 0; c < CATEGORIES; c++) {
+    snprintf(text[c], sizeof text[c], "c%d", c);
+    names[c] = text[c];
+  }
+  sr_dictionary dictionary = {CATEGORIES, names};
+  sr_context *ctx = test_context(1);
+  static float x[N];
+  static int32_t label[N], vote[N];
+  for (int i = 0; i < N; i++) {
+    int common = i % 2 ? 7 : 9;
+    x[i] = (float)(i % 5 == 0 ? (i * 7) % CATEGORIES : common);
+    label[i] = x[i] == 7.0f;
+  }
+  sr_table_view view = {.rows = N, .features = 1, .x = x, .categories = &dictionary,
+                        .label = label, .classes = {2, kit_names}};
+  sr_table *table = NULL;
+  assert_ok(ctx, sr_table_new(ctx, &view, &table));
+  sr_learner_options options = tree_options();
+  fitted f;
+  assert_ok(ctx, fit_table(ctx, table, &options, NULL, 1, &f));
+  assert_ok(ctx, predict_table(ctx, &f, table, vote, NULL));
+  assert_true(share_correct(table, vote) == 1.0);
+  assert_true(f.shared->binning->feature[0].bins <= SR__BIN_VALUES);
+  fitted_free(&f);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
+/* ---- blocks, threads, storage ------------------------------------------------------------- */
+
+/* A table too large for the cache is grown on copies of its rows: the same tree as on row numbers
+ * that are packed together. Here: the same rows spread over a table 12 times as long. */
+static void copies_of_blocks_do_not_change_the_tree(void **state) {
+  (void)state;
+  enum { SMALL = 20000, FACTOR = 12 };
+  sr_context *ctx = test_context(2);
+  sr_table *small = random_table(ctx, SMALL, 8, 2, 0.02, 31), *large = NULL;
+  int32_t *spread = malloc(sizeof *spread * SMALL * FACTOR), *rows = malloc(sizeof *rows * SMALL);
+  for (int64_t i = 0; i < (int64_t)SMALL * FACTOR; i++) spread[i] = (int32_t)(i / FACTOR);
+  for (int64_t i = 0; i < SMALL; i++) rows[i] = (int32_t)(i * FACTOR + i % FACTOR);
+  assert_ok(ctx, sr_table_select(ctx, small, spread, (int64_t)SMALL * FACTOR, &large));
+  sr_learner_options options = tree_options();
+  sr__bag bag = {rows, NULL, SMALL};
+  fitted a, b;
+  assert_ok(ctx, fit_table(ctx, small, &options, NULL, 5, &a));
+  assert_ok(ctx, fit_table(ctx, large, &options, &bag, 5, &b));
+  assert_same_tree(a.member, b.member);
+  fitted_free(&a);
+  fitted_free(&b);
+  free(spread);
+  free(rows);
+  sr_table_free(&small);
+  sr_table_free(&large);
+  sr_context_free(&ctx);
+}
+
+/* Prediction by index, by block and for single rows agree. */
+static void rows_may_be_asked_for_in_any_way(void **state) {
+  (void)state;
+  enum { N = 333 };
+  sr_context *ctx = test_context(1);
+  sr_table *table = random_table(ctx, N, 5, 3, 0.1, 8);
+  sr_learner_options options = tree_options();
+  options.max_depth = 4;
+  fitted f;
+  assert_ok(ctx, fit_table(ctx, table, &options, NULL, 1, &f));
+  const sr__rows *rows = f.learner->training_rows(f.training);
+  int32_t all[N], some[N], index[N], one;
+  float shares[N * 3], share[3];
+  for (int i = 0; i < N; i++) index[i] = (i * 7) % N;
+  assert_ok(ctx, f.learner->predict(ctx, f.shared, f.member, rows, NULL, N, all, shares));
+  assert_ok(ctx, f.learner->predict(ctx, f.shared, f.member, rows, index, N, some, NULL));
+  for (int i = 0; i < N; i++) {
+    assert_int_equal(some[i], all[index[i]]);
+    assert_ok(ctx, f.learner->predict(ctx, f.shared, f.member, rows, &index[i], 1, &one, share));
+    assert_int_equal(one, all[index[i]]);
+    assert_memory_equal(share, shares + 3 * index[i], sizeof share);
+  }
+  sr__rows *copy = NULL;
+  assert_ok(ctx, f.learner->copy_rows(ctx, f.shared, rows, &copy));
+  f.learner->copy_feature(f.shared, rows, 2, index, copy);
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < 5; j++)
+      assert_int_equal(copy->bins[i * 5 + j], rows->bins[(j == 2 ? index[i] : i) * 5 + j]);
+  f.learner->copy_feature(f.shared, rows, 2, NULL, copy);
+  assert_memory_equal(copy->bins, rows->bins, N * 5);
+  f.learner->free_rows(copy);
+  fitted_free(&f);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(distinct_rows_are_memorised),
+      cmocka_unit_test(weights_are_repeated_rows),
+      cmocka_unit_test(bad_weights_are_refused),
+      cmocka_unit_test(limits_hold_and_shares_are_counts),
+      cmocka_unit_test(members_vote_for_classes_they_saw),
+      cmocka_unit_test(missing_values_carry_the_class),
+      cmocka_unit_test(categories_match_by_name),
+      cmocka_unit_test(many_categories_share_the_last_bin),
+      cmocka_unit_test(copies_of_blocks_do_not_change_the_tree),
+      cmocka_unit_test(rows_may_be_asked_for_in_any_way),
   };
-  (void)random_table;
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
