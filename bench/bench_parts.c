@@ -96,6 +96,7 @@ static sr_graph *renumber(sr_context *ctx, sr_graph *graph) {
 /* Ten Gaussian clusters with centres N(0, 9 I), 10 neighbours. */
 static sr_graph *make_knn(sr_context *ctx, int64_t n, int d) {
   float *x = must(malloc((size_t)n * (size_t)d * sizeof *x));
+  double *coordinates = must(malloc((size_t)n * (size_t)d * sizeof *coordinates));
   double centre[10][8];
   sr__random random;
   sr__random_init(&random, 7, SR_PURPOSE_TEST, 0, (uint64_t)d);
@@ -103,20 +104,27 @@ static sr_graph *make_knn(sr_context *ctx, int64_t n, int d) {
     for (int j = 0; j < d; j++) centre[c][j] = 3.0 * sr__random_normal(&random);
   for (int64_t i = 0; i < n; i++) {
     uint64_t c = sr__random_below(&random, 10);
-    for (int j = 0; j < d; j++)
-      x[(int64_t)j * n + i] = (float)(centre[c][j] + sr__random_normal(&random));
+    for (int j = 0; j < d; j++) {
+      coordinates[(int64_t)j * n + i] = centre[c][j] + sr__random_normal(&random);
+      x[(int64_t)j * n + i] = (float)coordinates[(int64_t)j * n + i];
+    }
   }
   sr_table *table = NULL;
   sr_graph *graph = NULL;
   sr_table_view view = {.rows = n, .features = d, .x = x};
+  if (d == 2) {
+    view.coordinate_count = d;
+    view.coordinates = coordinates;
+  }
   must_be_ok(ctx, sr_table_new(ctx, &view, &table));
   sr_graph_options options;
   sr_graph_options_init(&options);
-  options.builder = "features";
+  options.builder = d == 2 ? "space" : "features";
   options.k = KNN;
   must_be_ok(ctx, sr_graph_build(ctx, table, &options, &graph));
   sr_table_free(&table);
   free(x);
+  free(coordinates);
   return renumber(ctx, graph);
 }
 
