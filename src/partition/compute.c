@@ -48,7 +48,7 @@ static sr_status cut_piece(sr_context *ctx, const sr__piece *piece, int32_t part
   /* Few rows a part: the coarse nodes were too large, and the exact mode takes over. */
   *method = "exact";
   sr__tree_options tree = {
-      .refine = options->refine || options->mode == SR_PARTS_FAST, .exact = true, .slack = 0.005};
+      .refine = options->refine || options->mode == SR_PARTS_FAST, .exact = true, .slack = 0.001};
   SR_TRY(sr__bisect_tree(ctx, piece, parts, &tree, label));
   *seconds += tree.seconds_spectrum;
   if (tree.refine) {
