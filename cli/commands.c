@@ -20,8 +20,10 @@ static const cli_command man = {.name = "man",
                                 .hidden = true};
 
 const cli_command *const cli_commands[] = {
+    &cli_diagnose,
     &cli_simulate,
     &cli_reproduce,
+    &cli_theory,
     &completion,
     &man,
     NULL,

@@ -5,6 +5,8 @@
 #include "cli.h"
 
 extern const cli_command cli_reproduce;
+extern const cli_command cli_diagnose;
 extern const cli_command cli_simulate;
+extern const cli_command cli_theory;
 
 #endif

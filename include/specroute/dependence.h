@@ -66,8 +66,7 @@ typedef struct sr_dependence_options {
 } sr_dependence_options;
 
 SR_API void sr_dependence_options_init(sr_dependence_options *options);
-/* Rows are taken in their order in the table, or by time where the table has one; groups are never
- * joined. Too few or too simple data are no error: the numbers are NaN and a warning says why.
+/* Rows are taken in their order in the table; groups are never joined. Too few or too simple data are no error: the numbers are NaN and a warning says why.
  * Errors: SR_ERROR_ARGUMENT (unknown graph, level outside (0, 1)), SR_ERROR_DATA (the graph needs
  * what the table lacks), SR_ERROR_MEMORY. Cost: O(n d^2) time, O(n d) memory. */
 SR_API SR_MUST_CHECK sr_status sr_dependence_estimate(sr_context *ctx, const sr_table *table,

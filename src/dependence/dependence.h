@@ -27,7 +27,8 @@ typedef struct sr__rows {
   int64_t piece_count;
   sr__piece *piece;    /* increasing */
   int64_t groups;
-  bool time_ignored;   /* a time that is missing somewhere */
+  bool time_missing;   /* in some row */
+  bool time_disordered; /* it goes back somewhere inside a group */
   bool time_irregular; /* steps of very different length */
 } sr__rows;
 

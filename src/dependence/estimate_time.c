@@ -132,8 +132,12 @@ static void choose(sr_dependence *d, const time_work *w, double z) {
 /* ---- telling ------------------------------------------------------------------------------ */
 
 static void warn_rows(sr_dependence *d, const time_work *w) {
-  if (w->rows.time_ignored)
-    sr__dependence_warn(d, "the time is missing in some rows, so rows are taken in file order");
+  if (w->rows.time_missing)
+    sr__dependence_warn(d, "the time is missing in some rows; rows are taken in file order");
+  if (w->rows.time_disordered)
+    sr__dependence_warn(d,
+                        "the time goes back in places, but rows are taken in file order; sort the "
+                        "file by group and time first");
   if (w->rows.time_irregular)
     sr__dependence_warn(d, "the steps in time differ a lot; T counts rows, not time");
   if (d->view.rows < 200)

@@ -1,0 +1,10 @@
+/* The page with pictures that `diagnose -o` writes. */
+#ifndef SR_CLI_DIAGNOSE_PAGE_H
+#define SR_CLI_DIAGNOSE_PAGE_H
+
+#include "cli.h"
+
+SR_MUST_CHECK sr_status diagnose_write_page(cli_run *run, const sr_table *table,
+                                            const sr_dependence_view *view, const char *path);
+
+#endif
