@@ -66,6 +66,7 @@ typedef struct sr_series_view {
   const char *name;
 } sr_series_view;
 
+/* Copies the view. Errors: SR_ERROR_ARGUMENT (offsets that fall, codes out of range), SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_series_new(sr_context *ctx, const sr_series_view *view,
                                              sr_series **series);
 SR_API void sr_series_free(sr_series **series);
@@ -74,29 +75,45 @@ SR_API const sr_series_view *sr_series_get(const sr_series *series);
 /* ---- reading and writing ------------------------------------------------------------------ */
 
 /* What each column of a file is. Columns are named by name or by 1-based number. Lists end in NULL.
- * Everything may be NULL. */
+ * Everything may be NULL: then every column is a feature. */
 typedef struct sr_read_options {
-  const char *format;        /* NULL: by the file's name and first bytes; else csv tsv ucr ts arff npy libsvm netcdf geotiff */
-  char separator;            /* csv: 0 = detect */
-  int header;                /* csv: -1 = detect, 0 = none, 1 = first line */
-  const char *target;
-  const char *time;
+  /* NULL: by the file's first bytes and name; else csv tsv ucr ts arff npy libsvm netcdf geotiff. */
+  const char *format;
+  char separator;     /* csv: 0 = detect among , ; tab | space */
+  int header;         /* csv: -1 = detect, 0 = none, 1 = first line */
+  const char *target; /* classes: any text, also numbers, as they are written */
+  const char *time;   /* a number, or an ISO 8601 date and time (becomes seconds since 1970) */
   const char *group;
-  const char *const *coordinates;
-  const char *weight;
+  const char *const *coordinates; /* two or three numeric columns */
+  const char *weight;             /* numbers that are not negative */
   const char *const *drop;
-  const char *const *variables; /* netcdf variables or geotiff bands/files that become features; NULL: all */
+  const char *const *categorical; /* features read as categories even where they are numbers */
+  /* netcdf variables, or geotiff bands (numbers) and files, that become features; NULL: all */
+  const char *const *variables;
 } sr_read_options;
 
 SR_API void sr_read_options_init(sr_read_options *options);
-/* Path "-" is standard input. Errors carry file, line and column: see sr_context_error. */
+
+/* Reads a table; text formats may be compressed with gzip. Path "-" is csv on standard input. A
+ * .ts file becomes one row a series, filled up with NaN. A grid (netcdf, geotiff) becomes one row a
+ * cell; cells that are missing in every feature are left out. Rasters on one grid are read together
+ * as "a.tif,b.tif". `options` may be NULL. docs/guide/data.md has the rules of each format.
+ * Errors: SR_ERROR_IO; SR_ERROR_FORMAT, SR_ERROR_DATA with file, line and column (sr_context_error);
+ * SR_ERROR_NOT_FOUND (no such column); SR_ERROR_UNSUPPORTED (a library was missing at build time,
+ * or a kind of file that is not read); SR_ERROR_ARGUMENT; SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_table_read(sr_context *ctx, const char *path,
                                              const sr_read_options *options, sr_table **table);
+/* Reads a set of series: .ts, or a table with one series a row and the class in `target` (default:
+ * the first column), whose trailing NaN are padding. Errors as above. */
 SR_API SR_MUST_CHECK sr_status sr_series_read(sr_context *ctx, const char *path,
                                               const sr_read_options *options, sr_series **series);
-/* By the path's ending: .csv, .tsv, .npy (features only), .libsvm, each text form also as .gz. Path "-" is csv on standard output. */
+/* By the path's ending: .csv, .tsv, .npy (features only), .libsvm, each text form also as .gz.
+ * Path "-" is csv on standard output. Numbers come back bit for bit; columns stand in the order
+ * features, coordinates, time, group, weight, target. Errors: SR_ERROR_IO, SR_ERROR_UNSUPPORTED (the
+ * ending, or what the format cannot hold), SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_table_write(sr_context *ctx, const sr_table *table,
                                               const char *path);
+/* By the path's ending: .ts, or .tsv in the UCR layout (one channel only), each also as .gz. */
 SR_API SR_MUST_CHECK sr_status sr_series_write(sr_context *ctx, const sr_series *series,
                                                const char *path);
 

@@ -1,8 +1,8 @@
 #include "table.h"
 
 /* The array of names and its characters in one block, so that one release frees both. */
-static sr_status copy_names(sr_context *ctx, const char *const *names, int64_t count,
-                            const char *const **copy) {
+sr_status sr__copy_names(sr_context *ctx, const char *const *names, int64_t count,
+                         const char *const **copy) {
   size_t bytes = (size_t)count * sizeof(char *);
   for (int64_t i = 0; i < count; i++) bytes += strlen(names[i]) + 1;
   char **pointers = sr__alloc(ctx, (int64_t)bytes, 1);
@@ -20,13 +20,13 @@ static sr_status copy_names(sr_context *ctx, const char *const *names, int64_t c
 sr_status sr__dictionary_copy(sr_context *ctx, sr_dictionary from, sr_dictionary *to) {
   *to = (sr_dictionary){0, NULL};
   if (from.count == 0) return SR_OK;
-  sr_status status = copy_names(ctx, from.names, from.count, &to->names);
+  sr_status status = sr__copy_names(ctx, from.names, from.count, &to->names);
   if (status == SR_OK) to->count = from.count;
   return status;
 }
 
-static sr_status copy_array(sr_context *ctx, const void *from, int64_t count, size_t size,
-                            const void **to) {
+sr_status sr__copy_array(sr_context *ctx, const void *from, int64_t count, size_t size,
+                         const void **to) {
   *to = NULL;
   if (!from) return SR_OK;
   void *copy = sr__alloc(ctx, count, size);
@@ -71,13 +71,6 @@ cleanup:
   return status;
 }
 
-#define COPY_ARRAY(field, count)                                                     \
-  do {                                                                               \
-    const void *copy_ = NULL;                                                        \
-    SR_TRY(copy_array(ctx, from->field, (count), sizeof *from->field, &copy_));      \
-    to->field = copy_;                                                               \
-  } while (0)
-
 static sr_status copy_view(sr_context *ctx, const sr_table_view *from, sr_table_view *to) {
   sr_status status = SR_OK;
   to->rows = from->rows;
@@ -90,15 +83,15 @@ static sr_status copy_view(sr_context *ctx, const sr_table_view *from, sr_table_
       values > INT64_MAX)
     SR_TRY(sr__fail(ctx, SR_ERROR_OVERFLOW, "%lld x %lld values are too many",
                     (long long)from->rows, (long long)from->features));
-  COPY_ARRAY(x, (int64_t)values);
-  COPY_ARRAY(label, from->rows);
-  COPY_ARRAY(time, from->rows);
-  COPY_ARRAY(group, from->rows);
-  COPY_ARRAY(coordinates, from->rows * from->coordinate_count);
-  COPY_ARRAY(weight, from->rows);
-  COPY_ARRAY(cell, from->rows);
+  SR_COPY_ARRAY(ctx, to->x, from->x, (int64_t)values);
+  SR_COPY_ARRAY(ctx, to->label, from->label, from->rows);
+  SR_COPY_ARRAY(ctx, to->time, from->time, from->rows);
+  SR_COPY_ARRAY(ctx, to->group, from->group, from->rows);
+  SR_COPY_ARRAY(ctx, to->coordinates, from->coordinates, from->rows * from->coordinate_count);
+  SR_COPY_ARRAY(ctx, to->weight, from->weight, from->rows);
+  SR_COPY_ARRAY(ctx, to->cell, from->cell, from->rows);
   if (from->feature_names)
-    SR_TRY(copy_names(ctx, from->feature_names, from->features, &to->feature_names));
+    SR_TRY(sr__copy_names(ctx, from->feature_names, from->features, &to->feature_names));
   if (from->categories) {
     sr_dictionary *categories = sr__alloc_zero(ctx, from->features, sizeof *categories);
     if (!categories) SR_TRY(sr_context_error(ctx).status);
@@ -131,24 +124,43 @@ cleanup:
   return status;
 }
 
+sr_status sr__table_adopt(sr_context *ctx, sr_table_view *view, sr_table **table) {
+  sr_table *made = sr__alloc_zero(ctx, 1, sizeof *made);
+  *table = NULL;
+  if (!made) return SR_ERROR_MEMORY;
+  made->allocator = sr__allocator(ctx);
+  made->view = *view;
+  *view = (sr_table_view){0};
+  *table = made;
+  return SR_OK;
+}
+
 /* The view shows its arrays read-only; the table owns them. */
 static void release(const sr_allocator *allocator, const void *block) {
   sr__release(allocator, (void *)(uintptr_t)block);
 }
 
-void sr_table_free(sr_table **table) {
-  if (!table || !*table) return;
-  sr_table *t = *table;
-  sr_allocator allocator = t->allocator;
-  const sr_table_view *v = &t->view;
+static void free_view(const sr_allocator *allocator, const sr_table_view *v) {
   if (v->categories) {
-    for (int64_t j = 0; j < v->features; j++) release(&allocator, v->categories[j].names);
+    for (int64_t j = 0; j < v->features; j++) release(allocator, v->categories[j].names);
   }
   const void *blocks[] = {v->categories,    v->x,     v->label,         v->time,
                           v->group,         v->coordinates, v->weight,  v->cell,
                           v->feature_names, v->classes.names, v->groups.names, v->target_name};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) release(&allocator, blocks[i]);
-  sr__release(&allocator, t);
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) release(allocator, blocks[i]);
+}
+
+void sr__table_view_free(sr_context *ctx, sr_table_view *view) {
+  sr_allocator allocator = sr__allocator(ctx);
+  free_view(&allocator, view);
+  *view = (sr_table_view){0};
+}
+
+void sr_table_free(sr_table **table) {
+  if (!table || !*table) return;
+  sr_allocator allocator = (*table)->allocator;
+  free_view(&allocator, &(*table)->view);
+  sr__release(&allocator, *table);
   *table = NULL;
 }
 

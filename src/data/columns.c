@@ -1,0 +1,292 @@
+#include "columns.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "parse_number.h"
+
+/* ---- finding a column --------------------------------------------------------------------- */
+
+enum { LONGEST_COMPARED = 63 };
+
+/* Edits between two texts, letters of either case alike; at most LONGEST_COMPARED characters. */
+static int edit_distance(const char *a, const char *b) {
+  int row[LONGEST_COMPARED + 1];
+  size_t a_length = strnlen(a, LONGEST_COMPARED), b_length = strnlen(b, LONGEST_COMPARED);
+  for (size_t j = 0; j <= b_length; j++) row[j] = (int)j;
+  for (size_t i = 1; i <= a_length; i++) {
+    int diagonal = row[0];
+    row[0] = (int)i;
+    for (size_t j = 1; j <= b_length; j++) {
+      int same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
+      int change = diagonal + !same, add = row[j - 1] + 1, remove = row[j] + 1;
+      diagonal = row[j];
+      row[j] = change < add ? (change < remove ? change : remove) : (add < remove ? add : remove);
+    }
+  }
+  return row[b_length];
+}
+
+/* The three closest names as "'a', 'b', 'c'"; where none is close, the first of the file. */
+static void list_close_names(const char *const *names, int64_t count, const char *reference,
+                             char *list, size_t size) {
+  enum { SHOWN = 3, CLOSE = 3 };
+  int64_t best[SHOWN];
+  int distance[SHOWN], found = 0;
+  for (int64_t j = 0; j < count; j++) {
+    int here = edit_distance(names[j], reference);
+    if (here > CLOSE && !strcasestr(names[j], reference)) continue;
+    int place = found;
+    while (place > 0 && distance[place - 1] > here) place--;
+    if (place == SHOWN) continue;
+    if (found < SHOWN) found++;
+    for (int k = found - 1; k > place; k--) {
+      distance[k] = distance[k - 1];
+      best[k] = best[k - 1];
+    }
+    distance[place] = here;
+    best[place] = j;
+  }
+  bool none = found == 0;
+  if (none) found = count < SHOWN ? (int)count : SHOWN;
+  size_t used = (size_t)snprintf(list, size, none ? "the file begins with" : "did you mean");
+  for (int i = 0; i < found && used < size; i++)
+    used += (size_t)snprintf(list + used, size - used, "%s '%.60s'", i ? "," : "",
+                             names[none ? i : best[i]]);
+}
+
+sr_status sr__find_column(sr_context *ctx, const char *file, const char *option,
+                          const char *const *names, int64_t count, const char *reference,
+                          int64_t *column) {
+  *column = -1;
+  for (int64_t j = 0; j < count; j++) {
+    if (strcmp(names[j], reference) != 0) continue;
+    if (*column >= 0)
+      return sr__fail_at(ctx, SR_ERROR_NOT_FOUND, file, 0, 0,
+                         "%s '%s' names columns %lld and %lld; give the number instead", option,
+                         reference, (long long)*column + 1, (long long)j + 1);
+    *column = j;
+  }
+  if (*column >= 0) return SR_OK;
+  char *end;
+  long long number = strtoll(reference, &end, 10);
+  if (isdigit((unsigned char)reference[0]) && *end == '\0') {
+    if (number >= 1 && number <= count) {
+      *column = number - 1;
+      return SR_OK;
+    }
+    return sr__fail_at(ctx, SR_ERROR_NOT_FOUND, file, 0, 0,
+                       "%s is column %s, but the file has columns 1 to %lld", option, reference,
+                       (long long)count);
+  }
+  char list[300];
+  list_close_names(names, count, reference, list, sizeof list);
+  return sr__fail_at(ctx, SR_ERROR_NOT_FOUND, file, 0, 0,
+                     "%s '%.100s' is no column of this file; %s (%lld columns)?", option, reference,
+                     list, (long long)count);
+}
+
+/* ---- roles -------------------------------------------------------------------------------- */
+
+static const char *role_name(sr__role role) {
+  static const char *const names[] = {"feature",    "target", "time", "group",
+                                      "coordinate", "weight", "drop"};
+  return names[role];
+}
+
+typedef struct assignment {
+  const char *file;
+  const char *const *names;
+  int64_t count;
+  sr__column_role *roles;
+} assignment;
+
+static sr_status assign(sr_context *ctx, const assignment *to, const char *reference, sr__role role,
+                        int32_t coordinate) {
+  sr_status status = SR_OK;
+  int64_t column;
+  if (!reference) return SR_OK;
+  SR_TRY(sr__find_column(ctx, to->file, role_name(role), to->names, to->count, reference, &column));
+  sr__column_role *now = &to->roles[column];
+  if (now->role != SR_ROLE_FEATURE && now->role != SR_ROLE_DROP)
+    SR_TRY(sr__fail_at(ctx, SR_ERROR_ARGUMENT, to->file, 0, 0,
+                       "column '%s' cannot be both %s and %s", to->names[column],
+                       role_name(now->role), role_name(role)));
+  now->role = role;
+  now->coordinate = coordinate;
+cleanup:
+  return status;
+}
+
+static sr_status assign_coordinates(sr_context *ctx, const assignment *to,
+                                    const char *const *references) {
+  sr_status status = SR_OK;
+  int32_t count = 0;
+  while (references && references[count]) count++;
+  if (references && count != 2 && count != 3)
+    SR_TRY(sr__fail_at(ctx, SR_ERROR_ARGUMENT, to->file, 0, 0,
+                       "%d coordinate columns were named, expected 2 or 3", count));
+  for (int32_t c = 0; c < count; c++)
+    SR_TRY(assign(ctx, to, references[c], SR_ROLE_COORDINATE, c));
+cleanup:
+  return status;
+}
+
+sr_status sr__assign_roles(sr_context *ctx, const char *file, const char *const *names,
+                           int64_t count, const sr_read_options *options,
+                           sr__column_role *roles) {
+  sr_status status = SR_OK;
+  const assignment to = {file, names, count, roles};
+  memset(roles, 0, (size_t)count * sizeof *roles);
+  for (const char *const *name = options->drop; name && *name; name++)
+    SR_TRY(assign(ctx, &to, *name, SR_ROLE_DROP, 0));
+  SR_TRY(assign(ctx, &to, options->target, SR_ROLE_TARGET, 0));
+  SR_TRY(assign(ctx, &to, options->time, SR_ROLE_TIME, 0));
+  SR_TRY(assign(ctx, &to, options->group, SR_ROLE_GROUP, 0));
+  SR_TRY(assign(ctx, &to, options->weight, SR_ROLE_WEIGHT, 0));
+  SR_TRY(assign_coordinates(ctx, &to, options->coordinates));
+  for (const char *const *name = options->categorical; name && *name; name++) {
+    int64_t column;
+    SR_TRY(sr__find_column(ctx, file, "categorical", names, count, *name, &column));
+    roles[column].categorical = true;
+  }
+cleanup:
+  return status;
+}
+
+sr_status sr__refuse_roles(sr_context *ctx, const char *file, const char *format,
+                           const sr_read_options *options) {
+  const char *asked = options->target             ? "target"
+                      : options->time             ? "time"
+                      : options->group            ? "group"
+                      : options->coordinates      ? "coordinates"
+                      : options->weight           ? "weight"
+                      : options->drop             ? "drop"
+                      : options->categorical      ? "categorical"
+                                                  : NULL;
+  if (!asked) return SR_OK;
+  return sr__fail_at(ctx, SR_ERROR_UNSUPPORTED, file, 0, 0,
+                     "a %s file has no columns to choose from, so '%s' cannot be set; convert it "
+                     "to csv to name columns",
+                     format, asked);
+}
+
+static bool is_fraction(const char *text, size_t length) {
+  double value;
+  return sr__whole_double(text, length, &value) && value != floor(value);
+}
+
+sr_status sr__check_classes(sr_context *ctx, const char *file, const char *name,
+                            const sr__names *classes, int64_t rows) {
+  enum { MANY_CLASSES = 1000 };
+  int64_t fractions = 0;
+  if (classes->count <= MANY_CLASSES) return SR_OK;
+  for (int64_t c = 0; c < classes->count; c++)
+    fractions += is_fraction(sr__names_get(classes, c), sr__names_length(classes, c));
+  if (classes->count <= rows / 2 && fractions <= classes->count / 2) return SR_OK;
+  return sr__fail_at(ctx, SR_ERROR_DATA, file, 0, 0,
+                     "target '%s' has %lld different values in %lld rows, which are not classes; "
+                     "bin a continuous target first, for example into below and above its median",
+                     name, (long long)classes->count, (long long)rows);
+}
+
+/* ---- fields ------------------------------------------------------------------------------- */
+
+bool sr__is_missing(const char *text, size_t length) {
+  switch (length) {
+    case 0:
+      return true;
+    case 1:
+      return *text == '?';
+    case 2:
+      return strncasecmp(text, "NA", 2) == 0;
+    case 3:
+      return strncasecmp(text, "NaN", 3) == 0 || strncasecmp(text, "N/A", 3) == 0;
+    case 4:
+      return strncasecmp(text, "null", 4) == 0 || strncasecmp(text, "-nan", 4) == 0;
+    default:
+      return false;
+  }
+}
+
+typedef struct cursor {
+  const char *at, *end;
+} cursor;
+
+static bool take_char(cursor *text, char wanted) {
+  if (text->at == text->end || *text->at != wanted) return false;
+  text->at++;
+  return true;
+}
+
+static bool take_digits(cursor *text, int digits, int lowest, int highest, int *value) {
+  *value = 0;
+  for (int i = 0; i < digits; i++) {
+    if (text->at == text->end || !isdigit((unsigned char)*text->at)) return false;
+    *value = *value * 10 + (*text->at++ - '0');
+  }
+  return *value >= lowest && *value <= highest;
+}
+
+/* Days since 1970-01-01 in the Gregorian calendar: years start in March, so that the leap day is
+ * their last. */
+static int64_t days_since_1970(int64_t year, int month, int day) {
+  if (month <= 2) year--;
+  int64_t era = (year >= 0 ? year : year - 399) / 400, year_of_era = year - era * 400;
+  int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+  return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year -
+         719468;
+}
+
+static bool day_exists(int year, int month, int day) {
+  static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+  bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+  return day <= days[month - 1] + (month == 2 && leap);
+}
+
+static bool take_zone(cursor *text, double *offset) {
+  *offset = 0;
+  if (text->at == text->end || take_char(text, 'Z')) return true;
+  double sign = take_char(text, '-') ? -1 : take_char(text, '+') ? 1 : 0;
+  int hours, minutes = 0;
+  if (sign == 0 || !take_digits(text, 2, 0, 23, &hours)) return false;
+  bool colon = take_char(text, ':');
+  if ((colon || text->at < text->end) && !take_digits(text, 2, 0, 59, &minutes)) return false;
+  *offset = sign * (hours * 3600.0 + minutes * 60.0);
+  return true;
+}
+
+static bool take_clock(cursor *text, double *seconds) {
+  int hours, minutes, whole = 0;
+  if (!take_digits(text, 2, 0, 24, &hours) || !take_char(text, ':') ||
+      !take_digits(text, 2, 0, 59, &minutes))
+    return false;
+  if (take_char(text, ':') && !take_digits(text, 2, 0, 60, &whole)) return false;
+  double fraction = 0, place = 0.1;
+  if (take_char(text, '.')) {
+    for (; text->at < text->end && isdigit((unsigned char)*text->at); text->at++, place /= 10)
+      fraction += place * (*text->at - '0');
+  }
+  double offset;
+  if (!take_zone(text, &offset)) return false;
+  *seconds = hours * 3600.0 + minutes * 60.0 + whole + fraction - offset;
+  return true;
+}
+
+bool sr__parse_iso_time(const char *text, size_t length, double *seconds) {
+  cursor at = {text, text + length};
+  int year, month, day = 1;
+  double clock = 0;
+  if (!take_digits(&at, 4, 0, 9999, &year)) return false;
+  char between = at.at < at.end ? *at.at : 0;
+  if ((between != '-' && between != '/') || !take_char(&at, between) ||
+      !take_digits(&at, 2, 1, 12, &month))
+    return false;
+  if (take_char(&at, between) && !take_digits(&at, 2, 1, 31, &day)) return false;
+  if (!day_exists(year, month, day)) return false;
+  if ((take_char(&at, 'T') || take_char(&at, ' ')) && !take_clock(&at, &clock)) return false;
+  *seconds = (double)days_since_1970(year, month, day) * 86400.0 + clock;
+  return at.at == at.end;
+}

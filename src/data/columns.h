@@ -1,0 +1,45 @@
+/* Which column of a file plays which role. Internal to src/data. */
+#ifndef SR_DATA_COLUMNS_H
+#define SR_DATA_COLUMNS_H
+
+#include "names.h"
+
+typedef enum sr__role {
+  SR_ROLE_FEATURE,
+  SR_ROLE_TARGET,
+  SR_ROLE_TIME,
+  SR_ROLE_GROUP,
+  SR_ROLE_COORDINATE,
+  SR_ROLE_WEIGHT,
+  SR_ROLE_DROP
+} sr__role;
+
+typedef struct sr__column_role {
+  sr__role role;
+  int32_t coordinate; /* which one, from 0 */
+  bool categorical;   /* asked for */
+} sr__column_role;
+
+/* The column that `reference` names: by its name, else by its number from 1. Where there is none
+ * the error lists names that are close. `option` is what the user set, for the message. */
+SR_MUST_CHECK sr_status sr__find_column(sr_context *ctx, const char *file, const char *option,
+                                        const char *const *names, int64_t count,
+                                        const char *reference, int64_t *column);
+/* Fills roles[0..count); a column in two roles is an error, except that drop gives way. */
+SR_MUST_CHECK sr_status sr__assign_roles(sr_context *ctx, const char *file,
+                                         const char *const *names, int64_t count,
+                                         const sr_read_options *options, sr__column_role *roles);
+/* SR_ERROR_UNSUPPORTED where an option asks for columns that this format does not have. */
+SR_MUST_CHECK sr_status sr__refuse_roles(sr_context *ctx, const char *file, const char *format,
+                                         const sr_read_options *options);
+/* SR_ERROR_DATA where the values of a target are so many, or so many fractions, that they are no
+ * classes. */
+SR_MUST_CHECK sr_status sr__check_classes(sr_context *ctx, const char *file, const char *name,
+                                          const sr__names *classes, int64_t rows);
+
+/* An unquoted field that stands for a missing value: empty, NA, N/A, NaN, null or ?. */
+bool sr__is_missing(const char *text, size_t length);
+/* YYYY-MM[-DD[(T| )HH:MM[:SS[.f]][Z|(+|-)HH[:]MM]]], also with / between: seconds since 1970. */
+bool sr__parse_iso_time(const char *text, size_t length, double *seconds);
+
+#endif

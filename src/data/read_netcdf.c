@@ -1,0 +1,437 @@
+/* NetCDF variables on a common grid as a table of cells. The last two dimensions of a variable are
+ * the grid; every step of the dimensions before them (time, level) is a feature of its own. */
+#include <ctype.h>
+#include <math.h>
+#include <netcdf.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "grid.h"
+#include "read.h"
+
+/* HDF5 below libnetcdf keeps unguarded state of its own: one call at a time in the process. */
+static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;
+
+enum { MOST_DIMENSIONS = 16 };
+
+typedef struct nc_variable {
+  char name[NC_MAX_NAME + 1];
+  int id;
+  nc_type type;
+  int dimensions;
+  int dimension[MOST_DIMENSIONS];
+  size_t length[MOST_DIMENSIONS];
+  int64_t steps;                /* product of the dimensions before the last two */
+  int64_t first_step, end_step; /* those that become features */
+  bool chosen;
+} nc_variable;
+
+typedef struct nc_file {
+  const char *path;
+  int id;
+  nc_variable *variables; /* those on the grid */
+  int64_t count;
+  const char **names;
+  int grid_dimension[2];
+  sr__arena arena;
+} nc_file;
+
+static sr_status fail_nc(sr_context *ctx, const nc_file *file, int code, const char *what) {
+  return sr__fail_at(ctx, code == NC_ENOMEM ? SR_ERROR_MEMORY : SR_ERROR_FORMAT, file->path, 0, 0,
+                     "cannot read %s: %s", what, nc_strerror(code));
+}
+
+#define NC_TRY(expression, what)                                    \
+  do {                                                              \
+    int code_ = (expression);                                       \
+    if (code_ != NC_NOERR) SR_TRY(fail_nc(ctx, file, code_, what)); \
+  } while (0)
+
+/* ---- which variables lie on the grid ------------------------------------------------------ */
+
+static bool is_number(nc_type type) { return type >= NC_BYTE && type <= NC_UINT64 && type != NC_CHAR; }
+
+/* The id of the variable that gives the places along a dimension, or -1. */
+static int coordinate_variable(const nc_file *file, int dimension) {
+  char name[NC_MAX_NAME + 1];
+  int id, dimensions, first;
+  if (nc_inq_dimname(file->id, dimension, name) != NC_NOERR ||
+      nc_inq_varid(file->id, name, &id) != NC_NOERR ||
+      nc_inq_varndims(file->id, id, &dimensions) != NC_NOERR || dimensions != 1 ||
+      nc_inq_vardimid(file->id, id, &first) != NC_NOERR || first != dimension)
+    return -1;
+  return id;
+}
+
+static sr_status describe(sr_context *ctx, const nc_file *file, int id, nc_variable *variable,
+                          bool *usable) {
+  sr_status status = SR_OK;
+  *usable = false;
+  *variable = (nc_variable){.id = id, .steps = 1};
+  NC_TRY(nc_inq_varname(file->id, id, variable->name), "a variable");
+  NC_TRY(nc_inq_vartype(file->id, id, &variable->type), variable->name);
+  NC_TRY(nc_inq_varndims(file->id, id, &variable->dimensions), variable->name);
+  if (!is_number(variable->type) || variable->dimensions < 2 ||
+      variable->dimensions > MOST_DIMENSIONS)
+    goto cleanup;
+  NC_TRY(nc_inq_vardimid(file->id, id, variable->dimension), variable->name);
+  for (int d = 0; d < variable->dimensions; d++) {
+    NC_TRY(nc_inq_dimlen(file->id, variable->dimension[d], &variable->length[d]), variable->name);
+    if (variable->length[d] > INT32_MAX) goto cleanup;
+    if (d < variable->dimensions - 2 && variable->steps < INT32_MAX)
+      variable->steps *= (int64_t)variable->length[d];
+  }
+  variable->end_step = variable->steps;
+  *usable = variable->length[variable->dimensions - 2] > 0 &&
+            variable->length[variable->dimensions - 1] > 0;
+cleanup:
+  return status;
+}
+
+static int coordinates_of_grid(const nc_file *file, const nc_variable *variable) {
+  const int *last = variable->dimension + variable->dimensions - 2;
+  return (coordinate_variable(file, last[0]) >= 0) + (coordinate_variable(file, last[1]) >= 0);
+}
+
+/* The grid is that of the first variable whose last two dimensions have coordinates, so that bounds
+ * and the like are passed over; where none has, that of the first variable. */
+static void choose_grid(nc_file *file) {
+  int best = -1;
+  for (int64_t v = 0; v < file->count; v++) {
+    int here = coordinates_of_grid(file, &file->variables[v]);
+    if (here <= best) continue;
+    best = here;
+    memcpy(file->grid_dimension,
+           file->variables[v].dimension + file->variables[v].dimensions - 2, 2 * sizeof(int));
+  }
+  int64_t kept = 0;
+  for (int64_t v = 0; v < file->count; v++) {
+    const nc_variable *variable = &file->variables[v];
+    if (memcmp(variable->dimension + variable->dimensions - 2, file->grid_dimension,
+               2 * sizeof(int)) == 0)
+      file->variables[kept++] = *variable;
+  }
+  file->count = kept;
+}
+
+static sr_status list_variables(sr_context *ctx, nc_file *file) {
+  sr_status status = SR_OK;
+  int total;
+  NC_TRY(nc_inq_nvars(file->id, &total), "the list of variables");
+  SR_NEW(ctx, file->variables, total);
+  for (int id = 0; id < total; id++) {
+    bool usable;
+    SR_TRY(describe(ctx, file, id, &file->variables[file->count], &usable));
+    if (usable) file->count++;
+  }
+  if (file->count == 0)
+    SR_TRY(sr__fail_at(ctx, SR_ERROR_DATA, file->path, 0, 0,
+                       "no variable of numbers has two dimensions or more, so there is no grid"));
+  choose_grid(file);
+  SR_NEW(ctx, file->names, file->count);
+  for (int64_t v = 0; v < file->count; v++) file->names[v] = file->variables[v].name;
+cleanup:
+  return status;
+}
+
+/* ---- which steps are asked for ------------------------------------------------------------ */
+
+/* "sst", "sst:3" or "sst:1-24": steps count from 1. */
+static sr_status choose_variable(sr_context *ctx, nc_file *file, const char *asked) {
+  sr_status status = SR_OK;
+  char name[NC_MAX_NAME + 1];
+  const char *colon = strrchr(asked, ':');
+  long long first = 1, last = 0;
+  int used = 0;
+  bool steps = colon && isdigit((unsigned char)colon[1]);
+  snprintf(name, sizeof name, "%.*s", steps ? (int)(colon - asked) : (int)strlen(asked), asked);
+  int64_t v;
+  SR_TRY(sr__find_column(ctx, file->path, "variable", file->names, file->count, name, &v));
+  nc_variable *variable = &file->variables[v];
+  last = variable->steps;
+  if (steps) {
+    int fields = sscanf(colon + 1, "%lld-%lld%n", &first, &last, &used);
+    if (fields == 1) {
+      last = first;
+      used = (int)strspn(colon + 1, "0123456789");
+    }
+    if (colon[1 + used] != '\0' || first < 1 || last < first || last > variable->steps)
+      SR_TRY(sr__fail_at(ctx, SR_ERROR_ARGUMENT, file->path, 0, 0,
+                         "variable '%s' asks for steps that are not there; '%s' has steps 1 to "
+                         "%lld, written as %s:1 or %s:1-%lld",
+                         asked, name, (long long)variable->steps, name, name,
+                         (long long)variable->steps));
+  }
+  variable->first_step = first - 1;
+  variable->end_step = last;
+  variable->chosen = true;
+cleanup:
+  return status;
+}
+
+static sr_status choose(sr_context *ctx, nc_file *file, const sr_read_options *options,
+                        int64_t *target) {
+  sr_status status = SR_OK;
+  *target = -1;
+  for (int64_t v = 0; v < file->count; v++) file->variables[v].chosen = !options->variables;
+  for (const char *const *name = options->variables; name && *name; name++)
+    SR_TRY(choose_variable(ctx, file, *name));
+  for (const char *const *name = options->drop; name && *name; name++) {
+    int64_t v;
+    SR_TRY(sr__find_column(ctx, file->path, "drop", file->names, file->count, *name, &v));
+    file->variables[v].chosen = false;
+  }
+  if (options->target) {
+    SR_TRY(sr__find_column(ctx, file->path, "target", file->names, file->count, options->target,
+                           target));
+    file->variables[*target].chosen = false;
+    if (file->variables[*target].steps != 1)
+      SR_TRY(sr__fail_at(ctx, SR_ERROR_UNSUPPORTED, file->path, 0, 0,
+                         "target '%s' has %lld steps, a target has one; cut the file to one time "
+                         "step",
+                         options->target, (long long)file->variables[*target].steps));
+  }
+cleanup:
+  return status;
+}
+
+/* ---- values ------------------------------------------------------------------------------- */
+
+enum { MOST_MISSING = 16 };
+
+/* How stored numbers become values. */
+typedef struct packing {
+  double scale, offset;
+  double missing[MOST_MISSING]; /* stored numbers that stand for nothing */
+  size_t missing_count;
+  double lowest, highest; /* stored numbers outside are not valid */
+  double wrap;            /* added to negative numbers that are unsigned in truth */
+} packing;
+
+static bool number_attribute(const nc_file *file, int id, const char *name, double *values,
+                             size_t most, size_t *count) {
+  nc_type type;
+  size_t length;
+  *count = 0;
+  if (nc_inq_att(file->id, id, name, &type, &length) != NC_NOERR || !is_number(type) ||
+      length == 0 || length > most || nc_get_att_double(file->id, id, name, values) != NC_NOERR)
+    return false;
+  *count = length;
+  return true;
+}
+
+/* What libnetcdf writes where nothing was written; bytes have no such value. */
+static bool default_fill(nc_type type, double *fill) {
+  switch (type) {
+    case NC_SHORT: *fill = NC_FILL_SHORT; return true;
+    case NC_INT: *fill = NC_FILL_INT; return true;
+    case NC_FLOAT: *fill = NC_FILL_FLOAT; return true;
+    case NC_DOUBLE: *fill = NC_FILL_DOUBLE; return true;
+    case NC_USHORT: *fill = NC_FILL_USHORT; return true;
+    case NC_UINT: *fill = NC_FILL_UINT; return true;
+    case NC_INT64: *fill = (double)NC_FILL_INT64; return true;
+    case NC_UINT64: *fill = (double)NC_FILL_UINT64; return true;
+    default: return false;
+  }
+}
+
+static double unsigned_wrap(const nc_file *file, const nc_variable *variable) {
+  char text[16] = "";
+  size_t length;
+  nc_type type;
+  if (nc_inq_att(file->id, variable->id, "_Unsigned", &type, &length) != NC_NOERR ||
+      type != NC_CHAR || length >= sizeof text ||
+      nc_get_att_text(file->id, variable->id, "_Unsigned", text) != NC_NOERR ||
+      strncasecmp(text, "true", 4) != 0)
+    return 0;
+  return variable->type == NC_BYTE ? 256 : variable->type == NC_SHORT ? 65536
+         : variable->type == NC_INT ? 4294967296.0 : 0;
+}
+
+static packing read_packing(const nc_file *file, const nc_variable *variable) {
+  packing p = {.scale = 1, .lowest = -INFINITY, .highest = INFINITY};
+  double range[2];
+  size_t count;
+  int id = variable->id;
+  if (number_attribute(file, id, "_FillValue", p.missing, 1, &count))
+    p.missing_count = 1;
+  else
+    p.missing_count = default_fill(variable->type, &p.missing[0]);
+  if (number_attribute(file, id, "missing_value", p.missing + p.missing_count,
+                       MOST_MISSING - p.missing_count, &count))
+    p.missing_count += count;
+  if (number_attribute(file, id, "valid_range", range, 2, &count) && count == 2) {
+    p.lowest = range[0];
+    p.highest = range[1];
+  }
+  number_attribute(file, id, "valid_min", &p.lowest, 1, &count);
+  number_attribute(file, id, "valid_max", &p.highest, 1, &count);
+  number_attribute(file, id, "scale_factor", &p.scale, 1, &count);
+  number_attribute(file, id, "add_offset", &p.offset, 1, &count);
+  p.wrap = unsigned_wrap(file, variable);
+  return p;
+}
+
+static double unpack(const packing *p, double stored) {
+  for (size_t m = 0; m < p->missing_count; m++) {
+    if (stored == p->missing[m]) return NAN;
+  }
+  if (p->wrap > 0 && stored < 0) stored += p->wrap;
+  if (!(stored >= p->lowest && stored <= p->highest)) return NAN;
+  return stored * p->scale + p->offset;
+}
+
+/* One step of a variable: the whole grid. */
+static sr_status read_step(sr_context *ctx, const nc_file *file, const nc_variable *variable,
+                           int64_t step, const packing *p, int64_t cells, double *values) {
+  sr_status status = SR_OK;
+  size_t start[MOST_DIMENSIONS] = {0}, count[MOST_DIMENSIONS];
+  for (int d = variable->dimensions - 3; d >= 0; d--) {
+    start[d] = (size_t)step % variable->length[d];
+    step /= (int64_t)variable->length[d];
+  }
+  for (int d = 0; d < variable->dimensions; d++)
+    count[d] = d < variable->dimensions - 2 ? 1 : variable->length[d];
+  SR_TRY(sr__check_interrupt(ctx));
+  NC_TRY(nc_get_vara_double(file->id, variable->id, start, count, values), variable->name);
+  for (int64_t i = 0; i < cells; i++) values[i] = unpack(p, values[i]);
+cleanup:
+  return status;
+}
+
+static sr_status read_variable(sr_context *ctx, const nc_file *file, const nc_variable *variable,
+                               sr__grid *grid, double *values, int64_t *feature) {
+  sr_status status = SR_OK;
+  int64_t cells = grid->rows * grid->columns;
+  const packing p = read_packing(file, variable);
+  for (int64_t step = variable->first_step; step < variable->end_step; step++, ++*feature) {
+    SR_TRY(read_step(ctx, file, variable, step, &p, cells, values));
+    float *x = grid->x + *feature * cells;
+    for (int64_t i = 0; i < cells; i++) x[i] = (float)values[i];
+    sr__progress(ctx, "reading", *feature + 1, grid->features);
+  }
+cleanup:
+  return status;
+}
+
+/* Places along one dimension: its coordinate variable, else 0, 1, 2 ... */
+static sr_status read_axis(sr_context *ctx, const nc_file *file, int dimension, int64_t length,
+                           double *places) {
+  sr_status status = SR_OK;
+  int id = coordinate_variable(file, dimension);
+  nc_type type;
+  for (int64_t i = 0; i < length; i++) places[i] = (double)i;
+  if (id >= 0 && nc_inq_vartype(file->id, id, &type) == NC_NOERR && is_number(type)) {
+    const nc_variable axis = {.id = id, .type = type};
+    packing p = read_packing(file, &axis);
+    NC_TRY(nc_get_var_double(file->id, id, places), "a coordinate variable");
+    for (int64_t i = 0; i < length; i++) places[i] = places[i] * p.scale + p.offset;
+  }
+cleanup:
+  return status;
+}
+
+static sr_status read_coordinates(sr_context *ctx, const nc_file *file, sr__grid *grid) {
+  sr_status status = SR_OK;
+  double *down = NULL, *along = NULL;
+  int64_t cells = grid->rows * grid->columns;
+  SR_NEW(ctx, down, grid->rows);
+  SR_NEW(ctx, along, grid->columns);
+  SR_TRY(read_axis(ctx, file, file->grid_dimension[0], grid->rows, down));
+  SR_TRY(read_axis(ctx, file, file->grid_dimension[1], grid->columns, along));
+  for (int64_t i = 0; i < cells; i++) {
+    grid->coordinates[i] = along[i % grid->columns];
+    grid->coordinates[cells + i] = down[i / grid->columns];
+  }
+cleanup:
+  sr__free(ctx, along);
+  sr__free(ctx, down);
+  return status;
+}
+
+/* ---- all of it ---------------------------------------------------------------------------- */
+
+/* sst where a variable has one step, else sst:1, sst:2 ... */
+static sr_status name_features(sr_context *ctx, nc_file *file, int64_t features,
+                               const char ***names) {
+  enum { NUMBER_BYTES = 24 };
+  sr_status status = SR_OK;
+  int64_t next = 0;
+  SR_NEW(ctx, *names, features);
+  for (int64_t v = 0; v < file->count; v++) {
+    const nc_variable *variable = &file->variables[v];
+    for (int64_t step = variable->first_step; variable->chosen && step < variable->end_step;
+         step++) {
+      int64_t bytes = (int64_t)strlen(variable->name) + NUMBER_BYTES;
+      char *name = sr__arena_alloc(ctx, &file->arena, bytes, 1);
+      if (!name) SR_TRY(SR_ERROR_MEMORY);
+      if (variable->steps == 1) snprintf(name, (size_t)bytes, "%s", variable->name);
+      else snprintf(name, (size_t)bytes, "%s:%lld", variable->name, (long long)step + 1);
+      (*names)[next++] = name;
+    }
+  }
+cleanup:
+  return status;
+}
+
+static sr_status read_grid(sr_context *ctx, nc_file *file, int64_t target, sr__grid *grid,
+                           const char ***names) {
+  sr_status status = SR_OK;
+  double *values = NULL;
+  int64_t feature = 0;
+  for (int64_t v = 0; v < file->count; v++) {
+    const nc_variable *variable = &file->variables[v];
+    grid->rows = (int64_t)variable->length[variable->dimensions - 2];
+    grid->columns = (int64_t)variable->length[variable->dimensions - 1];
+    if (variable->chosen) grid->features += variable->end_step - variable->first_step;
+  }
+  if (target >= 0) grid->target_name = file->names[target];
+  SR_TRY(sr__grid_allocate(ctx, grid));
+  SR_TRY(name_features(ctx, file, grid->features, names));
+  grid->names = *names;
+  SR_NEW(ctx, values, grid->rows * grid->columns);
+  for (int64_t v = 0; v < file->count; v++) {
+    if (file->variables[v].chosen)
+      SR_TRY(read_variable(ctx, file, &file->variables[v], grid, values, &feature));
+  }
+  if (target >= 0) {
+    const packing p = read_packing(file, &file->variables[target]);
+    SR_TRY(read_step(ctx, file, &file->variables[target], 0, &p, grid->rows * grid->columns,
+                     grid->target));
+  }
+  SR_TRY(read_coordinates(ctx, file, grid));
+cleanup:
+  sr__free(ctx, values);
+  return status;
+}
+
+sr_status sr__read_netcdf(sr_context *ctx, const char *path, const sr_read_options *options,
+                          sr_table **table) {
+  sr_status status = SR_OK;
+  nc_file opened = {.path = path, .id = -1}, *file = &opened;
+  sr__grid grid = {.file = path};
+  const char **names = NULL;
+  int64_t target;
+  *table = NULL;
+  SR_TRY(sr__grid_check_options(ctx, path, options));
+  pthread_mutex_lock(&library_lock);
+  int code = nc_open(path, NC_NOWRITE, &file->id);
+  if (code != NC_NOERR) {
+    file->id = -1;
+    status = fail_nc(ctx, file, code, "the file as NetCDF");
+  }
+  if (status == SR_OK) status = list_variables(ctx, file);
+  if (status == SR_OK) status = choose(ctx, file, options, &target);
+  if (status == SR_OK) status = read_grid(ctx, file, target, &grid, &names);
+  if (file->id >= 0) nc_close(file->id);
+  pthread_mutex_unlock(&library_lock);
+  if (status == SR_OK) status = sr__grid_to_table(ctx, &grid, table);
+cleanup:
+  sr__grid_free(ctx, &grid);
+  sr__free(ctx, names);
+  sr__free(ctx, file->names);
+  sr__free(ctx, file->variables);
+  sr__arena_free(ctx, &file->arena);
+  return status;
+}
