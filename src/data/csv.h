@@ -3,7 +3,7 @@
 #ifndef SR_DATA_CSV_H
 #define SR_DATA_CSV_H
 
-#include "columns.h"
+#include "column_roles.h"
 #include "text_source.h"
 
 typedef struct sr__csv_dialect {

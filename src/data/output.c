@@ -11,15 +11,15 @@ struct sr__output {
   unsigned char *packed; /* NULL for plain files */
 };
 
-sr_status sr__text_reserve(sr_context *ctx, sr__text *text, int64_t count) {
+sr_status sr__words_reserve(sr_context *ctx, sr__words *text, int64_t count) {
   sr_status status = SR_OK;
   SR_GROW(ctx, text->bytes, text->capacity, text->used + count);
 cleanup:
   return status;
 }
 
-sr_status sr__text_put(sr_context *ctx, sr__text *text, const char *bytes, size_t count) {
-  sr_status status = sr__text_reserve(ctx, text, (int64_t)count);
+sr_status sr__words_put(sr_context *ctx, sr__words *text, const char *bytes, size_t count) {
+  sr_status status = sr__words_reserve(ctx, text, (int64_t)count);
   if (status != SR_OK) return status;
   if (count) memcpy(text->bytes + text->used, bytes, count);
   text->used += (int64_t)count;

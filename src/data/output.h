@@ -5,14 +5,14 @@
 #include "core/core.h"
 
 /* A struct of zeros is empty text. */
-typedef struct sr__text {
+typedef struct sr__words {
   char *bytes;
   int64_t used, capacity;
-} sr__text;
+} sr__words;
 
 /* Makes room for `count` more bytes. */
-SR_MUST_CHECK sr_status sr__text_reserve(sr_context *ctx, sr__text *text, int64_t count);
-SR_MUST_CHECK sr_status sr__text_put(sr_context *ctx, sr__text *text, const char *bytes,
+SR_MUST_CHECK sr_status sr__words_reserve(sr_context *ctx, sr__words *text, int64_t count);
+SR_MUST_CHECK sr_status sr__words_put(sr_context *ctx, sr__words *text, const char *bytes,
                                      size_t count);
 
 /* An atomic file, packed where its name ends in .gz. */

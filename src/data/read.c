@@ -4,7 +4,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "columns.h"
+#include "column_roles.h"
 
 void sr_read_options_init(sr_read_options *options) {
   *options = (sr_read_options){.header = -1};

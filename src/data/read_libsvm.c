@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "columns.h"
+#include "column_roles.h"
 #include "parse_number.h"
 #include "read.h"
 

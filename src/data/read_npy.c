@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "columns.h"
+#include "column_roles.h"
 #include "read.h"
 
 enum { BLOCK_BYTES = 1 << 20, LONGEST_HEADER = 1 << 16 };

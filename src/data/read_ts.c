@@ -4,7 +4,7 @@
 #include <math.h>
 #include <strings.h>
 
-#include "columns.h"
+#include "column_roles.h"
 #include "parse_number.h"
 #include "read.h"
 

@@ -1,7 +1,7 @@
 /* Tables and series to files. Rows are put into words by all threads, chunk by chunk. */
 #include <math.h>
 
-#include "columns.h"
+#include "column_roles.h"
 #include "output.h"
 #include "print_number.h"
 
@@ -9,7 +9,7 @@ enum { CHUNK_ROWS = 2048, CHUNKS_AT_ONCE = 64 };
 
 /* Puts rows [begin, end) of the table or series into words. */
 typedef sr_status (*row_writer)(sr_context *ctx, const void *from, char separator, int64_t begin,
-                                int64_t end, sr__text *text);
+                                int64_t end, sr__words *text);
 
 /* ---- fields ------------------------------------------------------------------------------- */
 
@@ -24,11 +24,11 @@ static bool needs_quotes(const char *text, size_t length, char separator) {
   return false;
 }
 
-static sr_status put_name(sr_context *ctx, sr__text *text, const char *name, char separator) {
+static sr_status put_name(sr_context *ctx, sr__words *text, const char *name, char separator) {
   size_t length = strlen(name);
-  if (!needs_quotes(name, length, separator)) return sr__text_put(ctx, text, name, length);
+  if (!needs_quotes(name, length, separator)) return sr__words_put(ctx, text, name, length);
   sr_status status = SR_OK;
-  SR_TRY(sr__text_reserve(ctx, text, 2 * (int64_t)length + 2));
+  SR_TRY(sr__words_reserve(ctx, text, 2 * (int64_t)length + 2));
   text->bytes[text->used++] = '"';
   for (size_t i = 0; i < length; i++) {
     if (name[i] == '"') text->bytes[text->used++] = '"';
@@ -39,27 +39,27 @@ cleanup:
   return status;
 }
 
-static sr_status put_code(sr_context *ctx, sr__text *text, const sr_dictionary *names,
+static sr_status put_code(sr_context *ctx, sr__words *text, const sr_dictionary *names,
                           int32_t code, char separator) {
-  if (code < 0) return sr__text_put(ctx, text, "NA", 2);
+  if (code < 0) return sr__words_put(ctx, text, "NA", 2);
   return put_name(ctx, text, names->names[code], separator);
 }
 
-static sr_status put_double(sr_context *ctx, sr__text *text, double value) {
-  sr_status status = sr__text_reserve(ctx, text, SR_NUMBER_BYTES);
+static sr_status put_double(sr_context *ctx, sr__words *text, double value) {
+  sr_status status = sr__words_reserve(ctx, text, SR_NUMBER_BYTES);
   if (status == SR_OK)
     text->used = sr__print_double(value, text->bytes + text->used) - text->bytes;
   return status;
 }
 
-static sr_status put_float(sr_context *ctx, sr__text *text, float value) {
-  sr_status status = sr__text_reserve(ctx, text, SR_NUMBER_BYTES);
+static sr_status put_float(sr_context *ctx, sr__words *text, float value) {
+  sr_status status = sr__words_reserve(ctx, text, SR_NUMBER_BYTES);
   if (status == SR_OK) text->used = sr__print_float(value, text->bytes + text->used) - text->bytes;
   return status;
 }
 
-static sr_status put_char(sr_context *ctx, sr__text *text, char c) {
-  return sr__text_put(ctx, text, &c, 1);
+static sr_status put_char(sr_context *ctx, sr__words *text, char c) {
+  return sr__words_put(ctx, text, &c, 1);
 }
 
 /* ---- csv ---------------------------------------------------------------------------------- */
@@ -67,7 +67,7 @@ static sr_status put_char(sr_context *ctx, sr__text *text, char c) {
 /* What stands before each field: nothing before the first, else the separator. */
 typedef struct row_text {
   sr_context *ctx;
-  sr__text *text;
+  sr__words *text;
   int64_t start;
   char separator;
 } row_text;
@@ -122,7 +122,7 @@ cleanup:
 }
 
 static sr_status csv_rows(sr_context *ctx, const void *from, char separator, int64_t begin,
-                          int64_t end, sr__text *text) {
+                          int64_t end, sr__words *text) {
   sr_status status = SR_OK;
   const sr_table_view *t = from;
   for (int64_t i = begin; i < end; i++) {
@@ -150,13 +150,13 @@ static sr_status put_role_name(row_text *row, const sr_table_view *t, const char
   for (size_t used = strlen(unique); is_feature_name(t, unique) && used + 2 < sizeof unique; used++)
     memcpy(unique + used, "_", 2);
   SR_TRY(next_field(row));
-  SR_TRY(sr__text_put(row->ctx, row->text, unique, strlen(unique)));
+  SR_TRY(sr__words_put(row->ctx, row->text, unique, strlen(unique)));
 cleanup:
   return status;
 }
 
 static sr_status csv_header(sr_context *ctx, const sr_table_view *t, char separator,
-                            sr__text *text) {
+                            sr__words *text) {
   sr_status status = SR_OK;
   row_text row = {ctx, text, 0, separator};
   for (int64_t j = 0; j < t->features; j++) {
@@ -189,7 +189,7 @@ typedef struct batch {
   const void *from;
   char separator;
   int64_t first_row, rows;
-  sr__text texts[CHUNKS_AT_ONCE];
+  sr__words texts[CHUNKS_AT_ONCE];
 } batch;
 
 static sr_status write_chunk(sr_context *worker, void *data, int64_t item, int slot) {
@@ -216,7 +216,7 @@ cleanup:
   return status;
 }
 
-static sr_status write_text(sr_context *ctx, const char *path, const sr__text *header,
+static sr_status write_text(sr_context *ctx, const char *path, const sr__words *header,
                             row_writer write, const void *from, int64_t rows, char separator) {
   sr_status status = SR_OK;
   sr__output *output = NULL;
@@ -233,7 +233,7 @@ cleanup:
 static sr_status write_csv(sr_context *ctx, const sr_table_view *t, const char *path,
                            char separator) {
   sr_status status = SR_OK;
-  sr__text header = {0};
+  sr__words header = {0};
   SR_TRY(csv_header(ctx, t, separator, &header));
   SR_TRY(write_text(ctx, path, &header, csv_rows, t, t->rows, separator));
 cleanup:
@@ -244,17 +244,17 @@ cleanup:
 /* ---- libsvm ------------------------------------------------------------------------------- */
 
 static sr_status libsvm_rows(sr_context *ctx, const void *from, char separator, int64_t begin,
-                             int64_t end, sr__text *text) {
+                             int64_t end, sr__words *text) {
   (void)separator;
   sr_status status = SR_OK;
   const sr_table_view *t = from;
   for (int64_t i = begin; i < end; i++) {
     const char *label = t->label ? t->classes.names[t->label[i]] : "0";
-    SR_TRY(sr__text_put(ctx, text, label, strlen(label)));
+    SR_TRY(sr__words_put(ctx, text, label, strlen(label)));
     for (int64_t j = 0; j < t->features; j++) {
       float value = t->x[j * t->rows + i];
       if (value == 0) continue;
-      SR_TRY(sr__text_reserve(ctx, text, 32));
+      SR_TRY(sr__words_reserve(ctx, text, 32));
       text->used += snprintf(text->bytes + text->used, 32, " %lld:", (long long)j + 1);
       SR_TRY(put_float(ctx, text, value));
     }
@@ -283,7 +283,7 @@ static sr_status write_libsvm(sr_context *ctx, const sr_table_view *t, const cha
                       "libsvm cannot hold the missing value in row %lld; write csv instead",
                       (long long)(i % t->rows) + 1);
   }
-  return write_text(ctx, path, &(sr__text){0}, libsvm_rows, t, t->rows, ' ');
+  return write_text(ctx, path, &(sr__words){0}, libsvm_rows, t, t->rows, ' ');
 }
 
 /* ---- npy ---------------------------------------------------------------------------------- */
@@ -327,12 +327,12 @@ sr_status sr_table_write(sr_context *ctx, const sr_table *table, const char *pat
 
 /* ---- series ------------------------------------------------------------------------------- */
 
-static sr_status put_values(sr_context *ctx, sr__text *text, const float *value, int64_t count,
+static sr_status put_values(sr_context *ctx, sr__words *text, const float *value, int64_t count,
                             char separator) {
   sr_status status = SR_OK;
   for (int64_t t = 0; t < count; t++) {
     if (t) SR_TRY(put_char(ctx, text, separator));
-    if (isnan(value[t])) SR_TRY(sr__text_put(ctx, text, separator == ',' ? "?" : "NaN",
+    if (isnan(value[t])) SR_TRY(sr__words_put(ctx, text, separator == ',' ? "?" : "NaN",
                                              separator == ',' ? 1 : 3));
     else SR_TRY(put_float(ctx, text, value[t]));
   }
@@ -341,7 +341,7 @@ cleanup:
 }
 
 static sr_status ts_rows(sr_context *ctx, const void *from, char separator, int64_t begin,
-                         int64_t end, sr__text *text) {
+                         int64_t end, sr__words *text) {
   sr_status status = SR_OK;
   const sr_series_view *s = from;
   for (int64_t i = begin; i < end; i++) {
@@ -353,7 +353,7 @@ static sr_status ts_rows(sr_context *ctx, const void *from, char separator, int6
     if (s->label) {
       const char *name = s->label[i] < 0 ? "?" : s->classes.names[s->label[i]];
       SR_TRY(put_char(ctx, text, ':'));
-      SR_TRY(sr__text_put(ctx, text, name, strlen(name)));
+      SR_TRY(sr__words_put(ctx, text, name, strlen(name)));
     }
     SR_TRY(put_char(ctx, text, '\n'));
   }
@@ -375,27 +375,27 @@ static sr_status check_ts_classes(sr_context *ctx, const sr_series_view *s) {
 
 static sr_status write_ts(sr_context *ctx, const sr_series_view *s, const char *path) {
   sr_status status = SR_OK;
-  sr__text header = {0};
+  sr__words header = {0};
   char line[128];
   int64_t pieces = s->cases * s->channels;
   bool equal = true, missing = false;
   for (int64_t i = 1; i < pieces; i++)
     equal &= s->offset[i + 1] - s->offset[i] == s->offset[1] - s->offset[0];
   for (int64_t i = 0; pieces && i < s->offset[pieces]; i++) missing |= isnan(s->value[i]);
-  SR_TRY(sr__text_put(ctx, &header, "@problemName ", 13));
+  SR_TRY(sr__words_put(ctx, &header, "@problemName ", 13));
   const char *name = s->name && *s->name ? s->name : "series";
-  SR_TRY(sr__text_put(ctx, &header, name, strlen(name)));
+  SR_TRY(sr__words_put(ctx, &header, name, strlen(name)));
   int used = snprintf(line, sizeof line,
                       "\n@timestamps false\n@missing %s\n@univariate %s\n@dimensions %d\n"
                       "@equalLength %s\n@classLabel %s",
                       missing ? "true" : "false", s->channels == 1 ? "true" : "false",
                       s->channels, equal ? "true" : "false", s->label ? "true" : "false");
-  SR_TRY(sr__text_put(ctx, &header, line, (size_t)used));
+  SR_TRY(sr__words_put(ctx, &header, line, (size_t)used));
   for (int32_t c = 0; s->label && c < s->classes.count; c++) {
     SR_TRY(put_char(ctx, &header, ' '));
-    SR_TRY(sr__text_put(ctx, &header, s->classes.names[c], strlen(s->classes.names[c])));
+    SR_TRY(sr__words_put(ctx, &header, s->classes.names[c], strlen(s->classes.names[c])));
   }
-  SR_TRY(sr__text_put(ctx, &header, "\n@data\n", 7));
+  SR_TRY(sr__words_put(ctx, &header, "\n@data\n", 7));
   SR_TRY(write_text(ctx, path, &header, ts_rows, s, s->cases, ','));
 cleanup:
   sr__free(ctx, header.bytes);
@@ -408,7 +408,7 @@ typedef struct padded_series {
 } padded_series;
 
 static sr_status ucr_rows(sr_context *ctx, const void *from, char separator, int64_t begin,
-                          int64_t end, sr__text *text) {
+                          int64_t end, sr__words *text) {
   sr_status status = SR_OK;
   const padded_series *padded = from;
   const sr_series_view *s = padded->series;
@@ -419,7 +419,7 @@ static sr_status ucr_rows(sr_context *ctx, const void *from, char separator, int
     SR_TRY(put_values(ctx, text, s->value + s->offset[i], length, separator));
     for (int64_t t = length; t < padded->longest; t++) {
       SR_TRY(put_char(ctx, text, separator));
-      SR_TRY(sr__text_put(ctx, text, "NaN", 3));
+      SR_TRY(sr__words_put(ctx, text, "NaN", 3));
     }
     SR_TRY(put_char(ctx, text, '\n'));
   }
@@ -437,7 +437,7 @@ static sr_status write_ucr(sr_context *ctx, const sr_series_view *s, const char 
     int64_t length = s->offset[i + 1] - s->offset[i];
     if (length > padded.longest) padded.longest = length;
   }
-  return write_text(ctx, path, &(sr__text){0}, ucr_rows, &padded, s->cases, '\t');
+  return write_text(ctx, path, &(sr__words){0}, ucr_rows, &padded, s->cases, '\t');
 }
 
 sr_status sr_series_write(sr_context *ctx, const sr_series *series, const char *path) {

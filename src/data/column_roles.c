@@ -1,4 +1,4 @@
-#include "columns.h"
+#include "column_roles.h"
 
 #include <ctype.h>
 #include <math.h>

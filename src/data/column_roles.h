@@ -1,6 +1,6 @@
 /* Which column of a file plays which role. Internal to src/data. */
-#ifndef SR_DATA_COLUMNS_H
-#define SR_DATA_COLUMNS_H
+#ifndef SR_DATA_COLUMN_ROLES_H
+#define SR_DATA_COLUMN_ROLES_H
 
 #include "names.h"
 
