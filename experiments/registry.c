@@ -5,6 +5,7 @@
 
 static const experiment *const registered[] = {
     &claim_pairwise_covariance,
+    &claim_cut,
     &claim_lfa,
     NULL,
 };
