@@ -23,6 +23,7 @@ const cli_command *const cli_commands[] = {
     &cli_diagnose,
     &cli_simulate,
     &cli_reproduce,
+    &cli_report,
     &cli_theory,
     &completion,
     &man,

@@ -4,6 +4,7 @@
 
 #include "cli.h"
 
+extern const cli_command cli_report;
 extern const cli_command cli_reproduce;
 extern const cli_command cli_diagnose;
 extern const cli_command cli_simulate;

@@ -94,6 +94,9 @@ static sr_agreement common_rule(const cell *k) {
   bool inside = k->paper >= k->low && k->paper <= k->high;
   if (inside || difference <= 2.0 * spread || difference <= 0.15 * fabs(k->paper))
     return SR_AGREEMENT_GOOD;
+  /* An exponent of 1 beside 2 is no agreement: intervals, not factors, decide for estimates. */
+  if (isfinite(k->low))
+    return difference <= k->high - k->low ? SR_AGREEMENT_PARTLY : SR_AGREEMENT_BAD;
   double ratio = k->paper != 0.0 ? k->measured / k->paper : 0.0;
   return ratio >= 0.5 && ratio <= 2.0 ? SR_AGREEMENT_PARTLY : SR_AGREEMENT_BAD;
 }

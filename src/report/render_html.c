@@ -25,7 +25,7 @@ static const char style[] =
     "p{margin:.6rem 0;max-width:46rem}\n"
     ".note{margin:.9rem 0;padding:.6rem .9rem;border-left:4px solid var(--line);"
     "border-radius:0 .4rem .4rem 0;background:var(--untested);max-width:46rem}\n"
-    ".scroll{overflow-x:auto;margin:1rem 0;border:1px solid var(--line);border-radius:.5rem;"
+    ".scroll{overflow-x:auto;width:fit-content;max-width:100%;margin:1rem 0;border:1px solid var(--line);border-radius:.5rem;"
     "background:var(--card)}\n"
     "table{border-collapse:collapse;width:100%;font-size:.9rem;font-variant-numeric:tabular-nums}\n"
     "caption{caption-side:top;text-align:left;padding:.6rem .7rem;color:var(--soft)}\n"
