@@ -119,7 +119,7 @@ typedef struct sr_evaluation {
 
 typedef struct sr_candidate {
   const char *name;             /* scheme */
-  char label[32];               /* "routed 0.5 0.2": scheme and its numbers */
+  char label[48];               /* "routed 0.5 0.2": scheme and its numbers */
   double part_share, row_share; /* routed */
   int32_t parts;                /* spectral */
   double error;                 /* on held-out blocks, NaN: never scored */
@@ -209,7 +209,7 @@ typedef struct sr_compare_options {
 
 typedef struct sr_compare_row {
   const char *plan, *learner;
-  char label[32];                   /* plan with its numbers */
+  char label[48];                   /* plan with its numbers */
   double error, low, high;          /* interval by bootstrap over held-out blocks */
   double seconds;
 } sr_compare_row;
