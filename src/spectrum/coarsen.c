@@ -8,13 +8,13 @@ enum { LARGEST_AGGREGATE = 6 };
 
 typedef struct matcher {
   const sr__csr *graph;
-  int32_t begin, end;  /* the chunk's nodes */
-  int32_t *group;      /* of each node of the graph: its pair, later its aggregate */
-  int32_t *member;     /* two nodes a pair, -1 where the second is missing */
-  int32_t *aggregate;  /* of each pair */
-  int32_t *size;       /* nodes in each aggregate; 0 = dissolved */
-  float *link;         /* weight between the present pair and each other pair */
-  int32_t *touched;    /* pairs with a link */
+  int32_t begin, end; /* the chunk's nodes */
+  int32_t *group;     /* of each node of the graph: its pair, later its aggregate */
+  int32_t *member;    /* two nodes a pair, -1 where the second is missing */
+  int32_t *aggregate; /* of each pair */
+  int32_t *size;      /* nodes in each aggregate; 0 = dissolved */
+  float *link;        /* weight between the present pair and each other pair */
+  int32_t *touched;   /* pairs with a link */
   int32_t pairs, aggregates;
 } matcher;
 
@@ -67,8 +67,7 @@ static int32_t add_links(matcher *m, int32_t pair, int32_t node, int32_t touched
 
 static int32_t best_pair(matcher *m, int32_t pair) {
   int32_t touched = add_links(m, pair, m->member[2 * pair], 0), best = -1;
-  if (m->member[2 * pair + 1] >= 0)
-    touched = add_links(m, pair, m->member[2 * pair + 1], touched);
+  if (m->member[2 * pair + 1] >= 0) touched = add_links(m, pair, m->member[2 * pair + 1], touched);
   float heaviest = 0;
   for (int32_t t = 0; t < touched; t++) {
     int32_t other = m->touched[t];
@@ -141,10 +140,10 @@ typedef struct coarsening {
   const sr__csr *fine;
   int32_t *aggregate;
   int64_t chunks;
-  int32_t *first;      /* first aggregate of each chunk, chunks + 1 entries */
+  int32_t *first; /* first aggregate of each chunk, chunks + 1 entries */
   int64_t coarse_nodes;
-  int32_t **position;  /* a slot: place of a coarse neighbour in the present row, else -1 */
-  int32_t **neighbor;  /* a chunk: its coarse rows, until they are joined */
+  int32_t **position; /* a slot: place of a coarse neighbour in the present row, else -1 */
+  int32_t **neighbor; /* a chunk: its coarse rows, until they are joined */
   float **weight;
   int64_t *offset;
   int32_t *all_neighbor;
@@ -161,7 +160,9 @@ static sr_status match_chunk(sr_context *worker, void *data, int64_t chunk, int 
   (void)slot;
   sr_status status = SR_OK;
   coarsening *c = data;
-  matcher m = {.graph = c->fine, .group = c->aggregate, .begin = (int32_t)(chunk * SR__CHUNK),
+  matcher m = {.graph = c->fine,
+               .group = c->aggregate,
+               .begin = (int32_t)(chunk * SR__CHUNK),
                .end = chunk_end(c->fine, chunk)};
   int64_t n = m.end - m.begin;
   int32_t *scratch = NULL;
@@ -310,8 +311,11 @@ sr_status sr__coarsen(sr_context *ctx, const sr__csr *fine, int32_t *aggregate, 
   *coarse = (sr__csr){0};
   SR_TRY(match_all(ctx, &c));
   SR_TRY(build_rows(ctx, &c));
-  *coarse = (sr__csr){.nodes = c.coarse_nodes, .arcs = c.offset[c.coarse_nodes],
-                      .offset = c.offset, .neighbor = c.all_neighbor, .weight = c.all_weight,
+  *coarse = (sr__csr){.nodes = c.coarse_nodes,
+                      .arcs = c.offset[c.coarse_nodes],
+                      .offset = c.offset,
+                      .neighbor = c.all_neighbor,
+                      .weight = c.all_weight,
                       .mass = c.mass};
   c.offset = NULL;
   c.all_neighbor = NULL;

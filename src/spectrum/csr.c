@@ -41,9 +41,9 @@ double sr__locality(const sr__csr *graph) {
 typedef struct grower {
   const sr__csr *graph;
   uint8_t *placed;
-  int32_t *order;   /* the places taken so far are also the queue */
+  int32_t *order; /* the places taken so far are also the queue */
   int64_t count;
-  int32_t *seeds;   /* nodes seen at the rim of finished blocks, oldest first */
+  int32_t *seeds; /* nodes seen at the rim of finished blocks, oldest first */
   int64_t first_seed, seed_count;
   int64_t next_node; /* no unplaced node lies below it */
 } grower;

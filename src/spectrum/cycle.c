@@ -64,8 +64,8 @@ static sr_status restrict_residual(sr_context *worker, void *data, int64_t chunk
   for (int32_t s = begin; s < end; s++) coarse_b[level->coarse[s]] = 0;
   for (int32_t s = begin; s < end; s += SR__LANES) {
     uint32_t slice = (uint32_t)s / SR__LANES;
-    sr__f8 sum = add_groups(level, level->y, (sr__f8){0}, level->middle[slice],
-                            level->first[slice + 1]);
+    sr__f8 sum =
+        add_groups(level, level->y, (sr__f8){0}, level->middle[slice], level->first[slice + 1]);
     for (int lane = 0; lane < SR__LANES; lane++) coarse_b[level->coarse[s + lane]] += sum[lane];
   }
   return SR_OK;

@@ -36,9 +36,9 @@ sr_status sr__dense_pairs(sr_context *ctx, const sr__csr *graph, int32_t wanted,
   SR_NEW(ctx, work, work_doubles);
   SR_NEW(ctx, integers, work_integers);
   fill_normalized(graph, a, scale);
-  int info = LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', 'U', n, a, n, 0, 0, 1, wanted + 1, 0,
-                                 &found, value, vector, n, support, work, work_doubles, integers,
-                                 work_integers);
+  int info =
+      LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', 'U', n, a, n, 0, 0, 1, wanted + 1, 0, &found,
+                          value, vector, n, support, work, work_doubles, integers, work_integers);
   if (info != 0 || found != wanted + 1)
     SR_TRY(sr__fail(ctx, SR_ERROR_INTERNAL, "LAPACK dsyevr failed with %d on %d nodes", info, n));
   for (int32_t p = 0; p < wanted; p++) {

@@ -79,8 +79,8 @@ sr_status sr__level_build(sr_context *ctx, const sr__csr *graph, sr__level *leve
   sr_status status = SR_OK;
   layout_work w = {.graph = graph, .level = level};
   *level = (sr__level){.nodes = graph->nodes, .chunks = sr__chunks_of(graph->nodes)};
-  level->slots = sr__chunk_begin(level->chunks - 1) +
-                 sr__stretch(level->nodes, level->chunks - 1) * SR__LANES;
+  level->slots =
+      sr__chunk_begin(level->chunks - 1) + sr__stretch(level->nodes, level->chunks - 1) * SR__LANES;
   level->stride = level->slots + SR__LANES;
   int64_t slices = level->slots / SR__LANES, total = 0;
   SR_NEW(ctx, level->first, slices + 1);
@@ -120,9 +120,9 @@ cleanup:
 }
 
 void sr__level_free(sr_context *ctx, sr__level *level) {
-  void *blocks[] = {level->first, level->middle, level->column, level->value, level->inverse,
-                    level->mass,  level->coarse, level->b,      level->y,     level->p,
-                    level->q,     level->partial};
+  void *blocks[] = {level->first,   level->middle, level->column, level->value,
+                    level->inverse, level->mass,   level->coarse, level->b,
+                    level->y,       level->p,      level->q,      level->partial};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__free(ctx, blocks[i]);
   *level = (sr__level){0};
 }
@@ -145,6 +145,12 @@ static sr_status write_coarse_slots(sr_context *worker, void *data, int64_t chun
 /* Nodes at which the dense solver takes over, and the rate below which coarsening has stalled. */
 enum { DENSE_NODES = 96 };
 static const double STALL = 0.8;
+
+/* Whether the step from fine to coarse is worth taking: it makes the graph smaller, but leaves
+ * enough nodes to tell the wanted vectors apart. */
+static bool is_useful(const sr__hierarchy *h, const sr__csr *fine, const sr__csr *coarse) {
+  return (double)coarse->nodes <= STALL * (double)fine->nodes && coarse->nodes >= 2 * h->wanted + 4;
+}
 
 static sr_status dense_level(sr_context *ctx, const sr__csr *graph, sr__hierarchy *h) {
   sr_status status = SR_OK;
@@ -218,9 +224,9 @@ sr_status sr__hierarchy_build(sr_context *ctx, const sr__csr *graph, int32_t wan
     SR_TRY(sr__check_interrupt(ctx));
     SR_TRY(sr__coarsen(ctx, &fine, aggregate, &coarse));
     if (h->count == 0) h->kept_arcs = (double)coarse.arcs / (double)(fine.arcs + 1);
-    /* A star collapses into fewer nodes than vectors are wanted. */
-    *stalled = (double)coarse.nodes > STALL * (double)fine.nodes || h->kept_arcs > arc_limit ||
-               coarse.nodes <= wanted;
+    bool useful = is_useful(h, &fine, &coarse);
+    if (!useful && fine.nodes <= SR__DENSE_MAX) break;
+    *stalled = !useful || h->kept_arcs > arc_limit;
     if (*stalled) goto cleanup;
     SR_TRY(add_level(ctx, h, &fine, &coarse, aggregate));
     if (h->count > 1) sr__csr_free(ctx, &fine);

@@ -1,6 +1,6 @@
 /* Block LOBPCG on one level: iterates in double, residuals and search directions in single
- * precision. Products with the search directions P are never formed: their part of the Rayleigh-Ritz
- * matrices follows from the previous step's. */
+ * precision. Products with the search directions P are never formed: their part of the
+ * Rayleigh-Ritz matrices follows from the previous step's. */
 #include <math.h>
 
 #include "multilevel.h"
@@ -13,12 +13,12 @@ typedef struct block_pass {
   float *const *p;
   float *const *z;
   int size, with_p;
-  int own;               /* the vector the pass is about */
-  double value;          /* its eigenvalue */
-  const float *in;       /* its preconditioned residual */
+  int own;         /* the vector the pass is about */
+  double value;    /* its eigenvalue */
+  const float *in; /* its preconditioned residual */
   float *r;
-  const double *shift;   /* what makes z orthogonal to constants */
-  const double *mix;     /* basis x size coefficients */
+  const double *shift; /* what makes z orthogonal to constants */
+  const double *mix;   /* basis x size coefficients */
 } block_pass;
 
 /* ---- kernels ------------------------------------------------------------------------------ */
@@ -112,8 +112,8 @@ static sr_status residual(sr_context *worker, void *data, int64_t chunk, int slo
 
 /* Dot products of L z and D z, z = z_own, with every vector of the basis that is known by now:
  * x_j, z_j for j <= own, p_j. Then 1' D z and r' z. `size` is a constant where it is inlined. */
-static inline void gram_chunk(const block_pass *pass, int64_t chunk, const int size,
-                              const int own, const int p_count) {
+static inline void gram_chunk(const block_pass *pass, int64_t chunk, const int size, const int own,
+                              const int p_count) {
   const sr__level *level = pass->level;
   sr__d4 a[BASIS_MAX] = {{0}}, b[BASIS_MAX] = {{0}}, ones = {0}, rz = {0};
   int32_t end = sr__chunk_end(level, chunk);
@@ -231,8 +231,8 @@ static sr_status mix_start(sr_context *worker, void *data, int64_t chunk, int sl
 /* ---- Rayleigh-Ritz ------------------------------------------------------------------------ */
 
 typedef struct ritz {
-  int size;            /* of the block */
-  int basis;           /* vectors in the basis: x, z and perhaps p */
+  int size;  /* of the block */
+  int basis; /* vectors in the basis: x, z and perhaps p */
   double a[BASIS_MAX * BASIS_MAX], b[BASIS_MAX * BASIS_MAX];
   double mix[BASIS_MAX * SR__BLOCK_MAX]; /* basis x size */
   double value[SR__BLOCK_MAX];
@@ -312,8 +312,8 @@ static sr_status start_block(sr_context *ctx, const sr__hierarchy *h, int k, sr_
   sr_status status = SR_OK;
   const sr__level *level = &h->level[k];
   double sums[SR__SUMS], shift[SR__BLOCK_MAX];
-  block_pass pass = {.level = level, .x = block->x, .size = block->size, .shift = shift,
-                     .mix = t->mix};
+  block_pass pass = {
+      .level = level, .x = block->x, .size = block->size, .shift = shift, .mix = t->mix};
   for (int i = 0; i < block->size; i++) {
     pass.own = i;
     SR_TRY(sr__run(ctx, level, start_gram, &pass, sums, 2 * i + 3));
@@ -336,6 +336,15 @@ cleanup:
   return status;
 }
 
+/* r' T r / lambda estimates the relative error of lambda up to 1 / (1 - lambda / lambda_next),
+ * where lambda_next belongs to the first vector that is not carried. A guard that was dropped tells
+ * it; one that is still carried says only that it lies above. */
+static double error_factor(const sr__block *block, const ritz *t, int i) {
+  int next = block->wanted;
+  if (block->size > next || !(block->value[next] > t->value[i])) return 2;
+  return 1 / (1 - t->value[i] / block->value[next]);
+}
+
 /* The preconditioned residual of vector i and its rows of the Rayleigh-Ritz matrices. */
 static sr_status expand(sr_context *ctx, sr__hierarchy *h, int k, sr__block *block, ritz *t, int i,
                         bool with_p, double *shift) {
@@ -343,8 +352,15 @@ static sr_status expand(sr_context *ctx, sr__hierarchy *h, int k, sr__block *blo
   sr__level *level = &h->level[k];
   int size = block->size, known = 2 * size + (with_p ? size : 0);
   double sums[SR__SUMS];
-  block_pass pass = {.level = level, .x = block->x, .p = block->p, .z = block->z, .size = size,
-                     .with_p = with_p, .own = i, .value = t->value[i], .r = block->r};
+  block_pass pass = {.level = level,
+                     .x = block->x,
+                     .p = block->p,
+                     .z = block->z,
+                     .size = size,
+                     .with_p = with_p,
+                     .own = i,
+                     .value = t->value[i],
+                     .r = block->r};
   SR_TRY(sr__run(ctx, level, residual, &pass, sums, 2));
   t->a[i * BASIS_MAX + i] = sums[0];
   t->b[i * BASIS_MAX + i] = sums[1];
@@ -353,7 +369,7 @@ static sr_status expand(sr_context *ctx, sr__hierarchy *h, int k, sr__block *blo
   pass.in = level->z;
   SR_TRY(sr__run(ctx, level, gram, &pass, sums, 2 * known + 2));
   shift[i] = sums[2 * known] / h->volume;
-  block->error[i] = sums[2 * known + 1] / t->value[i];
+  block->error[i] = error_factor(block, t, i) * sums[2 * known + 1] / t->value[i];
   for (int j = 0; j < known; j++) {
     if (j >= size && j < 2 * size && j - size > i) continue;
     double constants = j >= size && j < 2 * size ? shift[i] * shift[j - size] * h->volume : 0;
@@ -364,6 +380,22 @@ cleanup:
   return status;
 }
 
+/* What is left after a step, as far as the last two steps tell: values fall like a geometric
+ * series. The estimate from the residual was taken before the step and may be so much larger. */
+static const double SLOWEST = 0.95, RESIDUAL_SLACK = 3;
+
+static void estimate_errors(sr__block *block, const ritz *t, const double *before, double *fall) {
+  for (int i = 0; i < block->size; i++) {
+    double last = fall[i], now = (before[i] - t->value[i]) / t->value[i];
+    if (now < 0) now = 0; /* rounding: nothing left to fall */
+    fall[i] = now;
+    if (!(last > 0)) continue;
+    double rate = now / last < SLOWEST ? now / last : SLOWEST;
+    double left = now * rate / (1 - rate), bound = block->error[i] / RESIDUAL_SLACK;
+    block->error[i] = left > bound ? left : bound;
+  }
+}
+
 static bool block_converged(const sr__block *block, double tolerance) {
   for (int i = 0; i < block->wanted && i < block->size; i++) {
     if (!(block->error[i] <= tolerance)) return false;
@@ -371,15 +403,18 @@ static bool block_converged(const sr__block *block, double tolerance) {
   return true;
 }
 
-/* Guard vectors have done their work once the wanted ones are apart from the rest by far more than
- * the error of either. */
+/* Guard vectors have done their work once the wanted ones are apart from them by far more than the
+ * error of any. */
 static const double CLEAR_GAP = 0.1;
 
 static void drop_guards(sr__block *block, ritz *t) {
   int old = block->size, size = block->wanted;
   if (!block->may_drop || size >= old) return;
   double gap = (t->value[size] - t->value[size - 1]) / t->value[size - 1];
-  if (gap < CLEAR_GAP || block->error[size] > gap / 2 || block->error[size - 1] > gap / 2) return;
+  if (gap < CLEAR_GAP) return;
+  for (int i = 0; i < old; i++) {
+    if (block->error[i] > gap / 50) return;
+  }
   double *matrices[] = {t->a, t->b};
   for (int m = 0; m < 2; m++) {
     for (int i = 0; i < size; i++) {
@@ -399,7 +434,7 @@ sr_status sr__lobpcg(sr_context *ctx, sr__hierarchy *h, int k, sr__block *block,
                      int64_t max_iterations) {
   sr_status status = SR_OK;
   ritz *t = NULL;
-  double shift[SR__BLOCK_MAX];
+  double shift[SR__BLOCK_MAX], before[SR__BLOCK_MAX], fall[SR__BLOCK_MAX] = {0};
   bool with_p = false;
   SR_NEW_ZERO(ctx, t, 1);
   SR_TRY(start_block(ctx, h, k, block, t));
@@ -408,18 +443,29 @@ sr_status sr__lobpcg(sr_context *ctx, sr__hierarchy *h, int k, sr__block *block,
     SR_TRY(sr__check_interrupt(ctx));
     int size = block->size;
     for (int i = 0; i < size; i++) SR_TRY(expand(ctx, h, k, block, t, i, with_p, shift));
-    block->converged = block_converged(block, tolerance);
+    memcpy(before, t->value, sizeof before);
     if (!solve_ritz(t, with_p ? 3 * size : 2 * size)) {
       with_p = false;
-      if (!solve_ritz(t, 2 * size)) break; /* nothing left to gain in this precision */
+      if (!solve_ritz(t, 2 * size)) { /* nothing left to gain in this precision */
+        block->converged = block_converged(block, tolerance);
+        break;
+      }
     }
-    block_pass pass = {.level = &h->level[k], .x = block->x, .p = block->p, .z = block->z,
-                       .size = size, .with_p = with_p, .shift = shift, .mix = t->mix};
+    block_pass pass = {.level = &h->level[k],
+                       .x = block->x,
+                       .p = block->p,
+                       .z = block->z,
+                       .size = size,
+                       .with_p = with_p,
+                       .shift = shift,
+                       .mix = t->mix};
     SR_TRY(sr__run(ctx, &h->level[k], update, &pass, NULL, 0));
     carry_over(t, t->a);
     carry_over(t, t->b);
     with_p = true;
     block->iterations++;
+    estimate_errors(block, t, before, fall);
+    block->converged = block_converged(block, tolerance);
     drop_guards(block, t);
   }
   for (int i = 0; i < block->size; i++) block->value[i] = t->value[i];

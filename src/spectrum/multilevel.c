@@ -1,7 +1,9 @@
 /* The multilevel solver: coarsest pairs by LAPACK, improved on every level on the way up. */
+#include "multilevel.h"
+
 #include <math.h>
 
-#include "multilevel.h"
+#include "lanczos.h"
 
 /* Below this share of arcs inside chunks the graph is relabelled first. */
 static const double LOCAL_ENOUGH = 0.6;
@@ -107,16 +109,45 @@ cleanup:
 
 /* ---- one graph ---------------------------------------------------------------------------- */
 
+/* The whole of a graph that has no useful coarse graphs. */
+static sr_status solve_by_lanczos(sr_context *ctx, const sr__csr *graph,
+                                  const sr__multilevel_options *options, int size, double *const *x,
+                                  double *value, const int32_t *order,
+                                  sr__multilevel_result *result) {
+  sr_status status = SR_OK;
+  sr__lanczos_options own = {
+      .pairs = size, .tolerance = options->tolerance, .start = options->start};
+  sr__lanczos_result outcome;
+  double *scratch = NULL;
+  SR_TRY(sr__lanczos_pairs(ctx, graph, &own, x, value, &outcome));
+  result->error = outcome.error;
+  result->iterations = outcome.iterations;
+  result->converged = outcome.converged;
+  if (!order) goto cleanup;
+  SR_NEW(ctx, scratch, graph->nodes);
+  for (int i = 0; i < size; i++) {
+    memcpy(scratch, x[i], (size_t)graph->nodes * sizeof *scratch);
+    for (int64_t node = 0; node < graph->nodes; node++) x[i][order[node]] = scratch[node];
+  }
+cleanup:
+  sr__free(ctx, scratch);
+  return status;
+}
+
 static sr_status solve_ordered(sr_context *ctx, const sr__csr *graph,
                                const sr__multilevel_options *options, double *const *x,
-                               double *value, const int32_t *order,
-                               sr__multilevel_result *result) {
+                               double *value, const int32_t *order, sr__multilevel_result *result) {
   sr_status status = SR_OK;
   sr__hierarchy h = {0};
   sr__block block = {0};
   int size = options->start ? 1 : options->pairs + (options->guard ? 1 : 0);
-  SR_TRY(sr__hierarchy_build(ctx, graph, size, options->arc_limit, &h, &result->stalled));
-  if (result->stalled) goto cleanup;
+  bool stalled;
+  SR_TRY(sr__hierarchy_build(ctx, graph, size, options->arc_limit, &h, &stalled));
+  if (stalled) {
+    status = solve_by_lanczos(ctx, graph, options, options->start ? 1 : options->pairs, x, value,
+                              order, result);
+    goto cleanup;
+  }
   SR_TRY(block_new(ctx, h.level[0].stride, size, &block));
   SR_TRY(solve(ctx, &h, options, &block));
   for (int i = 0; i < size; i++) {
@@ -167,8 +198,7 @@ cleanup:
 
 /* ---- the Fiedler pair --------------------------------------------------------------------- */
 
-/* Graphs that do not coarsen, such as stars, are solved densely up to the second number. */
-enum { DENSE_UP_TO = 96, STALLED_DENSE_UP_TO = 2000 };
+enum { DENSE_UP_TO = 96 };
 
 sr__fiedler_options sr__fiedler_defaults(void) {
   return (sr__fiedler_options){.tolerance = 1e-6, .guard = true};
@@ -203,23 +233,19 @@ sr_status sr__fiedler(sr_context *ctx, const sr__csr *graph, const sr__fiedler_o
     sr__fix_sign(graph, x);
     goto cleanup;
   }
-  if (!x_second) SR_NEW(ctx, second, graph->nodes);
-  sr__multilevel_options own = {.pairs = 1, .guard = options->guard,
+  if (!x_second) SR_NEW_ZERO(ctx, second, graph->nodes);
+  sr__multilevel_options own = {.pairs = 1,
+                                .guard = options->guard,
                                 .tolerance = options->tolerance,
-                                .max_iterations = options->max_iterations, .arc_limit = 2,
+                                .max_iterations = options->max_iterations,
+                                .arc_limit = SR__EXPANDER_ARCS,
                                 .start = options->start};
   double *pair[2] = {x, x_second ? x_second : second};
   SR_TRY(sr__multilevel_pairs(ctx, graph, &own, pair, values, &outcome));
-  if (outcome.stalled && graph->nodes <= STALLED_DENSE_UP_TO) {
-    SR_TRY(fiedler_dense(ctx, graph, x, x_second, result));
-    sr__fix_sign(graph, x);
-    goto cleanup;
-  }
-  if (outcome.stalled)
-    SR_TRY(sr__fail(ctx, SR_ERROR_UNSUPPORTED, "the graph of %lld nodes does not coarsen",
-                    (long long)graph->nodes));
-  *result = (sr__fiedler_result){.value = values[0], .value_second = values[1],
-                                 .error = outcome.error, .iterations = outcome.iterations,
+  *result = (sr__fiedler_result){.value = values[0],
+                                 .value_second = values[1],
+                                 .error = outcome.error,
+                                 .iterations = outcome.iterations,
                                  .converged = outcome.converged};
   sr__fix_sign(graph, x);
 cleanup:

@@ -31,7 +31,7 @@ typedef struct sr__level {
   /* Vectors of the cycle. y and z are one block, z at y + stride. */
   int32_t stride;
   float *b, *y, *z, *p, *q;
-  double *partial;  /* sums of each chunk */
+  double *partial; /* sums of each chunk */
 } sr__level;
 
 /* Nodes of the last level at most. */
@@ -40,13 +40,13 @@ enum { SR__LEVELS = 40, SR__SUMS = 128, SR__DENSE_MAX = 1024 };
 typedef struct sr__hierarchy {
   int count;
   sr__level level[SR__LEVELS];
-  double volume;     /* sum of masses */
-  int32_t dense;     /* nodes of the last level */
-  float *solve;      /* dense x dense: inverse of its Laplacian, made regular on constants */
-  double *vectors;   /* dense x wanted: its lowest non-trivial eigenvectors, one after another */
+  double volume;   /* sum of masses */
+  int32_t dense;   /* nodes of the last level */
+  float *solve;    /* dense x dense: inverse of its Laplacian, made regular on constants */
+  double *vectors; /* dense x wanted: its lowest non-trivial eigenvectors, one after another */
   double *values;
   int32_t wanted;
-  double kept_arcs;  /* arcs of the first coarse graph / arcs of the graph */
+  double kept_arcs; /* arcs of the first coarse graph / arcs of the graph */
 } sr__hierarchy;
 
 /* The slot of a node and back; -1 where a slot holds no node. */
@@ -68,7 +68,9 @@ static inline int32_t sr__node_at(int64_t nodes, int32_t slot) {
   return node < nodes ? (int32_t)node : -1;
 }
 /* Slots of one chunk. */
-static inline int32_t sr__chunk_begin(int64_t chunk) { return (int32_t)(chunk << SR__CHUNK_BITS); }
+static inline int32_t sr__chunk_begin(int64_t chunk) {
+  return (int32_t)(chunk << SR__CHUNK_BITS);
+}
 static inline int32_t sr__chunk_end(const sr__level *level, int64_t chunk) {
   int64_t end = (chunk + 1) << SR__CHUNK_BITS;
   return (int32_t)(end < level->slots ? end : level->slots);
@@ -100,20 +102,19 @@ SR_MUST_CHECK sr_status sr__run(sr_context *ctx, const sr__level *level, sr__ite
                                 void *pass, double *sums, int count);
 
 /* z of level k := approximately the solution of L z = b by one K-cycle. */
-SR_MUST_CHECK sr_status sr__cycle(sr_context *ctx, sr__hierarchy *hierarchy, int k,
-                                  const float *b);
+SR_MUST_CHECK sr_status sr__cycle(sr_context *ctx, sr__hierarchy *hierarchy, int k, const float *b);
 
 /* Block LOBPCG on one level. */
 enum { SR__BLOCK_MAX = 17 };
 typedef struct sr__block {
-  int size;                      /* vectors carried */
-  int wanted;                    /* vectors that must converge */
-  bool may_drop;                 /* the others go once they are clearly apart */
-  double *x[SR__BLOCK_MAX];      /* slots + 8 each */
+  int size;                 /* vectors carried */
+  int wanted;               /* vectors that must converge */
+  bool may_drop;            /* the others go once they are clearly apart */
+  double *x[SR__BLOCK_MAX]; /* slots + 8 each */
   float *p[SR__BLOCK_MAX], *z[SR__BLOCK_MAX];
   float *r;
   double value[SR__BLOCK_MAX];
-  double error[SR__BLOCK_MAX];   /* estimate of the relative error of the value */
+  double error[SR__BLOCK_MAX]; /* estimate of the relative error of the value */
   int64_t iterations;
   bool converged;
 } sr__block;
@@ -122,7 +123,9 @@ SR_MUST_CHECK sr_status sr__lobpcg(sr_context *ctx, sr__hierarchy *hierarchy, in
 
 /* Lowest pairs of a connected graph by the multilevel solver. x[p] (nodes entries) and value[p] get
  * the pairs; with a guard one more of both is written, as exact as it got before it was dropped.
- * *stalled: the graph does not coarsen, nothing was computed. */
+ * A graph that does not coarsen, or whose first coarse graph keeps more than `arc_limit` of the
+ * arcs, is handed to Lanczos. */
+#define SR__EXPANDER_ARCS 0.6 /* more arcs kept than this: Lanczos is faster */
 typedef struct sr__multilevel_options {
   int32_t pairs;
   bool guard;
@@ -134,8 +137,8 @@ typedef struct sr__multilevel_options {
 typedef struct sr__multilevel_result {
   double error;
   int64_t iterations;
-  int levels;
-  bool converged, stalled;
+  int levels; /* 0 = it was Lanczos */
+  bool converged;
 } sr__multilevel_result;
 SR_MUST_CHECK sr_status sr__multilevel_pairs(sr_context *ctx, const sr__csr *graph,
                                              const sr__multilevel_options *options,

@@ -40,8 +40,8 @@ SR_MUST_CHECK sr_status sr__locality_order(sr_context *ctx, const sr__csr *graph
  * near. */
 double sr__locality(const sr__csr *graph);
 /* The graph with node order[k] as node k; owns its arrays. */
-SR_MUST_CHECK sr_status sr__csr_permute(sr_context *ctx, const sr__csr *graph,
-                                        const int32_t *order, sr__csr *permuted);
+SR_MUST_CHECK sr_status sr__csr_permute(sr_context *ctx, const sr__csr *graph, const int32_t *order,
+                                        sr__csr *permuted);
 
 typedef struct sr__fiedler_options {
   double tolerance;       /* relative error asked of lambda_2 */
@@ -64,8 +64,8 @@ sr__fiedler_options sr__fiedler_defaults(void);
  * x_second (may be NULL; needs guard) the next one. Running out of iterations is not a failure
  * here: see result->converged. The same bits for every thread count. */
 SR_MUST_CHECK sr_status sr__fiedler(sr_context *ctx, const sr__csr *graph,
-                                    const sr__fiedler_options *options, double *x,
-                                    double *x_second, sr__fiedler_result *result);
+                                    const sr__fiedler_options *options, double *x, double *x_second,
+                                    sr__fiedler_result *result);
 
 /* Flips x so that its weighted sum with a fixed odd ramp over the indices is positive; where that
  * sum is too close to zero to be sure of, a parabola and then a hash of the index decide. */

@@ -1,0 +1,40 @@
+/* The multilevel solver as the registry sees it. */
+#include "multilevel.h"
+#include "solver.h"
+
+static sr_status solve(sr_context *ctx, const sr__problem *problem, sr__answer *answer) {
+  sr_status status = SR_OK;
+  int64_t n = problem->graph.nodes;
+  int32_t pairs = problem->pairs;
+  double *spare = NULL, *x[SR__BLOCK_MAX], value[SR__BLOCK_MAX];
+  if (pairs >= SR__BLOCK_MAX)
+    SR_TRY(sr__fail(ctx, SR_ERROR_UNSUPPORTED,
+                    "solver multilevel gives at most %d pairs, %d were asked for: use lanczos",
+                    SR__BLOCK_MAX - 1, pairs));
+  if (pairs > n / 8) {
+    status = sr__solver_dense.solve(ctx, problem, answer);
+    goto cleanup;
+  }
+  SR_NEW(ctx, spare, n);
+  for (int p = 0; p < pairs; p++) x[p] = answer->vector + p * n;
+  x[pairs] = spare;
+  sr__multilevel_options own = {.pairs = pairs,
+                                .guard = true,
+                                .tolerance = problem->options->tolerance,
+                                .max_iterations = problem->options->max_iterations,
+                                .arc_limit = SR__EXPANDER_ARCS};
+  sr__multilevel_result result;
+  SR_TRY(sr__multilevel_pairs(ctx, &problem->graph, &own, x, value, &result));
+  if (result.levels == 0) answer->solver = "lanczos";
+  memcpy(answer->value, value, (size_t)pairs * sizeof *value);
+  answer->iterations = result.iterations;
+  answer->converged = result.converged;
+cleanup:
+  sr__free(ctx, spare);
+  return status;
+}
+
+const sr__solver sr__solver_multilevel = {
+    {"multilevel",
+     "aggregation hierarchy and block LOBPCG; meshes, neighbour graphs, long windows"},
+    solve};

@@ -1,0 +1,639 @@
+/* Fiedler pairs against closed forms and against LAPACK on random graphs, for every solver. */
+#include <math.h>
+
+#include "core/random.h"
+#include "harness.h"
+#include "spectrum/spectrum.h"
+
+static const double PI = 3.14159265358979323846;
+
+/* ---- graphs ------------------------------------------------------------------------------- */
+
+typedef struct edges {
+  int64_t nodes, count, capacity;
+  int32_t *from, *to;
+  float *weight;
+} edges;
+
+static void add_edge(edges *e, int64_t i, int64_t j, double weight) {
+  if (i == j) return;
+  for (int64_t k = 0; k < e->count && e->nodes < 500; k++) {
+    if ((e->from[k] == i && e->to[k] == j) || (e->from[k] == j && e->to[k] == i)) return;
+  }
+  if (e->count == e->capacity) {
+    e->capacity = 2 * e->capacity + 64;
+    e->from = realloc(e->from, (size_t)e->capacity * sizeof *e->from);
+    e->to = realloc(e->to, (size_t)e->capacity * sizeof *e->to);
+    e->weight = realloc(e->weight, (size_t)e->capacity * sizeof *e->weight);
+  }
+  e->from[e->count] = (int32_t)i;
+  e->to[e->count] = (int32_t)j;
+  e->weight[e->count++] = (float)weight;
+}
+
+static void free_edges(edges *e) {
+  free(e->from);
+  free(e->to);
+  free(e->weight);
+}
+
+typedef struct arc {
+  int32_t from, to;
+  float weight;
+} arc;
+
+static int compare_arcs(const void *a, const void *b) {
+  const arc *x = a, *y = b;
+  return x->from != y->from ? (x->from > y->from) - (x->from < y->from)
+                            : (x->to > y->to) - (x->to < y->to);
+}
+
+static sr_status graph_of(sr_context *ctx, const edges *e, bool weighted, sr_graph **graph) {
+  int64_t arcs = 2 * e->count;
+  arc *list = malloc((size_t)(arcs + 1) * sizeof *list);
+  int64_t *offset = calloc((size_t)e->nodes + 1, sizeof *offset);
+  int32_t *neighbor = malloc((size_t)(arcs + 1) * sizeof *neighbor);
+  float *weight = malloc((size_t)(arcs + 1) * sizeof *weight);
+  for (int64_t k = 0; k < e->count; k++) {
+    list[2 * k] = (arc){e->from[k], e->to[k], e->weight[k]};
+    list[2 * k + 1] = (arc){e->to[k], e->from[k], e->weight[k]};
+  }
+  qsort(list, (size_t)arcs, sizeof *list, compare_arcs);
+  for (int64_t a = 0; a < arcs; a++) {
+    offset[list[a].from + 1]++;
+    neighbor[a] = list[a].to;
+    weight[a] = list[a].weight;
+  }
+  for (int64_t i = 0; i < e->nodes; i++) offset[i + 1] += offset[i];
+  sr_graph_view view = {.nodes = e->nodes,
+                        .arcs = arcs,
+                        .offset = offset,
+                        .neighbor = neighbor,
+                        .weight = weighted ? weight : NULL};
+  sr_status status = sr_graph_new(ctx, &view, graph);
+  free(list);
+  free(offset);
+  free(neighbor);
+  free(weight);
+  return status;
+}
+
+static edges path_edges(int64_t n) {
+  edges e = {.nodes = n};
+  for (int64_t i = 0; i + 1 < n; i++) add_edge(&e, i, i + 1, 1);
+  return e;
+}
+
+static edges grid_edges(int64_t rows, int64_t columns, bool product_weights) {
+  edges e = {.nodes = rows * columns};
+  for (int64_t r = 0; r < rows; r++) {
+    for (int64_t c = 0; c < columns; c++) {
+      double row_degree = r == 0 || r == rows - 1 ? 1 : 2;
+      double column_degree = c == 0 || c == columns - 1 ? 1 : 2;
+      if (c + 1 < columns)
+        add_edge(&e, r * columns + c, r * columns + c + 1, product_weights ? row_degree : 1);
+      if (r + 1 < rows)
+        add_edge(&e, r * columns + c, (r + 1) * columns + c, product_weights ? column_degree : 1);
+    }
+  }
+  return e;
+}
+
+/* ---- solving and checking ----------------------------------------------------------------- */
+
+static sr_spectrum *solve(sr_context *ctx, const sr_graph *graph, const char *solver,
+                          int32_t pairs) {
+  sr_spectrum_options options;
+  sr_spectrum_options_init(&options);
+  options.solver = solver;
+  options.pairs = pairs;
+  sr_spectrum *spectrum = NULL;
+  assert_ok(ctx, sr_spectrum_compute(ctx, graph, &options, &spectrum));
+  return spectrum;
+}
+
+/* Relative, however small the value is. */
+static void assert_relative(double actual, double expected, double tolerance) {
+  if (!(fabs(actual - expected) <= tolerance * fabs(expected)))
+    fail_msg("%.15g instead of %.15g: %.2e", actual, expected, actual / expected - 1);
+}
+
+/* x' D x = 1, x' D 1 = 0, and the residual is what the object says, by a slow loop. */
+static void check_pair(const sr_graph *graph, const sr_spectrum_view *s) {
+  const sr_graph_view *g = sr_graph_get(graph);
+  double norm = 0, mean = 0, squares = 0, scale = 0;
+  for (int64_t i = 0; i < g->nodes; i++) {
+    double degree = 0, row = 0;
+    for (int64_t a = g->offset[i]; a < g->offset[i + 1]; a++) {
+      double w = g->weight ? g->weight[a] : 1;
+      degree += w;
+      row += w * (s->vector[i] - s->vector[g->neighbor[a]]);
+    }
+    norm += degree * s->vector[i] * s->vector[i];
+    mean += degree * s->vector[i];
+    scale += degree * fabs(s->vector[i]);
+    if (degree == 0) continue;
+    double r = row - s->value[0] * degree * s->vector[i];
+    squares += r * r / degree;
+  }
+  assert_close(norm, 1, 1e-9);
+  assert_true(fabs(mean) <= 1e-9 * scale);
+  assert_close(sqrt(squares), s->residual, 1e-9);
+}
+
+static void check_value(edges e, bool weighted, const char *solver, double expected) {
+  sr_context *ctx = test_context(1);
+  sr_graph *graph = NULL;
+  assert_ok(ctx, graph_of(ctx, &e, weighted, &graph));
+  sr_spectrum *spectrum = solve(ctx, graph, solver, 1);
+  const sr_spectrum_view *view = sr_spectrum_get(spectrum);
+  assert_relative(view->value[0], expected, 1e-6);
+  check_pair(graph, view);
+  sr_spectrum_free(&spectrum);
+  sr_graph_free(&graph);
+  sr_context_free(&ctx);
+  free_edges(&e);
+}
+
+static const char *const SOLVERS[] = {"dense", "lanczos", "multilevel", "auto"};
+enum { SOLVER_COUNT = sizeof SOLVERS / sizeof *SOLVERS };
+
+/* ---- closed forms ------------------------------------------------------------------------- */
+
+static void path_has_its_closed_form(void **state) {
+  (void)state;
+  for (int64_t n = 2; n <= 300; n = n * 3 + 1) {
+    for (int s = 0; s < SOLVER_COUNT; s++)
+      check_value(path_edges(n), false, SOLVERS[s], 2 * pow(sin(PI / (2 * (double)(n - 1))), 2));
+  }
+  check_value(path_edges(20000), false, "multilevel", 2 * pow(sin(PI / (2 * 19999.0)), 2));
+}
+
+static void ring_star_and_complete_have_theirs(void **state) {
+  (void)state;
+  for (int s = 0; s < SOLVER_COUNT; s++) {
+    edges ring = path_edges(120), star = {.nodes = 150}, complete = {.nodes = 40};
+    add_edge(&ring, 0, 119, 1);
+    check_value(ring, false, SOLVERS[s], 1 - cos(2 * PI / 120));
+    for (int64_t i = 1; i < 150; i++) add_edge(&star, 0, i, 1);
+    check_value(star, false, SOLVERS[s], 1);
+    for (int64_t i = 0; i < 40; i++) {
+      for (int64_t j = 0; j < i; j++) add_edge(&complete, i, j, 1);
+    }
+    check_value(complete, false, SOLVERS[s], 40.0 / 39);
+  }
+}
+
+static void products_have_theirs(void **state) {
+  (void)state;
+  /* W = W1 x D2 + D1 x W2 is a product of walks: lambda_2 is half the smaller of both. */
+  for (int s = 0; s < SOLVER_COUNT; s++)
+    check_value(grid_edges(17, 12, true), true, SOLVERS[s], 0.5 * (1 - cos(PI / 16)));
+  check_value(grid_edges(150, 140, true), true, "auto", 0.5 * (1 - cos(PI / 149)));
+  edges torus = {.nodes = 60 * 50};
+  for (int64_t r = 0; r < 60; r++) {
+    for (int64_t c = 0; c < 50; c++) {
+      add_edge(&torus, r * 50 + c, r * 50 + (c + 1) % 50, 1);
+      add_edge(&torus, r * 50 + c, (r + 1) % 60 * 50 + c, 1);
+    }
+  }
+  check_value(torus, false, "multilevel", 0.5 * (1 - cos(2 * PI / 60)));
+  edges cube = {.nodes = 256};
+  for (int64_t i = 0; i < 256; i++) {
+    for (int64_t bit = 1; bit < 256; bit *= 2) {
+      if (i < (i ^ bit)) add_edge(&cube, i, i ^ bit, 1);
+    }
+  }
+  check_value(cube, false, "lanczos", 2.0 / 8);
+}
+
+/* ---- windows ------------------------------------------------------------------------------ */
+
+static sr_graph *window_graph(sr_context *ctx, int64_t n, int32_t tau, const int32_t *group,
+                              int32_t groups) {
+  float *x = calloc((size_t)n, sizeof *x);
+  const char *names[] = {"a", "b", "c", "d"};
+  sr_table_view view = {
+      .rows = n, .features = 1, .x = x, .group = group, .groups = {groups, names}};
+  sr_table *table = NULL;
+  sr_graph *graph = NULL;
+  sr_graph_options options;
+  sr_graph_options_init(&options);
+  options.builder = "time";
+  options.tau = tau;
+  assert_ok(ctx, sr_table_new(ctx, &view, &table));
+  assert_ok(ctx, sr_graph_build(ctx, table, &options, &graph));
+  sr_table_free(&table);
+  free(x);
+  return graph;
+}
+
+static void windows_agree_with_lapack(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  const int64_t sizes[] = {3, 7, 30, 101, 400};
+  for (int k = 0; k < 5; k++) {
+    for (int32_t tau = 1; tau <= 20; tau += 4) {
+      sr_graph *graph = window_graph(ctx, sizes[k], tau, NULL, 0);
+      sr_spectrum *fast = solve(ctx, graph, "auto", 1), *slow = solve(ctx, graph, "dense", 1);
+      assert_relative(sr_spectrum_get(fast)->value[0], sr_spectrum_get(slow)->value[0], 1e-6);
+      check_pair(graph, sr_spectrum_get(fast));
+      if (sizes[k] > 2 * tau) assert_string_equal(sr_spectrum_get(fast)->solver, "window");
+      sr_spectrum_free(&fast);
+      sr_spectrum_free(&slow);
+      sr_graph_free(&graph);
+    }
+  }
+  sr_context_free(&ctx);
+}
+
+static void long_windows_agree_with_the_multilevel_solver(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  sr_graph *graph = window_graph(ctx, 30000, 5, NULL, 0);
+  sr_spectrum *closed = solve(ctx, graph, "window", 1);
+  sr_spectrum *iterated = solve(ctx, graph, "multilevel", 1);
+  const sr_spectrum_view *a = sr_spectrum_get(closed), *b = sr_spectrum_get(iterated);
+  assert_relative(b->value[0], a->value[0], 1e-6);
+  for (int64_t i = 1; i < a->nodes; i++) assert_true(a->vector[i] > a->vector[i - 1]);
+  for (int64_t i = 0; i < a->nodes; i += 997) assert_close(a->vector[i], b->vector[i], 1e-5);
+  sr_spectrum_free(&closed);
+  sr_spectrum_free(&iterated);
+  sr_graph_free(&graph);
+  sr_context_free(&ctx);
+}
+
+static void the_longest_run_counts(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  int32_t group[100];
+  for (int i = 0; i < 100; i++) group[i] = i < 20 ? 0 : i < 75 ? 1 : 2;
+  sr_graph *graph = window_graph(ctx, 100, 1, group, 3);
+  sr_spectrum *spectrum = solve(ctx, graph, "auto", 2);
+  const sr_spectrum_view *view = sr_spectrum_get(spectrum);
+  assert_int_equal(view->components, 3);
+  assert_relative(view->value[0], 1 - cos(PI / 54), 1e-9);
+  assert_relative(view->value[1], 1 - cos(2 * PI / 54), 1e-9);
+  for (int i = 0; i < 100; i++) {
+    if (i == 47) continue; /* the middle, zero up to rounding */
+    assert_true((view->vector[i] != 0) == (i >= 20 && i < 75));
+  }
+  check_pair(graph, view);
+  sr_spectrum_free(&spectrum);
+  sr_graph_free(&graph);
+  sr_context_free(&ctx);
+}
+
+/* ---- random graphs against LAPACK --------------------------------------------------------- */
+
+static int64_t below(sr__random *random, int64_t bound) {
+  return (int64_t)sr__random_below(random, (uint64_t)bound);
+}
+
+static void add_clique(edges *e, int64_t first, int64_t count) {
+  for (int64_t i = 0; i < count; i++) {
+    for (int64_t j = 0; j < i; j++) add_edge(e, first + i, first + j, 1);
+  }
+}
+
+static void add_tree(edges *e, sr__random *random, int64_t first, int64_t count, int64_t reach) {
+  for (int64_t i = 1; i < count; i++) {
+    int64_t back = i < reach ? i : reach;
+    add_edge(e, first + i, first + i - 1 - below(random, back), 0.1 + sr__random_uniform(random));
+  }
+}
+
+/* Six kinds: trees, trees with chords, two pieces, cliques on a bridge, a star on a clique, grids
+ * with chords. */
+static edges random_edges(sr__random *random, int kind, int64_t most) {
+  edges e = {.nodes = 3 + below(random, most)};
+  int64_t n = e.nodes, half = n / 2 + 1;
+  if (kind == 0) add_tree(&e, random, 0, n, n);
+  if (kind == 1 || kind == 5) add_tree(&e, random, 0, n, kind == 1 ? 3 : n);
+  if (kind == 2) {
+    add_tree(&e, random, 0, half, 4);
+    add_tree(&e, random, half, n - half, 4);
+  }
+  if (kind == 3) {
+    int64_t side = half > 12 ? 12 : half;
+    e.nodes = 2 * side;
+    add_clique(&e, 0, side);
+    add_clique(&e, side, side);
+    add_edge(&e, 0, side, 0.3);
+  }
+  if (kind == 4) {
+    int64_t side = n > 20 ? 10 : n / 2;
+    add_clique(&e, 0, side);
+    for (int64_t i = side; i < n; i++) add_edge(&e, below(random, 2) ? 0 : i - 1, i, 2);
+  }
+  int64_t chords = kind == 1 ? n / 4 : kind == 5 ? 3 * n : 0;
+  for (int64_t c = 0; c < chords; c++)
+    add_edge(&e, below(random, n), below(random, n), 0.1 + sr__random_uniform(random));
+  return e;
+}
+
+static void random_graphs_agree_with_lapack(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  int rounds = getenv("SR_FULL") ? 2000 : 240;
+  for (int round = 0; round < rounds; round++) {
+    sr__random random;
+    sr__random_init(&random, 7, SR_PURPOSE_TEST, 1, (uint64_t)round);
+    edges e = random_edges(&random, round % 6, round % 10 == 9 ? 400 : 90);
+    sr_graph *graph = NULL;
+    assert_ok(ctx, graph_of(ctx, &e, round % 2 == 0, &graph));
+    sr_spectrum *reference = solve(ctx, graph, "dense", 1);
+    const sr_spectrum_view *expected = sr_spectrum_get(reference);
+    for (int s = 1; s < SOLVER_COUNT; s++) {
+      sr_spectrum *spectrum = solve(ctx, graph, SOLVERS[s], 1);
+      const sr_spectrum_view *view = sr_spectrum_get(spectrum);
+      if (fabs(view->value[0] / expected->value[0] - 1) > 1e-6)
+        fail_msg("round %d, %lld nodes, %s: %.12g instead of %.12g", round, (long long)e.nodes,
+                 view->solver, view->value[0], expected->value[0]);
+      assert_int_equal(view->components, expected->components);
+      check_pair(graph, view);
+      sr_spectrum_free(&spectrum);
+    }
+    assert_true(expected->residual < 1e-12);
+    sr_spectrum_free(&reference);
+    sr_graph_free(&graph);
+    free_edges(&e);
+  }
+  sr_context_free(&ctx);
+}
+
+static void several_pairs_agree_with_lapack(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  edges e = grid_edges(23, 31, false);
+  sr_graph *graph = NULL;
+  assert_ok(ctx, graph_of(ctx, &e, false, &graph));
+  sr_spectrum *reference = solve(ctx, graph, "dense", 5);
+  for (int s = 1; s < SOLVER_COUNT; s++) {
+    sr_spectrum *spectrum = solve(ctx, graph, SOLVERS[s], 5);
+    for (int p = 0; p < 5; p++)
+      assert_relative(sr_spectrum_get(spectrum)->value[p], sr_spectrum_get(reference)->value[p],
+                      1e-6);
+    sr_spectrum_free(&spectrum);
+  }
+  sr_spectrum_free(&reference);
+  sr_graph_free(&graph);
+  free_edges(&e);
+  sr_context_free(&ctx);
+}
+
+/* ---- behaviour ---------------------------------------------------------------------------- */
+
+static void other_labels_give_the_same_value(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  edges e = grid_edges(130, 110, false), shuffled = {.nodes = e.nodes};
+  int32_t *name = malloc((size_t)e.nodes * sizeof *name);
+  sr__random random;
+  sr__random_init(&random, 3, SR_PURPOSE_TEST, 0, 0);
+  for (int64_t i = 0; i < e.nodes; i++) name[i] = (int32_t)i;
+  sr__random_shuffle(&random, name, e.nodes);
+  for (int64_t k = 0; k < e.count; k++) add_edge(&shuffled, name[e.from[k]], name[e.to[k]], 1);
+  sr_graph *a = NULL, *b = NULL;
+  assert_ok(ctx, graph_of(ctx, &e, false, &a));
+  assert_ok(ctx, graph_of(ctx, &shuffled, false, &b));
+  sr_spectrum *one = solve(ctx, a, "multilevel", 1), *two = solve(ctx, b, "multilevel", 1);
+  const sr_spectrum_view *v = sr_spectrum_get(one), *w = sr_spectrum_get(two);
+  assert_relative(v->value[0], w->value[0], 1e-6);
+  double sign = v->vector[0] * w->vector[name[0]] < 0 ? -1 : 1;
+  for (int64_t i = 0; i < e.nodes; i += 37)
+    assert_close(v->vector[i], sign * w->vector[name[i]], 1e-4);
+  sr_spectrum_free(&one);
+  sr_spectrum_free(&two);
+  sr_graph_free(&a);
+  sr_graph_free(&b);
+  free(name);
+  free_edges(&e);
+  free_edges(&shuffled);
+  sr_context_free(&ctx);
+}
+
+static void the_thread_count_does_not_show(void **state) {
+  (void)state;
+  edges e = grid_edges(300, 251, false);
+  double *first[2] = {NULL, NULL};
+  const int threads[] = {1, 2, 8};
+  const char *const solvers[] = {"multilevel", "lanczos"};
+  for (int t = 0; t < 3; t++) {
+    for (int s = 0; s < 2; s++) {
+      sr_context *ctx = test_context(threads[t]);
+      sr_graph *graph = NULL;
+      assert_ok(ctx, graph_of(ctx, &e, false, &graph));
+      sr_spectrum_options options;
+      sr_spectrum_options_init(&options);
+      options.solver = solvers[s];
+      options.max_iterations = s == 0 ? 4 : 30;
+      sr_spectrum *spectrum = NULL;
+      sr_status status = sr_spectrum_compute(ctx, graph, &options, &spectrum);
+      assert_true(status == SR_OK || status == SR_ERROR_NOT_CONVERGED);
+      size_t bytes = (size_t)e.nodes * sizeof(double);
+      if (t == 0) {
+        first[s] = malloc(bytes);
+        memcpy(first[s], sr_spectrum_get(spectrum)->vector, bytes);
+      }
+      assert_memory_equal(first[s], sr_spectrum_get(spectrum)->vector, bytes);
+      sr_spectrum_free(&spectrum);
+      sr_graph_free(&graph);
+      sr_context_free(&ctx);
+    }
+  }
+  free(first[0]);
+  free(first[1]);
+  free_edges(&e);
+}
+
+static void stopping_early_says_so(void **state) {
+  (void)state;
+  const char *const solvers[] = {"lanczos", "multilevel"};
+  for (int s = 0; s < 2; s++) {
+    sr_context *ctx = test_context(1);
+    edges e = path_edges(3000);
+    sr_graph *graph = NULL;
+    assert_ok(ctx, graph_of(ctx, &e, false, &graph));
+    sr_spectrum_options options;
+    sr_spectrum_options_init(&options);
+    options.solver = solvers[s];
+    options.max_iterations = 2;
+    options.tolerance = 1e-9;
+    sr_spectrum *spectrum = NULL;
+    assert_int_equal(sr_spectrum_compute(ctx, graph, &options, &spectrum), SR_ERROR_NOT_CONVERGED);
+    assert_non_null(spectrum);
+    assert_true(sr_spectrum_get(spectrum)->value[0] > 0);
+    assert_non_null(strstr(sr_context_error(ctx).message, "iterations"));
+    check_pair(graph, sr_spectrum_get(spectrum));
+    sr_spectrum_free(&spectrum);
+    sr_graph_free(&graph);
+    free_edges(&e);
+    sr_context_free(&ctx);
+  }
+}
+
+static void wrong_requests_are_refused(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  edges e = path_edges(5), none = {.nodes = 4};
+  sr_graph *graph = NULL, *empty = NULL;
+  assert_ok(ctx, graph_of(ctx, &e, false, &graph));
+  assert_ok(ctx, graph_of(ctx, &none, false, &empty));
+  sr_spectrum_options options;
+  sr_spectrum *spectrum = NULL;
+  sr_spectrum_options_init(&options);
+  assert_int_equal(sr_spectrum_compute(ctx, empty, &options, &spectrum), SR_ERROR_DATA);
+  options.pairs = 5;
+  assert_int_equal(sr_spectrum_compute(ctx, graph, &options, &spectrum), SR_ERROR_ARGUMENT);
+  options.pairs = 0;
+  assert_int_equal(sr_spectrum_compute(ctx, graph, &options, &spectrum), SR_ERROR_ARGUMENT);
+  sr_spectrum_options_init(&options);
+  options.solver = "guess";
+  assert_int_equal(sr_spectrum_compute(ctx, graph, &options, &spectrum), SR_ERROR_NOT_FOUND);
+  options.solver = "window";
+  assert_int_equal(sr_spectrum_compute(ctx, graph, &options, &spectrum), SR_ERROR_UNSUPPORTED);
+  options.solver = "nystrom";
+  assert_int_equal(sr_spectrum_compute(ctx, graph, &options, &spectrum), SR_ERROR_UNSUPPORTED);
+  assert_non_null(strstr(sr_context_error(ctx).message, "singular"));
+  options.solver = NULL;
+  options.tolerance = 0;
+  assert_int_equal(sr_spectrum_compute(ctx, graph, &options, &spectrum), SR_ERROR_ARGUMENT);
+  assert_null(spectrum);
+  sr_graph_free(&graph);
+  sr_graph_free(&empty);
+  free_edges(&e);
+  sr_context_free(&ctx);
+}
+
+static void the_ramp_fixes_the_sign(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  edges e = grid_edges(40, 9, false);
+  sr_graph *graph = NULL;
+  assert_ok(ctx, graph_of(ctx, &e, false, &graph));
+  for (int s = 0; s < SOLVER_COUNT; s++) {
+    sr_spectrum *spectrum = solve(ctx, graph, SOLVERS[s], 1);
+    assert_true(sr_spectrum_get(spectrum)->vector[0] < 0);
+    assert_true(sr_spectrum_get(spectrum)->vector[e.nodes - 1] > 0);
+    sr_spectrum_free(&spectrum);
+  }
+  sr_graph_free(&graph);
+  free_edges(&e);
+  sr_context_free(&ctx);
+}
+
+static sr_status allocate_and_solve(sr_context *ctx, void *data) {
+  sr_graph *graph = NULL;
+  sr_spectrum *spectrum = NULL;
+  sr_status status = graph_of(ctx, data, false, &graph);
+  const char *const solvers[] = {"multilevel", "lanczos", "dense"};
+  for (int s = 0; s < 3 && status == SR_OK; s++) {
+    sr_spectrum_options options;
+    sr_spectrum_options_init(&options);
+    options.solver = solvers[s];
+    options.tolerance = 1e-2;
+    status = sr_spectrum_compute(ctx, graph, &options, &spectrum);
+    sr_spectrum_free(&spectrum);
+  }
+  sr_graph_free(&graph);
+  return status;
+}
+
+static void every_allocation_may_fail(void **state) {
+  (void)state;
+  edges e = grid_edges(25, 20, false);
+  e.nodes += 30; /* more components, so that the extraction is tried too */
+  add_edge(&e, e.nodes - 1, e.nodes - 2, 1);
+  test_every_allocation(allocate_and_solve, &e);
+  free_edges(&e);
+}
+
+/* ---- what other rooms use ----------------------------------------------------------------- */
+
+static void coarse_graphs_keep_the_quadratic_form(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(2);
+  edges e = grid_edges(150, 131, false);
+  sr_graph *graph = NULL;
+  assert_ok(ctx, graph_of(ctx, &e, false, &graph));
+  sr__csr fine = sr__csr_view(sr_graph_get(graph)), coarse;
+  int32_t *aggregate = malloc((size_t)e.nodes * sizeof *aggregate);
+  assert_ok(ctx, sr__coarsen(ctx, &fine, aggregate, &coarse));
+  assert_true(coarse.nodes < fine.nodes / 3);
+  /* x' L_c x = (P x)' L (P x) for a vector that is not constant, and masses add up. */
+  double form[2] = {0, 0}, mass[2] = {0, 0};
+  for (int64_t i = 0; i < fine.nodes; i++) {
+    for (int64_t a = fine.offset[i]; a < fine.offset[i + 1]; a++) {
+      double d = sin(aggregate[i]) - sin(aggregate[fine.neighbor[a]]);
+      form[0] += d * d;
+    }
+    mass[0] += sr__csr_degree(&fine, i);
+  }
+  for (int64_t i = 0; i < coarse.nodes; i++) {
+    for (int64_t a = coarse.offset[i]; a < coarse.offset[i + 1]; a++) {
+      double d = sin((double)i) - sin(coarse.neighbor[a]);
+      form[1] += coarse.weight[a] * d * d;
+    }
+    mass[1] += coarse.mass[i];
+  }
+  assert_close(form[1], form[0], 1e-12);
+  assert_close(mass[1], mass[0], 1e-12);
+  sr__csr_free(ctx, &coarse);
+  sr_graph_free(&graph);
+  free(aggregate);
+  free_edges(&e);
+  sr_context_free(&ctx);
+}
+
+static void a_second_vector_is_given(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  edges e = grid_edges(60, 57, false);
+  sr_graph *graph = NULL;
+  assert_ok(ctx, graph_of(ctx, &e, false, &graph));
+  sr_spectrum *reference = solve(ctx, graph, "lanczos", 2);
+  sr__csr csr = sr__csr_view(sr_graph_get(graph));
+  double *x = malloc((size_t)e.nodes * sizeof *x), *y = malloc((size_t)e.nodes * sizeof *y);
+  sr__fiedler_options options = sr__fiedler_defaults();
+  sr__fiedler_result result;
+  assert_ok(ctx, sr__fiedler(ctx, &csr, &options, x, y, &result));
+  assert_true(result.converged);
+  assert_relative(result.value, sr_spectrum_get(reference)->value[0], 1e-6);
+  assert_relative(result.value_second, sr_spectrum_get(reference)->value[1], 1e-3);
+  double product = 0;
+  for (int64_t i = 0; i < e.nodes; i++) product += sr__csr_degree(&csr, i) * x[i] * y[i];
+  assert_true(fabs(product) < 1e-4);
+  options.start = x;
+  assert_ok(ctx, sr__fiedler(ctx, &csr, &options, y, NULL, &result));
+  assert_relative(result.value, sr_spectrum_get(reference)->value[0], 1e-6);
+  assert_true(result.iterations <= 2);
+  sr_spectrum_free(&reference);
+  sr_graph_free(&graph);
+  free(x);
+  free(y);
+  free_edges(&e);
+  sr_context_free(&ctx);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(path_has_its_closed_form),
+      cmocka_unit_test(ring_star_and_complete_have_theirs),
+      cmocka_unit_test(products_have_theirs),
+      cmocka_unit_test(windows_agree_with_lapack),
+      cmocka_unit_test(long_windows_agree_with_the_multilevel_solver),
+      cmocka_unit_test(the_longest_run_counts),
+      cmocka_unit_test(random_graphs_agree_with_lapack),
+      cmocka_unit_test(several_pairs_agree_with_lapack),
+      cmocka_unit_test(other_labels_give_the_same_value),
+      cmocka_unit_test(the_thread_count_does_not_show),
+      cmocka_unit_test(stopping_early_says_so),
+      cmocka_unit_test(wrong_requests_are_refused),
+      cmocka_unit_test(the_ramp_fixes_the_sign),
+      cmocka_unit_test(every_allocation_may_fail),
+      cmocka_unit_test(coarse_graphs_keep_the_quadratic_form),
+      cmocka_unit_test(a_second_vector_is_given),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
