@@ -131,6 +131,16 @@ static void choose(sr_dependence *d, const time_work *w, double z) {
 
 /* ---- telling ------------------------------------------------------------------------------ */
 
+/* Dependence inside the groups alone leaves about iact * groups / n of the variance between them.
+ * The T inside follows from the steps: they do not see the levels, which are a constant. */
+static bool groups_differ(const sr_dependence *d, const time_work *w) {
+  const sr_dependence_view *v = &d->view;
+  if (v->groups < 2 || w->lags.count < 2) return false;
+  double inside = (1.0 - v->group_share) / (1.0 - sr__lags_correlation(&w->lags, 1, -1));
+  double expected = (2.0 * fmax(inside, 1.0) - 1.0) * (double)v->groups / (double)v->rows;
+  return v->group_share > 0.1 + 2.0 * expected;
+}
+
 static void warn_rows(sr_dependence *d, const time_work *w) {
   if (w->rows.time_missing)
     sr__dependence_warn(d, "the time is missing in some rows; rows are taken in file order");
@@ -146,9 +156,7 @@ static void warn_rows(sr_dependence *d, const time_work *w) {
   if (w->columns.count > 0 && !isfinite(d->view.tmix.estimate))
     sr__dependence_warn(d, "the runs are too short to measure dependence inside them (longest: "
                         "%lld rows)", (long long)w->rows.longest_run);
-  if (d->view.groups > 1 && isfinite(d->view.iact) &&
-      d->view.group_share > 0.1 + 2.0 * d->view.iact_pooled * (double)d->view.groups /
-                                      (double)d->view.rows)
+  if (groups_differ(d, w))
     sr__dependence_warn(d,
                         "%.0f %% of the variance lies between the %lld groups: rows of one group "
                         "never become new to each other, so hold out whole groups",

@@ -109,14 +109,21 @@ static sr_status solve_half(sr_context *ctx, const transition_work *work, half_g
                            vectors ? half->vector : NULL);
 }
 
+/* How far the largest noise eigenvalue scatters about its edge 2 sqrt(s) (Tracy and Widom's law has
+ * a standard deviation of 1.27). */
+static double edge_scatter(double s, int32_t cells) {
+  return 1.3 * sqrt(s) * pow(cells, -2.0 / 3.0);
+}
+
 /* Counting noise lifts the second eigenvalue from theta to theta + s (1 - theta^2) / theta, s =
  * (cells - 2) / (2 pairs): the deformed semicircle for independent rows (where everything below
- * 2 sqrt(s) is noise), second-order perturbation for dependent ones. This is the inverse. */
-static double remove_noise(double lambda, double s) {
+ * 2 sqrt(s) is noise), second-order perturbation for dependent ones. This is the inverse; what lies
+ * within two deviations of the edge counts as noise. */
+static double remove_noise(double lambda, double s, int32_t cells) {
   if (!(lambda > 0.0)) return 0.0;
   if (lambda >= 1.0) return 1.0;
   double root = lambda * lambda - 4.0 * s * (1.0 - s);
-  if (root < 0.0) return 0.0;
+  if (root < 0.0 || lambda < 2.0 * sqrt(s) + 2.0 * edge_scatter(s, cells)) return 0.0;
   double theta = (lambda + sqrt(root)) / (2.0 * (1.0 - s));
   return theta < 1.0 ? theta : 1.0;
 }
@@ -182,12 +189,11 @@ static double timescale(double lambda) {
  * fluctuation (Tracy-Widom scale) is added and the ends are mapped through the noise removal. */
 static sr_scale make_scale(double lambda, double variance, double s, int32_t cells, double z) {
   sr_scale scale = {"slow-graph", NAN, NAN, NAN};
-  double theta = remove_noise(lambda, s);
-  double edge = 1.3 * sqrt(s) * pow(cells, -2.0 / 3.0);
+  double theta = remove_noise(lambda, s, cells), edge = edge_scatter(s, cells);
   double error = z * sqrt(variance + (1.0 - theta * theta) * edge * edge) / (1.0 - lambda);
   scale.estimate = timescale(theta);
-  scale.low = timescale(remove_noise(1.0 - (1.0 - lambda) * exp(error), s));
-  scale.high = timescale(fmax(sqrt(s), remove_noise(1.0 - (1.0 - lambda) * exp(-error), s)));
+  scale.low = timescale(remove_noise(1.0 - (1.0 - lambda) * exp(error), s, cells));
+  scale.high = timescale(fmax(sqrt(s), remove_noise(1.0 - (1.0 - lambda) * exp(-error), s, cells)));
   return scale;
 }
 
@@ -211,7 +217,7 @@ static sr_status implied_timescales(sr_context *ctx, transition_work *work, sr__
     }
     double measured = halves_mean(work, lambda[0], lambda[1]);
     double noise = halves_mean(work, s[0], s[1]);
-    double theta = remove_noise(measured, noise);
+    double theta = remove_noise(measured, noise, work->half[0].cells);
     if (!(measured > 4.0 * sqrt(noise)) || theta >= 1.0) break;
     out->implied_lag[i] = (double)lag;
     out->implied_timescale[i] = timescale(pow(theta, 1.0 / (double)lag));
@@ -221,12 +227,13 @@ cleanup:
   return status;
 }
 
-/* A one-step memory has the same implied timescale at every lag. Lags beyond T itself say little;
- * the tolerance is a factor 1.6, widened by the uncertainty of T. */
+/* A one-step memory has the same implied timescale at every lag. Lags far beyond the longest timescale
+ * seen so far say little; the tolerance is a factor 1.6, widened by the uncertainty of T. */
 static bool timescales_bend(const sr__transition *t) {
-  double width = log(t->scale.high / t->scale.low);
+  double width = log(t->scale.high / t->scale.low), longest = t->scale.estimate;
   for (int32_t i = 1; i < t->implied_count; i++) {
-    if (t->implied_lag[i] > t->scale.estimate) break;
+    if (t->implied_lag[i] > 2.5 * longest) break;
+    longest = fmax(longest, t->implied_timescale[i]);
     if (fabs(log(t->implied_timescale[i] / t->implied_timescale[0])) > log(1.6) + 0.6 * width)
       return true;
   }
@@ -265,7 +272,7 @@ static void estimate_gap(const transition_work *work, const float *eigenvector, 
   double lambda[2] = {work->half[0].value[1], work->half[1].value[1]};
   double measured = halves_mean(work, lambda[0], lambda[1]);
   double s = halves_mean(work, noise_of(&work->half[0]), noise_of(&work->half[1]));
-  out->lambda = remove_noise(measured, s);
+  out->lambda = remove_noise(measured, s, out->cells);
   out->connected = lambda[0] < 1.0 - 1e-9 && lambda[1] < 1.0 - 1e-9;
   if (!out->connected) return;
   double variance = eigenvalue_variance(work, eigenvector, lambda);
