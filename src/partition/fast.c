@@ -1,7 +1,9 @@
 /* The fast mode: coarsen once, cut the coarse graph, refine all cuts on every level back. */
 #include "partition.h"
 
-enum { COARSE_NODES_PER_PART = 200, LEAST_COARSE_NODES = 4000 };
+/* The coarse graph has about this many nodes a part; large graphs are coarsened by at most this
+ * factor, since their borders are long. */
+enum { COARSE_NODES_PER_PART = 500, MOST_SHRINKING = 150 };
 
 static void check_balance(const sr__piece *piece, int32_t parts, int64_t highest,
                           const int32_t *label, int64_t *rows, bool *balanced) {
@@ -44,7 +46,7 @@ sr_status sr__fast_labels(sr_context *ctx, const sr__piece *piece, int32_t parts
   int32_t *coarse = NULL;
   int64_t *rows = NULL;
   int64_t coarsest = (int64_t)COARSE_NODES_PER_PART * parts;
-  if (coarsest < LEAST_COARSE_NODES) coarsest = LEAST_COARSE_NODES;
+  if (coarsest < piece->rows / MOST_SHRINKING) coarsest = piece->rows / MOST_SHRINKING;
   SR_TRY(sr__ladder_build(ctx, piece, coarsest, &ladder));
   const sr__piece *top = &ladder.piece[ladder.levels - 1];
   SR_NEW(ctx, coarse, top->graph.nodes);
