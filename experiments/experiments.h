@@ -6,6 +6,7 @@
 
 extern const experiment claim_cut;
 extern const experiment claim_lfa;
+extern const experiment claim_ntk;
 extern const experiment claim_pairwise_covariance;
 
 #endif

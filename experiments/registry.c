@@ -7,6 +7,7 @@ static const experiment *const registered[] = {
     &claim_pairwise_covariance,
     &claim_cut,
     &claim_lfa,
+    &claim_ntk,
     NULL,
 };
 
