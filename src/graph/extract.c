@@ -26,8 +26,8 @@ static sr_status count_rows(sr_context *worker, void *data, int64_t chunk, int s
 
 enum { SHORT_ROW = 16 };
 
-/* Each neighbour goes to the place that the number of smaller ones says: no branch depends on the
- * data, and a row's neighbours are distinct. */
+/* Each neighbour goes to the place that the number of those before it says (equal ones in their
+ * order): no branch depends on the data. */
 static void sort_short_row(int32_t *neighbor, float *weight, int64_t count) {
   int32_t name[SHORT_ROW];
   float kept[SHORT_ROW];
@@ -35,7 +35,8 @@ static void sort_short_row(int32_t *neighbor, float *weight, int64_t count) {
   for (int i = 0; i < count && weight; i++) kept[i] = weight[i];
   for (int i = 0; i < count; i++) {
     int32_t rank = 0;
-    for (int j = 0; j < SHORT_ROW; j++) rank += name[j] < name[i];
+    for (int j = 0; j < SHORT_ROW; j++)
+      rank += (name[j] < name[i]) | ((name[j] == name[i]) & (j < i));
     neighbor[rank] = name[i];
     if (weight) weight[rank] = kept[i];
   }

@@ -35,6 +35,19 @@ enum { SR__KDTREE_DIMENSIONS = 8 };
 SR_MUST_CHECK sr_status sr__knn_tree(sr_context *ctx, const double *const *column, int64_t rows,
                                      int32_t dimension, int32_t k, sr__knn *knn);
 
+/* Exact, n^2 products. `x` is row-major; k < rows or k = 0. */
+SR_MUST_CHECK sr_status sr__knn_all_pairs(sr_context *ctx, const float *x, int64_t rows,
+                                          int32_t dimension, int32_t k, sr__knn *knn);
+/* Approximate: each point is compared with the points of the clusters nearest to its own, then
+ * lists are joined. `recall` is measured on a sample of points. */
+SR_MUST_CHECK sr_status sr__knn_clustered(sr_context *ctx, const float *x, int64_t rows,
+                                          int32_t dimension, int32_t k, uint64_t seed,
+                                          sr__knn *knn);
+/* Offers the neighbours of its neighbours to every list, for a round or two. `distance` are the
+ * squared distances of the lists. */
+SR_MUST_CHECK sr_status sr__knn_improve(sr_context *ctx, const float *x, int32_t dimension,
+                                        double *distance, sr__knn *knn);
+
 /* The graph that joins two rows where one is among the k nearest of the other. Frees the
  * lists. */
 SR_MUST_CHECK sr_status sr__graph_from_knn(sr_context *ctx, sr__knn *knn, const char *builder,

@@ -1,0 +1,431 @@
+/* Neighbours among features: all pairs and near clusters against brute force; what counts as a
+ * feature; RBF weights; the transition graph. */
+#include "core/random.h"
+#include "graph/features.h"
+#include "graph/knn.h"
+#include "graph_check.h"
+
+typedef struct points {
+  int64_t rows;
+  int32_t dimension;
+  float *x; /* row-major */
+} points;
+
+typedef enum points_kind { NORMAL, CLUSTERED, BINARY, REPEATED, OUTLIER, POINT_KINDS } points_kind;
+
+static points make_points(points_kind kind, int64_t rows, int32_t dimension, uint64_t unit) {
+  points made = {rows, dimension, malloc((size_t)(rows * dimension) * sizeof(float))};
+  sr__random random;
+  sr__random_init(&random, 21, SR_PURPOSE_TEST, 0, unit);
+  for (int64_t i = 0; i < rows; i++) {
+    for (int32_t j = 0; j < dimension; j++) {
+      double value = sr__random_normal(&random);
+      if (kind == CLUSTERED) value = 0.2 * value + (double)((i % 7) * (j % 3));
+      if (kind == BINARY) value = value > 0.8;
+      if (kind == REPEATED) value = (double)((i / 5) % 3 + j);
+      if (kind == OUTLIER && i == 3) value = 1e6;
+      made.x[i * dimension + j] = (float)value;
+    }
+  }
+  return made;
+}
+
+static double points_distance(const points *p, int64_t a, int64_t b) {
+  double sum = 0;
+  for (int32_t j = 0; j < p->dimension; j++) {
+    double gap = (double)p->x[a * p->dimension + j] - p->x[b * p->dimension + j];
+    sum += gap * gap;
+  }
+  return sum;
+}
+
+static const points *sorted_points;
+static int64_t sorted_row;
+
+static int nearer(const void *left, const void *right) {
+  int64_t a = *(const int32_t *)left, b = *(const int32_t *)right;
+  double da = points_distance(sorted_points, sorted_row, a);
+  double db = points_distance(sorted_points, sorted_row, b);
+  if (da != db) return da < db ? -1 : 1;
+  if (llabs(a - sorted_row) != llabs(b - sorted_row))
+    return llabs(a - sorted_row) < llabs(b - sorted_row) ? -1 : 1;
+  return a < b ? -1 : 1;
+}
+
+static void brute_force(const points *p, int64_t row, int32_t *all) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < p->rows; i++) {
+    if (i != row) all[count++] = (int32_t)i;
+  }
+  sorted_points = p;
+  sorted_row = row;
+  qsort(all, (size_t)count, sizeof *all, nearer);
+}
+
+/* ---- all pairs and clusters --------------------------------------------------------------- */
+
+static void all_pairs_are_exact(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(2);
+  const int64_t sizes[] = {2, 7, 16, 33, 250};
+  int32_t all[400];
+  for (int kind = 0; kind < POINT_KINDS; kind++) {
+    for (int size = 0; size < 5; size++) {
+      points p = make_points((points_kind)kind, sizes[size], 9 + 3 * size, (uint64_t)kind);
+      int32_t k = sizes[size] > 20 ? 10 : 1;
+      sr__knn knn = {0};
+      assert_ok(ctx, sr__knn_all_pairs(ctx, p.x, p.rows, p.dimension, k, &knn));
+      for (int64_t i = 0; i < p.rows; i++) {
+        brute_force(&p, i, all);
+        assert_memory_equal(knn.neighbor + i * k, all, (size_t)k * sizeof *all);
+      }
+      sr__knn_free(ctx, &knn);
+      free(p.x);
+    }
+  }
+  sr_context_free(&ctx);
+}
+
+/* Lists name distinct places, and the recall on the sample is near the recall on all points. */
+static void clustered_lists_have_their_recall(void **state) {
+  (void)state;
+  enum { N = 3000, K = 10 };
+  sr_context *ctx = test_context(2);
+  for (int kind = 0; kind < POINT_KINDS; kind++) {
+    points p = make_points((points_kind)kind, N, 12, 40 + (uint64_t)kind);
+    sr__knn knn = {0}, exact = {0};
+    assert_ok(ctx, sr__knn_clustered(ctx, p.x, N, 12, K, 1, &knn));
+    assert_ok(ctx, sr__knn_all_pairs(ctx, p.x, N, 12, K, &exact));
+    int64_t found = 0;
+    for (int64_t place = 0; place < N; place++) {
+      const int32_t *truth = exact.neighbor + (int64_t)knn.row[place] * K;
+      for (int s = 0; s < K; s++) {
+        int32_t row = knn.row[knn.neighbor[place * K + s]];
+        assert_int_not_equal(row, knn.row[place]);
+        for (int t = 0; t < K; t++) found += truth[t] == row;
+        for (int t = 0; t < s; t++)
+          assert_int_not_equal(knn.neighbor[place * K + s], knn.neighbor[place * K + t]);
+      }
+    }
+    double recall = (double)found / (N * K);
+    assert_true(recall > 0.9);
+    /* 252 lists of ten: three standard errors of a share near 0.95 are below 0.03. */
+    assert_true(fabs(recall - knn.recall) < 0.03);
+    sr__knn_free(ctx, &knn);
+    sr__knn_free(ctx, &exact);
+    free(p.x);
+  }
+  sr_context_free(&ctx);
+}
+
+static void clusters_do_not_see_threads(void **state) {
+  (void)state;
+  points p = make_points(CLUSTERED, 20000, 10, 60);
+  const int threads[] = {1, 2, 8};
+  sr_graph *graph[3] = {NULL};
+  for (int t = 0; t < 3; t++) {
+    sr_context *ctx = test_context(threads[t]);
+    sr__knn knn = {0};
+    assert_ok(ctx, sr__knn_clustered(ctx, p.x, p.rows, p.dimension, 10, 7, &knn));
+    assert_ok(ctx, sr__graph_from_knn(ctx, &knn, "features", &graph[t]));
+    sr_context_free(&ctx);
+  }
+  graph_check_invariants(sr_graph_get(graph[0]));
+  assert_true(sr_graph_get(graph[0])->recall == sr_graph_get(graph[2])->recall);
+  for (int t = 1; t < 3; t++) graph_check_equal(sr_graph_get(graph[0]), sr_graph_get(graph[t]));
+  for (int t = 0; t < 3; t++) sr_graph_free(&graph[t]);
+  free(p.x);
+}
+
+/* ---- the builder -------------------------------------------------------------------------- */
+
+static const char *const colors[] = {"red", "green", "blue"};
+
+/* Two numbers with gaps, a constant, a colour. */
+typedef struct mixed_table {
+  float x[4 * 60];
+  sr_dictionary categories[4];
+  sr_table_view view;
+} mixed_table;
+
+static void make_mixed(mixed_table *mixed) {
+  sr__random random;
+  sr__random_init(&random, 23, SR_PURPOSE_TEST, 0, 0);
+  memset(mixed->categories, 0, sizeof mixed->categories);
+  mixed->categories[3] = (sr_dictionary){3, colors};
+  for (int i = 0; i < 60; i++) {
+    mixed->x[i] = (float)(100.0 + 5.0 * sr__random_normal(&random));
+    mixed->x[60 + i] = i % 9 ? (float)sr__random_normal(&random) : NAN;
+    mixed->x[120 + i] = 3.0f;
+    mixed->x[180 + i] = i % 10 ? (float)(i % 3) : NAN;
+  }
+  mixed->view =
+      (sr_table_view){.rows = 60, .features = 4, .x = mixed->x, .categories = mixed->categories};
+}
+
+/* Standardised by hand: the mean of a column is 0, its variance 1; gaps are 0; colours are one
+ * column each, and two random colours are sqrt(2) apart on average in the square. */
+static void features_are_made_comparable(void **state) {
+  (void)state;
+  static mixed_table mixed;
+  make_mixed(&mixed);
+  sr_context *ctx = test_context(1);
+  sr__features features = {0};
+  assert_ok(ctx, sr__features_standardize(ctx, &mixed.view, &features));
+  assert_int_equal(features.columns, 5);
+  for (int j = 0; j < 2; j++) {
+    double sum = 0, square = 0;
+    int known = 0;
+    for (int i = 0; i < 60; i++) {
+      double value = features.x[i * 5 + j];
+      if (isnan(mixed.x[j * 60 + i])) assert_true(value == 0);
+      known += !isnan(mixed.x[j * 60 + i]);
+      sum += value;
+      square += value * value;
+    }
+    assert_close(sum / known, 0, 1e-6);
+    assert_close(square / known, 1, 1e-6);
+  }
+  double total = 0;
+  int pairs = 0;
+  for (int a = 0; a < 60; a++) {
+    for (int b = 0; b < 60; b++) {
+      if (a % 10 == 0 || b % 10 == 0) continue;
+      for (int c = 2; c < 5; c++)
+        total += pow((double)features.x[a * 5 + c] - features.x[b * 5 + c], 2);
+      pairs++;
+    }
+  }
+  assert_close(total / pairs, 2.0, 1e-6);
+  sr__features_free(ctx, &features);
+  sr_context_free(&ctx);
+}
+
+static void check_features_graph(sr_context *ctx, const sr_table_view *view, int32_t k) {
+  sr__features features = {0};
+  sr_graph_options options;
+  sr_graph_options_init(&options);
+  options.builder = "features";
+  options.k = k;
+  sr_graph *graph = NULL;
+  assert_ok(ctx, graph_build_view(ctx, view, &options, &graph));
+  assert_ok(ctx, sr__features_standardize(ctx, view, &features));
+  points p = {view->rows, (int32_t)features.columns, features.x};
+  int64_t n = view->rows;
+  bool *joined = calloc((size_t)(n * n), sizeof *joined);
+  int32_t *all = malloc((size_t)n * sizeof *all);
+  for (int64_t i = 0; i < n; i++) {
+    brute_force(&p, i, all);
+    for (int32_t s = 0; s < k; s++) joined[i * n + all[s]] = joined[all[s] * n + i] = true;
+  }
+  graph_check_invariants(sr_graph_get(graph));
+  for (int64_t a = 0; a < n * n; a++)
+    assert_int_equal(joined[a], graph_find_arc(sr_graph_get(graph), a / n, a % n) >= 0);
+  free(joined);
+  free(all);
+  sr__features_free(ctx, &features);
+  sr_graph_free(&graph);
+}
+
+static void feature_graphs_join_nearest(void **state) {
+  (void)state;
+  static mixed_table mixed;
+  make_mixed(&mixed);
+  sr_context *ctx = test_context(2);
+  check_features_graph(ctx, &mixed.view, 4);
+  float wide[12 * 80];
+  points p = make_points(NORMAL, 80, 12, 70);
+  for (int i = 0; i < 80; i++) {
+    for (int j = 0; j < 12; j++) wide[j * 80 + i] = i % 11 ? p.x[i * 12 + j] : NAN;
+  }
+  sr_table_view view = {.rows = 80, .features = 12, .x = wide};
+  check_features_graph(ctx, &view, 10);
+  free(p.x);
+  float constant[] = {1, 1, 1};
+  view = (sr_table_view){.rows = 3, .features = 1, .x = constant};
+  sr_graph_options options;
+  sr_graph_options_init(&options);
+  options.builder = "features";
+  sr_graph *graph = NULL;
+  assert_int_equal(graph_build_view(ctx, &view, &options, &graph), SR_ERROR_DATA);
+  sr_context_free(&ctx);
+}
+
+/* ---- weights ------------------------------------------------------------------------------ */
+
+static int compare_doubles(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* exp(-d^2 / 2 s^2) with s^2 the median squared length, by sorting. */
+static void rbf_weights_follow_the_median(void **state) {
+  (void)state;
+  double xy[2 * 90], lengths[90 * 90];
+  sr__random random;
+  sr__random_init(&random, 25, SR_PURPOSE_TEST, 0, 0);
+  for (int i = 0; i < 180; i++) xy[i] = sr__random_normal(&random);
+  xy[1] = xy[0];
+  xy[91] = xy[90]; /* two rows in one place: length 0, weight 1 */
+  sr_table_view view = {.rows = 90, .coordinate_count = 2, .coordinates = xy};
+  sr_graph_options options;
+  sr_graph_options_init(&options);
+  options.builder = "space";
+  options.weights = SR_WEIGHTS_RBF;
+  sr_context *ctx = test_context(2);
+  sr_graph *graph = NULL;
+  assert_ok(ctx, graph_build_view(ctx, &view, &options, &graph));
+  const sr_graph_view *g = sr_graph_get(graph);
+  graph_check_invariants(g);
+  int64_t positive = 0;
+  for (int64_t i = 0; i < 90; i++) {
+    for (int64_t a = g->offset[i]; a < g->offset[i + 1]; a++) {
+      double dx = xy[i] - xy[g->neighbor[a]], dy = xy[90 + i] - xy[90 + g->neighbor[a]];
+      if (dx * dx + dy * dy > 0) lengths[positive++] = dx * dx + dy * dy;
+    }
+  }
+  qsort(lengths, (size_t)positive, sizeof *lengths, compare_doubles);
+  double median = lengths[(positive - 1) / 2];
+  for (int64_t i = 0; i < 90; i++) {
+    for (int64_t a = g->offset[i]; a < g->offset[i + 1]; a++) {
+      double dx = xy[i] - xy[g->neighbor[a]], dy = xy[90 + i] - xy[90 + g->neighbor[a]];
+      assert_close(g->weight[a], exp(-(dx * dx + dy * dy) / (2 * median)), 1e-6);
+    }
+  }
+  assert_true(g->weight[graph_find_arc(g, 0, 1)] == 1.0f);
+  sr_graph_free(&graph);
+  sr_context_free(&ctx);
+}
+
+/* A weighted window graph is no pure window graph any more. */
+static void weighted_windows_lose_their_closed_form(void **state) {
+  (void)state;
+  static mixed_table mixed;
+  make_mixed(&mixed);
+  sr_context *ctx = test_context(1);
+  sr_graph_options options;
+  sr_graph_options_init(&options);
+  options.tau = 3;
+  options.weights = SR_WEIGHTS_RBF;
+  sr_graph *graph = NULL;
+  assert_ok(ctx, graph_build_view(ctx, &mixed.view, &options, &graph));
+  assert_int_equal(sr_graph_get(graph)->window, 0);
+  assert_int_equal(sr_graph_get(graph)->runs, 0);
+  graph_check_invariants(sr_graph_get(graph));
+  assert_non_null(sr_graph_get(graph)->weight);
+  sr_graph_free(&graph);
+  options.builder = "transition";
+  assert_int_equal(graph_build_view(ctx, &mixed.view, &options, &graph), SR_ERROR_ARGUMENT);
+  sr_context_free(&ctx);
+}
+
+/* ---- transition --------------------------------------------------------------------------- */
+
+/* Steps of 0 1 0 2 2 1 and, in another group, 2 0: counted by hand. */
+static void transitions_are_counted(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  const double value[] = {0, 2, 1, 0, NAN, 2, 0, 2, 1};
+  const int32_t group[] = {0, 1, 0, 0, 1, 0, 1, 0, 0};
+  sr__transition transition = {0};
+  assert_ok(ctx, sr__graph_transition(ctx, value, 9, group, 3, 1, &transition));
+  const sr_graph_view *view = sr_graph_get(transition.graph);
+  graph_check_invariants(view);
+  assert_int_equal(view->nodes, 3);
+  /* group 0: 0 1 0 2 2 1; group 1: 2 nan 0, which has no step. */
+  assert_true(view->weight[graph_find_arc(view, 0, 1)] == 2.0f);
+  assert_true(view->weight[graph_find_arc(view, 0, 2)] == 1.0f);
+  assert_true(view->weight[graph_find_arc(view, 1, 2)] == 1.0f);
+  assert_true(transition.stay[0] == 0 && transition.stay[1] == 0 && transition.stay[2] == 2);
+  const int32_t cells[] = {0, 2, 1, 0, -1, 2, 0, 2, 1};
+  assert_memory_equal(transition.cell, cells, sizeof cells);
+  sr__transition_free(ctx, &transition);
+  assert_ok(ctx, sr__graph_transition(ctx, value, 9, NULL, 3, 2, &transition));
+  /* lag 2 without groups: 0-1, 2-0, 1-nan, 0-2, nan-0, 2-2, 0-1. */
+  view = sr_graph_get(transition.graph);
+  assert_true(view->weight[graph_find_arc(view, 0, 1)] == 2.0f);
+  assert_true(view->weight[graph_find_arc(view, 0, 2)] == 2.0f);
+  assert_true(transition.stay[2] == 2);
+  sr__transition_free(ctx, &transition);
+  assert_int_equal(sr__graph_transition(ctx, value, 9, NULL, 1, 1, &transition), SR_ERROR_ARGUMENT);
+  assert_int_equal(sr__graph_transition(ctx, value, 9, NULL, 3, 9, &transition), SR_ERROR_ARGUMENT);
+  assert_int_equal(sr__graph_transition(ctx, value + 4, 1, NULL, 3, 1, &transition),
+                   SR_ERROR_ARGUMENT);
+  sr_context_free(&ctx);
+}
+
+/* Without ties every cell holds its share, and the steps add up to both directions of all. */
+static void cells_hold_equal_shares(void **state) {
+  (void)state;
+  enum { N = 10000, CELLS = 64 };
+  double *value = malloc(N * sizeof *value);
+  int64_t size[CELLS] = {0};
+  sr__random random;
+  sr__random_init(&random, 27, SR_PURPOSE_TEST, 0, 0);
+  for (int i = 0; i < N; i++) value[i] = sr__random_normal(&random);
+  sr_context *ctx = test_context(1);
+  sr__transition transition = {0};
+  assert_ok(ctx, sr__graph_transition(ctx, value, N, NULL, CELLS, 1, &transition));
+  for (int i = 0; i < N; i++) size[transition.cell[i]]++;
+  for (int c = 0; c < CELLS; c++) assert_true(size[c] == N / CELLS || size[c] == N / CELLS + 1);
+  const sr_graph_view *view = sr_graph_get(transition.graph);
+  double steps = 0;
+  for (int64_t a = 0; a < view->arcs; a++) steps += view->weight[a];
+  for (int64_t c = 0; c < view->nodes; c++) steps += transition.stay[c];
+  assert_true(steps == 2.0 * (N - 1));
+  sr__transition_free(ctx, &transition);
+  sr_context_free(&ctx);
+  free(value);
+}
+
+/* ---- memory ------------------------------------------------------------------------------- */
+
+static sr_status build_once(sr_context *ctx, void *data) {
+  static mixed_table mixed;
+  make_mixed(&mixed);
+  sr_graph_options options;
+  sr_graph_options_init(&options);
+  options.builder = data;
+  options.weights = strcmp(data, "transition") ? SR_WEIGHTS_RBF : SR_WEIGHTS_NONE;
+  sr_graph *graph = NULL;
+  sr_status status = graph_build_view(ctx, &mixed.view, &options, &graph);
+  sr_graph_free(&graph);
+  return status;
+}
+
+static sr_status search_once(sr_context *ctx, void *data) {
+  const points *p = data;
+  sr__knn knn = {0};
+  sr_status status = sr__knn_clustered(ctx, p->x, p->rows, p->dimension, 3, 1, &knn);
+  sr__knn_free(ctx, &knn);
+  if (status == SR_OK) status = sr__knn_all_pairs(ctx, p->x, p->rows, p->dimension, 3, &knn);
+  sr__knn_free(ctx, &knn);
+  return status;
+}
+
+static void allocations_may_fail(void **state) {
+  (void)state;
+  char features[] = "features", time[] = "time", transition[] = "transition";
+  test_every_allocation(build_once, features);
+  test_every_allocation(build_once, time);
+  test_every_allocation(build_once, transition);
+  points p = make_points(CLUSTERED, 450, 9, 80);
+  test_every_allocation(search_once, &p);
+  free(p.x);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(all_pairs_are_exact),
+      cmocka_unit_test(clustered_lists_have_their_recall),
+      cmocka_unit_test(clusters_do_not_see_threads),
+      cmocka_unit_test(features_are_made_comparable),
+      cmocka_unit_test(feature_graphs_join_nearest),
+      cmocka_unit_test(rbf_weights_follow_the_median),
+      cmocka_unit_test(weighted_windows_lose_their_closed_form),
+      cmocka_unit_test(transitions_are_counted),
+      cmocka_unit_test(cells_hold_equal_shares),
+      cmocka_unit_test(allocations_may_fail),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
