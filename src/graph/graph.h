@@ -67,7 +67,8 @@ SR_MUST_CHECK sr_status sr__group_runs(sr_context *ctx, const int32_t *group, in
  * group that go from one cell to the other, in either direction. A step that stays in a cell would
  * be a loop, which a graph here does not have: `stay` counts these apart, so that the steps of
  * node a are stay[a] plus its weights. Equal values share a cell, so there may be fewer nodes than
- * cells asked for. `group` may be NULL. */
+ * cells asked for; where there are no more values than cells, each has its own. `group` may be
+ * NULL. */
 typedef struct sr__transition {
   sr_graph *graph;
   int32_t *cell; /* of each row; -1 where the coordinate is not finite */

@@ -4,8 +4,8 @@
 #include "graph.h"
 
 static const sr__graph_builder *const builders[] = {
-    &sr__builder_time, &sr__builder_space,      &sr__builder_features,
-    &sr__builder_grid, &sr__builder_transition,
+    &sr__builder_time, &sr__builder_space, &sr__builder_features,
+    &sr__builder_grid, &sr__builder_edges, &sr__builder_transition,
 };
 enum { BUILDER_COUNT = sizeof builders / sizeof *builders };
 

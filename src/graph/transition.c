@@ -23,6 +23,18 @@ static int compare_doubles(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+/* One cell a value where they are that few; false where they are not. */
+static bool cut_between_values(transition_work *work, const double *sorted, int64_t count) {
+  int32_t cells = 1;
+  for (int64_t i = 1; i < count; i++) {
+    if (sorted[i] == sorted[i - 1]) continue;
+    if (cells == work->cells) return false;
+    work->cut[cells++ - 1] = sorted[i];
+  }
+  work->cells = cells;
+  return true;
+}
+
 /* Cell c begins at the value with rank c m / cells, so equal values share a cell. */
 static sr_status find_cuts(sr_context *ctx, transition_work *work) {
   sr_status status = SR_OK;
@@ -37,6 +49,7 @@ static sr_status find_cuts(sr_context *ctx, transition_work *work) {
                     "none of %lld values of the coordinate is finite; choose another one",
                     (long long)work->rows));
   qsort(sorted, (size_t)finite, sizeof *sorted, compare_doubles);
+  if (cut_between_values(work, sorted, finite)) goto cleanup;
   for (int32_t c = 1; c < work->cells; c++) work->cut[c - 1] = sorted[c * finite / work->cells];
 cleanup:
   sr__free(ctx, sorted);
