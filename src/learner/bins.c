@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/random.h"
+#include "names.h"
 
 enum {
   SAMPLE_ROWS = 1 << 18, /* rows that decide the edges of a longer column */
@@ -147,28 +148,14 @@ typedef struct binning_work {
   uint32_t *keys; /* two arrays of `capacity` a thread */
 } binning_work;
 
-static sr_status copy_dictionary(sr_context *ctx, sr_dictionary from, sr_dictionary *to) {
-  sr_status status = SR_OK;
-  const char **names = NULL;
-  SR_NEW_ZERO(ctx, names, from.count);
-  to->names = names; /* owned from here on */
-  to->count = from.count;
-  for (int32_t c = 0; c < from.count; c++) {
-    names[c] = sr__strdup(ctx, from.names[c]);
-    if (!names[c]) SR_TRY(SR_ERROR_MEMORY);
-  }
-cleanup:
-  return status;
-}
-
 static sr_status bin_feature(sr_context *ctx, void *data, int64_t j, int slot) {
   sr_status status = SR_OK;
   binning_work *work = data;
   const sr_table_view *view = work->view;
   sr__bin_feature *feature = &work->binning->feature[j];
   const float *x = view->x + j * view->rows;
-  if (view->categories && view->categories[j].count > 0) {
-    SR_TRY(copy_dictionary(ctx, view->categories[j], &feature->categories));
+  if (sr__names_of(view, j).count > 0) {
+    SR_TRY(sr__names_copy(ctx, sr__names_of(view, j), &feature->categories));
     SR_TRY(bin_categories(ctx, x, view->rows, work->limit, feature));
     return SR_OK;
   }
@@ -218,10 +205,7 @@ void sr__binning_free(sr__binning **binning) {
   sr_allocator allocator = b->allocator;
   for (int64_t j = 0; b->feature && j < b->features; j++) {
     sr__bin_feature *feature = &b->feature[j];
-    const char **names = (const char **)(uintptr_t)feature->categories.names;
-    for (int32_t c = 0; names && c < feature->categories.count; c++)
-      sr__release(&allocator, (void *)(uintptr_t)names[c]);
-    sr__release(&allocator, (void *)names);
+    sr__names_free(&allocator, &feature->categories);
     sr__release(&allocator, feature->edge);
     sr__release(&allocator, feature->bin_of_code);
   }
@@ -232,41 +216,6 @@ void sr__binning_free(sr__binning **binning) {
 
 bool sr__binning_is_categorical(const sr__binning *binning, int64_t feature) {
   return binning->feature[feature].categories.count > 0;
-}
-
-/* ---- names -------------------------------------------------------------------------------- */
-
-typedef struct named_code {
-  const char *name;
-  int32_t code;
-} named_code;
-
-static int by_name(const void *a, const void *b) {
-  return strcmp(((const named_code *)a)->name, ((const named_code *)b)->name);
-}
-
-sr_status sr__match_names(sr_context *ctx, sr_dictionary known, sr_dictionary given,
-                          int32_t **code) {
-  sr_status status = SR_OK;
-  named_code *sorted = NULL;
-  *code = NULL;
-  SR_NEW(ctx, sorted, known.count);
-  SR_NEW(ctx, *code, given.count);
-  for (int32_t c = 0; c < known.count; c++) sorted[c] = (named_code){known.names[c], c};
-  if (known.count) qsort(sorted, (size_t)known.count, sizeof *sorted, by_name);
-  for (int32_t c = 0; c < given.count; c++) {
-    named_code wanted = {given.names[c], 0};
-    const named_code *found =
-        known.count ? bsearch(&wanted, sorted, (size_t)known.count, sizeof *sorted, by_name) : NULL;
-    (*code)[c] = found ? found->code : -1;
-  }
-cleanup:
-  sr__free(ctx, sorted);
-  if (status != SR_OK) {
-    sr__free(ctx, *code);
-    *code = NULL;
-  }
-  return status;
 }
 
 /* ---- applying ----------------------------------------------------------------------------- */
@@ -334,7 +283,7 @@ static sr_status match_feature(sr_context *ctx, const sr__bin_feature *feature,
                                sr_dictionary given, uint8_t **bins) {
   sr_status status = SR_OK;
   int32_t *code = NULL;
-  SR_TRY(sr__match_names(ctx, feature->categories, given, &code));
+  SR_TRY(sr__names_match(ctx, feature->categories, given, &code));
   SR_NEW(ctx, *bins, given.count);
   for (int32_t c = 0; c < given.count; c++)
     (*bins)[c] = code[c] < 0 ? (uint8_t)SR__BIN_MISSING : feature->bin_of_code[code[c]];
@@ -343,22 +292,8 @@ cleanup:
   return status;
 }
 
-static sr_status check_features(sr_context *ctx, const sr__binning *binning,
-                                const sr_table_view *view) {
-  if (view->features != binning->features)
-    return sr__fail(ctx, SR_ERROR_DATA,
-                    "the table has %lld features, the model was trained on %lld; give the same "
-                    "columns in the same order",
-                    (long long)view->features, (long long)binning->features);
-  for (int64_t j = 0; j < binning->features; j++) {
-    bool given = view->categories && view->categories[j].count > 0;
-    if (given != sr__binning_is_categorical(binning, j))
-      return sr__fail(ctx, SR_ERROR_DATA,
-                      "feature %lld (%s) is %s here and was %s in training; give the same columns",
-                      (long long)j + 1, view->feature_names ? view->feature_names[j] : "unnamed",
-                      given ? "text" : "numeric", given ? "numeric" : "text");
-  }
-  return SR_OK;
+static sr_dictionary known_names(const void *binning, int64_t feature) {
+  return ((const sr__binning *)binning)->feature[feature].categories;
 }
 
 sr_status sr__binning_apply(sr_context *ctx, const sr__binning *binning, const sr_table *table,
@@ -366,7 +301,7 @@ sr_status sr__binning_apply(sr_context *ctx, const sr__binning *binning, const s
   sr_status status = SR_OK;
   const sr_table_view *view = sr_table_get(table);
   apply_work work = {.view = view, .binning = binning, .first = first, .count = count, .out = out};
-  SR_TRY(check_features(ctx, binning, view));
+  SR_TRY(sr__names_check_features(ctx, view, binning->features, known_names, binning));
   SR_NEW_ZERO(ctx, work.bin_of_given, binning->features);
   for (int64_t j = 0; j < binning->features; j++)
     if (sr__binning_is_categorical(binning, j))
@@ -387,33 +322,21 @@ void sr__binning_save(const sr__binning *binning, sr__bytes *bytes) {
   for (int64_t j = 0; j < binning->features; j++) {
     const sr__bin_feature *feature = &binning->feature[j];
     sr__put_u8(bytes, (uint8_t)feature->bins);
-    sr__put_u64(bytes, (uint64_t)feature->categories.count);
-    for (int32_t c = 0; c < feature->categories.count; c++) {
-      sr__put_u8(bytes, feature->bin_of_code[c]);
-      sr__put_string(bytes, feature->categories.names[c]);
-    }
-    for (int32_t b = 0; feature->edge && b < feature->bins - 1; b++)
-      sr__put_f32(bytes, feature->edge[b]);
+    sr__names_save(feature->categories, bytes);
+    if (feature->categories.count > 0)
+      sr__put_raw(bytes, feature->bin_of_code, feature->categories.count);
+    else
+      for (int32_t b = 0; b < feature->bins - 1; b++) sr__put_f32(bytes, feature->edge[b]);
   }
 }
 
-static sr_status load_categories(sr__byte_reader *reader, int64_t count,
-                                 sr__bin_feature *feature) {
+static sr_status load_codes(sr__byte_reader *reader, sr__bin_feature *feature) {
   sr_status status = SR_OK;
-  if (count > INT32_MAX) {
-    sr__get_refuse(reader, "too many categories");
-    return reader->status;
-  }
-  const char **names = NULL;
-  SR_NEW_ZERO(reader->ctx, names, count);
-  feature->categories = (sr_dictionary){(int32_t)count, names};
-  SR_NEW_ZERO(reader->ctx, feature->bin_of_code, count);
-  for (int64_t c = 0; c < count && reader->status == SR_OK; c++) {
-    feature->bin_of_code[c] = sr__get_u8(reader);
-    names[c] = sr__get_string(reader);
-  }
+  SR_NEW(reader->ctx, feature->bin_of_code, feature->categories.count);
+  sr__get_raw(reader, feature->bin_of_code, feature->categories.count);
+  status = reader->status;
 cleanup:
-  return status == SR_OK ? reader->status : status;
+  return status;
 }
 
 static sr_status load_edges(sr__byte_reader *reader, sr__bin_feature *feature) {
@@ -438,8 +361,9 @@ sr_status sr__binning_load(sr__byte_reader *reader, sr__binning **binning) {
   for (int64_t j = 0; j < features; j++) {
     sr__bin_feature *feature = &(*binning)->feature[j];
     feature->bins = sr__get_u8(reader);
-    int64_t count = sr__get_count(reader, LEAST_FEATURE_BYTES);
-    SR_TRY(count > 0 ? load_categories(reader, count, feature) : load_edges(reader, feature));
+    SR_TRY(sr__names_load(reader, &feature->categories));
+    SR_TRY(feature->categories.count > 0 ? load_codes(reader, feature)
+                                         : load_edges(reader, feature));
   }
 cleanup:
   if (status != SR_OK) sr__binning_free(binning);

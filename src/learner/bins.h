@@ -42,9 +42,4 @@ bool sr__binning_is_categorical(const sr__binning *binning, int64_t feature);
 void sr__binning_save(const sr__binning *binning, sr__bytes *bytes);
 SR_MUST_CHECK sr_status sr__binning_load(sr__byte_reader *reader, sr__binning **binning);
 
-/* For each code of `given` the code of the same name in `known`, or -1. Gives an array of
- * given.count entries to be freed by sr__free. */
-SR_MUST_CHECK sr_status sr__match_names(sr_context *ctx, sr_dictionary known, sr_dictionary given,
-                                        int32_t **code);
-
 #endif

@@ -1,10 +1,11 @@
 #include "learner.h"
 
-extern const sr__learner sr__learner_tree;
+extern const sr__learner sr__learner_tree, sr__learner_ridge;
 
 /* One line a learner. */
 static const sr__learner *const learners[] = {
     &sr__learner_tree,
+    &sr__learner_ridge,
 };
 
 enum { LEARNERS = sizeof learners / sizeof *learners };

@@ -1,0 +1,440 @@
+/* The ridge classifier as a learner. Words become one column a word; see ridge_solve.c. */
+#include "ridge.h"
+
+#include <math.h>
+
+#include "learner.h"
+#include "names.h"
+
+enum { MAX_SIDE = 1 << 15 /* of the eigenproblem */ };
+
+typedef struct ridge_feature {
+  int64_t first;        /* of its columns */
+  sr_dictionary names;  /* count 0: one numeric column */
+} ridge_feature;
+
+struct sr__shared {
+  sr_allocator allocator;
+  int32_t classes;
+  int64_t features;
+  int64_t columns;
+  ridge_feature *feature;
+};
+
+struct sr__rows {
+  sr_allocator allocator;
+  int64_t count;
+  int64_t columns;
+  float *x; /* row-major */
+};
+
+struct sr__training {
+  sr_allocator allocator;
+  sr__rows *rows;
+  int32_t *label;
+  float *weight; /* NULL: all 1 */
+};
+
+struct sr__member {
+  sr_allocator allocator;
+  sr__ridge_model model;
+};
+
+static sr_status check(sr_context *ctx, const sr_learner_options *options) {
+  (void)ctx;
+  (void)options;
+  return SR_OK;
+}
+
+static int64_t width(const ridge_feature *feature) {
+  return feature->names.count > 0 ? feature->names.count : 1;
+}
+
+/* ---- freeing ------------------------------------------------------------------------------ */
+
+static void free_shared(sr__shared *shared) {
+  if (!shared) return;
+  sr_allocator allocator = shared->allocator;
+  for (int64_t j = 0; shared->feature && j < shared->features; j++)
+    sr__names_free(&allocator, &shared->feature[j].names);
+  sr__release(&allocator, shared->feature);
+  sr__release(&allocator, shared);
+}
+
+static void free_rows(sr__rows *rows) {
+  if (!rows) return;
+  sr_allocator allocator = rows->allocator;
+  sr__release(&allocator, rows->x);
+  sr__release(&allocator, rows);
+}
+
+static void free_training(sr__training *training) {
+  if (!training) return;
+  sr_allocator allocator = training->allocator;
+  free_rows(training->rows);
+  sr__release(&allocator, training->label);
+  sr__release(&allocator, training->weight);
+  sr__release(&allocator, training);
+}
+
+static void free_member(sr__member *member) {
+  if (!member) return;
+  sr_allocator allocator = member->allocator;
+  sr__ridge_free_model(&allocator, &member->model);
+  sr__release(&allocator, member);
+}
+
+/* ---- rows --------------------------------------------------------------------------------- */
+
+typedef struct encode_work {
+  const sr__shared *shared;
+  const sr_table_view *view;
+  int32_t **code; /* a categorical feature: the model's code of each of the table's */
+  int64_t first, chunk;
+  sr__rows *rows;
+} encode_work;
+
+/* Numbers that are not finite are missing; a word that training did not know is missing too. */
+static void encode_value(const encode_work *work, int64_t j, float value, float *out) {
+  const ridge_feature *feature = &work->shared->feature[j];
+  if (feature->names.count == 0) {
+    out[0] = isfinite(value) ? value : NAN;
+    return;
+  }
+  bool valid = value >= 0.0f && value < (float)work->view->categories[j].count;
+  int32_t code = valid ? work->code[j][(int32_t)value] : -1;
+  for (int32_t c = 0; c < feature->names.count; c++) out[c] = code < 0 ? NAN : (float)(c == code);
+}
+
+static sr_status encode_chunk(sr_context *ctx, void *data, int64_t chunk, int slot) {
+  (void)ctx;
+  (void)slot;
+  const encode_work *work = data;
+  int64_t begin = chunk * work->chunk, end = begin + work->chunk;
+  if (end > work->rows->count) end = work->rows->count;
+  for (int64_t j = 0; j < work->shared->features; j++) {
+    const float *x = work->view->x + j * work->view->rows + work->first;
+    float *out = work->rows->x + work->shared->feature[j].first;
+    for (int64_t i = begin; i < end; i++)
+      encode_value(work, j, x[i], out + i * work->rows->columns);
+  }
+  return SR_OK;
+}
+
+static sr_status new_rows(sr_context *ctx, int64_t count, int64_t columns, sr__rows **rows) {
+  sr_status status = SR_OK;
+  sr__rows *made = NULL;
+  SR_NEW_ZERO(ctx, made, 1);
+  made->allocator = sr__allocator(ctx);
+  made->count = count;
+  made->columns = columns;
+  SR_NEW(ctx, made->x, count * columns);
+  *rows = made;
+  made = NULL;
+cleanup:
+  free_rows(made);
+  return status;
+}
+
+static sr_dictionary known_names(const void *shared, int64_t feature) {
+  return ((const sr__shared *)shared)->feature[feature].names;
+}
+
+static sr_status encode(sr_context *ctx, const sr__shared *shared, const sr__input *input,
+                        int64_t first, int64_t count, sr__rows **rows) {
+  enum { GRAIN = 1024 };
+  sr_status status = SR_OK;
+  encode_work work = {.shared = shared, .view = sr_table_get(input->table), .first = first};
+  *rows = NULL;
+  SR_TRY(sr__names_check_features(ctx, work.view, shared->features, known_names, shared));
+  SR_NEW_ZERO(ctx, work.code, shared->features);
+  for (int64_t j = 0; j < shared->features; j++)
+    if (shared->feature[j].names.count > 0)
+      SR_TRY(sr__names_match(ctx, shared->feature[j].names, work.view->categories[j],
+                             &work.code[j]));
+  SR_TRY(new_rows(ctx, count, shared->columns, &work.rows));
+  work.chunk = sr__chunk_size(count, GRAIN);
+  SR_TRY(sr__parallel_for(ctx, sr__chunk_count(count, GRAIN), encode_chunk, &work));
+  *rows = work.rows;
+  work.rows = NULL;
+cleanup:
+  for (int64_t j = 0; work.code && j < shared->features; j++) sr__free(ctx, work.code[j]);
+  sr__free(ctx, work.code);
+  free_rows(work.rows);
+  return status;
+}
+
+static sr_status copy_rows(sr_context *ctx, const sr__shared *shared, const sr__rows *from,
+                           sr__rows **copy) {
+  (void)shared;
+  *copy = NULL;
+  sr_status status = new_rows(ctx, from->count, from->columns, copy);
+  if (status == SR_OK)
+    memcpy((*copy)->x, from->x, (size_t)(from->count * from->columns) * sizeof *from->x);
+  return status;
+}
+
+static void copy_feature(const sr__shared *shared, const sr__rows *from, int64_t feature,
+                         const int32_t *source, sr__rows *to) {
+  int64_t first = shared->feature[feature].first;
+  size_t bytes = (size_t)width(&shared->feature[feature]) * sizeof *to->x;
+  for (int64_t i = 0; i < to->count; i++)
+    memcpy(to->x + i * to->columns + first,
+           from->x + (source ? source[i] : i) * from->columns + first, bytes);
+}
+
+/* ---- preparing and fitting ----------------------------------------------------------------- */
+
+static sr_status fill_shared(sr_context *ctx, const sr_table_view *view, sr__shared *shared) {
+  sr_status status = SR_OK;
+  SR_NEW_ZERO(ctx, shared->feature, view->features);
+  shared->features = view->features;
+  shared->classes = view->classes.count;
+  for (int64_t j = 0; j < view->features; j++) {
+    ridge_feature *feature = &shared->feature[j];
+    feature->first = shared->columns;
+    if (sr__names_of(view, j).count > 0)
+      SR_TRY(sr__names_copy(ctx, view->categories[j], &feature->names));
+    shared->columns += width(feature);
+  }
+cleanup:
+  return status;
+}
+
+static sr_status fill_training(sr_context *ctx, const sr__shared *shared, const sr__input *input,
+                               sr__training *training) {
+  sr_status status = SR_OK;
+  const sr_table_view *view = sr_table_get(input->table);
+  SR_NEW(ctx, training->label, view->rows);
+  memcpy(training->label, view->label, (size_t)view->rows * sizeof *view->label);
+  if (view->weight) {
+    SR_NEW(ctx, training->weight, view->rows);
+    for (int64_t i = 0; i < view->rows; i++) {
+      training->weight[i] = view->weight[i];
+      if (!(view->weight[i] >= 0.0f) || !isfinite(view->weight[i]))
+        SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "the weight of row %lld is %g, expected 0 or more",
+                        (long long)i + 1, (double)view->weight[i]));
+    }
+  }
+  SR_TRY(encode(ctx, shared, input, 0, view->rows, &training->rows));
+cleanup:
+  return status;
+}
+
+static sr_status prepare(sr_context *ctx, const sr__input *input,
+                         const sr_learner_options *options, sr__shared **shared,
+                         sr__training **training) {
+  (void)options;
+  sr_status status = SR_OK;
+  sr__shared *common = NULL;
+  sr__training *made = NULL;
+  *shared = NULL;
+  *training = NULL;
+  SR_NEW_ZERO(ctx, common, 1);
+  common->allocator = sr__allocator(ctx);
+  SR_TRY(fill_shared(ctx, sr_table_get(input->table), common));
+  SR_NEW_ZERO(ctx, made, 1);
+  made->allocator = sr__allocator(ctx);
+  SR_TRY(fill_training(ctx, common, input, made));
+  *shared = common;
+  *training = made;
+  common = NULL;
+  made = NULL;
+cleanup:
+  free_training(made);
+  free_shared(common);
+  return status;
+}
+
+/* The labelled rows of a bag with weight above 0. */
+static sr_status gather_bag(sr_context *ctx, const sr__training *training, const sr__bag *bag,
+                            int32_t *row, double *weight, int32_t *label, int64_t *rows) {
+  *rows = 0;
+  for (int64_t i = 0; i < bag->length; i++) {
+    int32_t at = bag->rows[i];
+    double s = (training->weight ? (double)training->weight[at] : 1.0) *
+               (bag->counts ? bag->counts[i] : 1);
+    if (training->label[at] < 0 || s <= 0.0) continue;
+    row[*rows] = at;
+    weight[*rows] = s;
+    label[(*rows)++] = training->label[at];
+  }
+  if (*rows == 0)
+    return sr__fail(ctx, SR_ERROR_DATA,
+                    "none of the %lld rows of a bag has a class and a weight above 0",
+                    (long long)bag->length);
+  return SR_OK;
+}
+
+static sr_status fit(sr_context *ctx, const sr__shared *shared, const sr__training *training,
+                     const sr_learner_options *options, const sr__bag *bag, sr__random *random,
+                     sr__member **member) {
+  (void)options;
+  (void)random;
+  sr_status status = SR_OK;
+  int32_t *row = NULL, *label = NULL;
+  double *weight = NULL;
+  sr__member *made = NULL;
+  *member = NULL;
+  SR_NEW(ctx, row, bag->length);
+  SR_NEW(ctx, label, bag->length);
+  SR_NEW(ctx, weight, bag->length);
+  sr__ridge_problem problem = {.x = training->rows->x,
+                               .columns = shared->columns,
+                               .row = row,
+                               .weight = weight,
+                               .label = label,
+                               .classes = shared->classes};
+  SR_TRY(gather_bag(ctx, training, bag, row, weight, label, &problem.rows));
+  if (problem.rows > MAX_SIDE && problem.columns > MAX_SIDE)
+    SR_TRY(sr__fail(ctx, SR_ERROR_DATA,
+                    "a ridge of %lld rows and %lld columns needs an eigenproblem larger than %d; "
+                    "use smaller bags or fewer columns",
+                    (long long)problem.rows, (long long)problem.columns, MAX_SIDE));
+  SR_NEW_ZERO(ctx, made, 1);
+  made->allocator = sr__allocator(ctx);
+  SR_TRY(sr__ridge_solve(ctx, &problem, &made->model));
+  *member = made;
+  made = NULL;
+cleanup:
+  free_member(made);
+  sr__free(ctx, row);
+  sr__free(ctx, label);
+  sr__free(ctx, weight);
+  return status;
+}
+
+static sr_status predict(sr_context *ctx, const sr__shared *shared, const sr__member *member,
+                         const sr__rows *rows, const int32_t *index, int64_t count, int32_t *vote,
+                         float *proba) {
+  sr_status status = SR_OK;
+  double *centred = NULL;
+  SR_NEW(ctx, centred, shared->columns);
+  if (proba) memset(proba, 0, (size_t)(count * shared->classes) * sizeof *proba);
+  for (int64_t i = 0; i < count; i++) {
+    const float *x = rows->x + (index ? index[i] : i) * rows->columns;
+    int32_t chosen = sr__ridge_vote(&member->model, x, centred, NULL);
+    if (vote) vote[i] = chosen;
+    if (proba) proba[i * shared->classes + chosen] = 1.0f;
+  }
+cleanup:
+  sr__free(ctx, centred);
+  return status;
+}
+
+static const sr__rows *training_rows(const sr__training *training) { return training->rows; }
+static int32_t classes(const sr__shared *shared) { return shared->classes; }
+static int64_t features(const sr__shared *shared) { return shared->features; }
+
+/* ---- storing ------------------------------------------------------------------------------ */
+
+static void save_shared(const sr__shared *shared, sr__bytes *bytes) {
+  sr__put_u32(bytes, (uint32_t)shared->classes);
+  sr__put_u64(bytes, (uint64_t)shared->features);
+  for (int64_t j = 0; j < shared->features; j++) sr__names_save(shared->feature[j].names, bytes);
+}
+
+static sr_status load_shared(sr__byte_reader *reader, sr__shared **shared) {
+  sr_status status = SR_OK;
+  sr__shared *made = NULL;
+  *shared = NULL;
+  uint32_t count = sr__get_u32(reader);
+  if (count < 1 || count > INT32_MAX) sr__get_refuse(reader, "the number of classes is wrong");
+  int64_t features_stored = sr__get_count(reader, sizeof(uint64_t));
+  if (reader->status == SR_OK && features_stored < 1)
+    sr__get_refuse(reader, "the number of features is wrong");
+  SR_TRY(reader->status);
+  SR_NEW_ZERO(reader->ctx, made, 1);
+  made->allocator = sr__allocator(reader->ctx);
+  made->classes = (int32_t)count;
+  SR_NEW_ZERO(reader->ctx, made->feature, features_stored);
+  made->features = features_stored;
+  for (int64_t j = 0; j < features_stored; j++) {
+    made->feature[j].first = made->columns;
+    SR_TRY(sr__names_load(reader, &made->feature[j].names));
+    made->columns += width(&made->feature[j]);
+  }
+  *shared = made;
+  made = NULL;
+cleanup:
+  free_shared(made);
+  return status;
+}
+
+static void save_member(const sr__shared *shared, const sr__member *member, sr__bytes *bytes) {
+  const sr__ridge_model *model = &member->model;
+  sr__put_f64(bytes, model->alpha);
+  for (int64_t j = 0; j < shared->columns; j++) sr__put_f64(bytes, model->mean[j]);
+  for (int32_t c = 0; c < shared->classes; c++) {
+    sr__put_u8(bytes, model->seen[c]);
+    sr__put_f64(bytes, model->intercept[c]);
+    for (int64_t j = 0; j < shared->columns; j++)
+      sr__put_f64(bytes, model->coefficient[c * shared->columns + j]);
+  }
+}
+
+static double get_finite(sr__byte_reader *reader) {
+  double value = sr__get_f64(reader);
+  if (!isfinite(value)) sr__get_refuse(reader, "a number is not finite");
+  return value;
+}
+
+static void load_model(sr__byte_reader *reader, const sr__shared *shared, sr__ridge_model *model) {
+  bool any = false;
+  model->alpha = get_finite(reader);
+  for (int64_t j = 0; j < shared->columns; j++) model->mean[j] = get_finite(reader);
+  for (int32_t c = 0; c < shared->classes && reader->status == SR_OK; c++) {
+    model->seen[c] = sr__get_u8(reader);
+    model->intercept[c] = get_finite(reader);
+    if (model->seen[c] > 1) sr__get_refuse(reader, "a flag is neither 0 nor 1");
+    for (int64_t j = 0; j < shared->columns; j++)
+      model->coefficient[c * shared->columns + j] = get_finite(reader);
+    any = any || model->seen[c];
+  }
+  if (!any) sr__get_refuse(reader, "no class can be voted for");
+}
+
+static sr_status load_member(sr__byte_reader *reader, const sr__shared *shared,
+                             sr__member **member) {
+  sr_status status = SR_OK;
+  sr__member *made = NULL;
+  *member = NULL;
+  int64_t left = reader->size - reader->at, number = sizeof(double);
+  if (shared->columns > left / number ||
+      shared->classes > left / (1 + number * (1 + shared->columns)))
+    sr__get_refuse(reader, "it ends too early");
+  SR_TRY(reader->status);
+  SR_NEW_ZERO(reader->ctx, made, 1);
+  made->allocator = sr__allocator(reader->ctx);
+  SR_TRY(sr__ridge_new_model(reader->ctx, shared->classes, shared->columns, &made->model));
+  load_model(reader, shared, &made->model);
+  SR_TRY(reader->status);
+  *member = made;
+  made = NULL;
+cleanup:
+  free_member(made);
+  return status;
+}
+
+const sr__learner sr__learner_ridge = {
+    .info = {"ridge", "ridge regression on +-1 targets, one against the rest, penalty by leave-one-out"},
+    .takes_table = true,
+    .check = check,
+    .prepare = prepare,
+    .training_rows = training_rows,
+    .fit = fit,
+    .encode = encode,
+    .predict = predict,
+    .copy_feature = copy_feature,
+    .copy_rows = copy_rows,
+    .classes = classes,
+    .features = features,
+    .save_shared = save_shared,
+    .load_shared = load_shared,
+    .save_member = save_member,
+    .load_member = load_member,
+    .free_shared = free_shared,
+    .free_training = free_training,
+    .free_rows = free_rows,
+    .free_member = free_member,
+};

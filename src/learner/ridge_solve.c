@@ -1,0 +1,413 @@
+/* Minimises sum_i s_i |y_i - b - W' z_i|^2 + alpha |W|^2 with z the standardised columns, y in +-1 one
+ * against the rest, and b free. With rows scaled by sqrt(s_i) and centred targets t,
+ *   rows > columns + 1:  X'X = V diag(l) V', Q = X V, hat_i = s_i / S + sum_j q_ij^2 / (l_j + alpha),
+ *                        left-out error (t - fitted)_i / (1 - hat_i);
+ *   otherwise:           XX' = U diag(l) U' without the direction of the intercept,
+ *                        c = U diag(1 / (l + alpha)) U't, left-out error c_i / (G^-1)_ii.
+ * Every alpha uses one decomposition, and one alpha serves all classes. */
+#include <cblas.h>
+#include <lapacke.h>
+#include <math.h>
+
+#include "ridge.h"
+
+enum { CHUNK_VALUES = 1 << 18, ALPHAS = SR__RIDGE_ALPHAS };
+
+typedef struct ridge_work {
+  sr_context *ctx;
+  const sr__ridge_problem *problem;
+  int64_t n, p;
+  int32_t targets;         /* classes that the rows hold */
+  int32_t *class_of;       /* of each target */
+  double total;            /* of the weights */
+  double *root;            /* square root of each row's weight */
+  double *mean, *scale;    /* of each column; scale is 1 / sd, 0 where the column is constant */
+  double *target;          /* n x targets, row-major: sqrt(s) (+-1 - mean) */
+  double *target_mean;
+  double *weights;         /* p x targets: W */
+  double score[ALPHAS];
+} ridge_work;
+
+double sr__ridge_alpha(int i) { return pow(10.0, -3.0 + 6.0 * i / (ALPHAS - 1)); }
+
+sr_status sr__ridge_new_model(sr_context *ctx, int32_t classes, int64_t columns,
+                              sr__ridge_model *model) {
+  sr_status status = SR_OK;
+  *model = (sr__ridge_model){.classes = classes, .columns = columns};
+  SR_NEW_ZERO(ctx, model->mean, columns);
+  SR_NEW_ZERO(ctx, model->coefficient, columns * classes);
+  SR_NEW_ZERO(ctx, model->intercept, classes);
+  SR_NEW_ZERO(ctx, model->seen, classes);
+cleanup:
+  return status;
+}
+
+void sr__ridge_free_model(const sr_allocator *allocator, sr__ridge_model *model) {
+  void *blocks[] = {model->mean, model->coefficient, model->intercept, model->seen};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__release(allocator, blocks[i]);
+  *model = (sr__ridge_model){0};
+}
+
+/* ---- preparing ---------------------------------------------------------------------------- */
+
+static const float *row_of(const ridge_work *w, int64_t i) {
+  return w->problem->x + (int64_t)w->problem->row[i] * w->p;
+}
+
+/* Missing values are left out of the mean and then stand at it. */
+static sr_status find_moments(ridge_work *w) {
+  sr_status status = SR_OK;
+  double *present = NULL;
+  SR_NEW_ZERO(w->ctx, present, w->p);
+  for (int64_t i = 0; i < w->n; i++) {
+    const float *x = row_of(w, i);
+    for (int64_t j = 0; j < w->p; j++) {
+      if (isnan(x[j])) continue;
+      present[j] += w->problem->weight[i];
+      w->mean[j] += w->problem->weight[i] * (double)x[j];
+    }
+  }
+  for (int64_t j = 0; j < w->p; j++) w->mean[j] = present[j] > 0.0 ? w->mean[j] / present[j] : 0.0;
+  for (int64_t i = 0; i < w->n; i++) {
+    const float *x = row_of(w, i);
+    for (int64_t j = 0; j < w->p; j++) {
+      double deviation = isnan(x[j]) ? 0.0 : (double)x[j] - w->mean[j];
+      w->scale[j] += w->problem->weight[i] * deviation * deviation;
+    }
+  }
+  for (int64_t j = 0; j < w->p; j++) {
+    double sd = sqrt(w->scale[j] / w->total);
+    /* A constant column has only the rounding of its mean. */
+    w->scale[j] = sd > 1e-12 * fabs(w->mean[j]) && sd > 0.0 ? 1.0 / sd : 0.0;
+  }
+cleanup:
+  sr__free(w->ctx, present);
+  return status;
+}
+
+static void find_targets(ridge_work *w) {
+  const sr__ridge_problem *problem = w->problem;
+  for (int32_t k = 0; k < w->targets; k++) {
+    double sum = 0.0;
+    for (int64_t i = 0; i < w->n; i++)
+      sum += problem->label[i] == w->class_of[k] ? problem->weight[i] : -problem->weight[i];
+    w->target_mean[k] = sum / w->total;
+    for (int64_t i = 0; i < w->n; i++) {
+      double y = problem->label[i] == w->class_of[k] ? 1.0 : -1.0;
+      w->target[i * w->targets + k] = w->root[i] * (y - w->target_mean[k]);
+    }
+  }
+}
+
+static sr_status prepare_work(ridge_work *w, const sr__ridge_model *model) {
+  sr_status status = SR_OK;
+  const sr__ridge_problem *problem = w->problem;
+  SR_NEW(w->ctx, w->class_of, problem->classes);
+  for (int32_t c = 0; c < problem->classes; c++)
+    if (model->seen[c]) w->class_of[w->targets++] = c;
+  SR_NEW(w->ctx, w->root, w->n);
+  SR_NEW_ZERO(w->ctx, w->mean, w->p);
+  SR_NEW_ZERO(w->ctx, w->scale, w->p);
+  SR_NEW(w->ctx, w->target, w->n * w->targets);
+  SR_NEW(w->ctx, w->target_mean, w->targets);
+  SR_NEW_ZERO(w->ctx, w->weights, w->p * w->targets);
+  for (int64_t i = 0; i < w->n; i++) {
+    w->total += problem->weight[i];
+    w->root[i] = sqrt(problem->weight[i]);
+  }
+  SR_TRY(find_moments(w));
+  find_targets(w);
+cleanup:
+  return status;
+}
+
+static void free_work(ridge_work *w) {
+  void *blocks[] = {w->class_of, w->root,        w->mean,   w->scale,
+                    w->target,   w->target_mean, w->weights};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__free(w->ctx, blocks[i]);
+}
+
+/* Standardised rows [begin, begin + rows) and columns [first, first + columns), times sqrt(s);
+ * row-major. */
+static void fill_design(const ridge_work *w, int64_t begin, int64_t rows, int64_t first,
+                        int64_t columns, double *out) {
+  for (int64_t i = 0; i < rows; i++) {
+    const float *x = row_of(w, begin + i) + first;
+    double root = w->root[begin + i];
+    for (int64_t j = 0; j < columns; j++) {
+      double deviation = isnan(x[j]) ? 0.0 : (double)x[j] - w->mean[first + j];
+      out[i * columns + j] = root * (deviation * w->scale[first + j]);
+    }
+  }
+}
+
+/* The matrix (lower triangle in column-major) becomes its eigenvectors, one after the other. */
+static sr_status decompose(ridge_work *w, double *matrix, int64_t size, double *value) {
+  lapack_int info = LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)size, matrix,
+                                   (lapack_int)size, value);
+  if (info == LAPACK_WORK_MEMORY_ERROR || info == LAPACK_TRANSPOSE_MEMORY_ERROR)
+    return sr__fail(w->ctx, SR_ERROR_MEMORY, "no memory for an eigenproblem of size %lld",
+                    (long long)size);
+  if (info != 0)
+    return sr__fail(w->ctx, SR_ERROR_NOT_CONVERGED,
+                    "the eigenvalues of a ridge problem of size %lld did not converge",
+                    (long long)size);
+  for (int64_t j = 0; j < size; j++)
+    if (value[j] < 0.0) value[j] = 0.0; /* rounding */
+  return SR_OK;
+}
+
+/* Of equal scores the larger penalty. */
+static double choose_alpha(const ridge_work *w) {
+  int best = ALPHAS - 1;
+  for (int a = ALPHAS - 2; a >= 0; a--)
+    if (w->score[a] < w->score[best]) best = a;
+  return sr__ridge_alpha(best);
+}
+
+/* ---- more rows than columns ---------------------------------------------------------------- */
+
+typedef struct primal_parts {
+  int64_t chunk;     /* rows at a time */
+  double *design;    /* chunk x p */
+  double *rotated;   /* chunk x p: Q */
+  double *fitted;    /* chunk x targets */
+  double *gram;      /* p x p; then row j is eigenvector j */
+  double *value;     /* p */
+  double *cross;     /* p x targets: X't, then V'X't */
+  double *shrunk;    /* p x targets */
+} primal_parts;
+
+static sr_status new_primal(ridge_work *w, primal_parts *parts) {
+  sr_status status = SR_OK;
+  int64_t chunk = CHUNK_VALUES / w->p;
+  parts->chunk = chunk < 1 ? 1 : chunk > w->n ? w->n : chunk;
+  SR_NEW(w->ctx, parts->design, parts->chunk * w->p);
+  SR_NEW(w->ctx, parts->rotated, parts->chunk * w->p);
+  SR_NEW(w->ctx, parts->fitted, parts->chunk * w->targets);
+  SR_NEW_ZERO(w->ctx, parts->gram, w->p * w->p);
+  SR_NEW(w->ctx, parts->value, w->p);
+  SR_NEW_ZERO(w->ctx, parts->cross, w->p * w->targets);
+  SR_NEW(w->ctx, parts->shrunk, w->p * w->targets);
+cleanup:
+  return status;
+}
+
+static void free_primal(ridge_work *w, primal_parts *parts) {
+  void *blocks[] = {parts->design, parts->rotated, parts->fitted, parts->gram,
+                    parts->value,  parts->cross,   parts->shrunk};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__free(w->ctx, blocks[i]);
+}
+
+static void shrink(const ridge_work *w, primal_parts *parts, double alpha) {
+  for (int64_t j = 0; j < w->p; j++)
+    for (int32_t k = 0; k < w->targets; k++)
+      parts->shrunk[j * w->targets + k] =
+          parts->cross[j * w->targets + k] / (parts->value[j] + alpha);
+}
+
+/* Adds the squared left-out errors of a chunk for every alpha. */
+static void score_chunk(ridge_work *w, primal_parts *parts, int64_t begin, int64_t rows) {
+  int p = (int)w->p, k = w->targets, m = (int)rows;
+  for (int a = 0; a < ALPHAS; a++) {
+    double alpha = sr__ridge_alpha(a);
+    shrink(w, parts, alpha);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, k, p, 1.0, parts->rotated, p,
+                parts->shrunk, k, 0.0, parts->fitted, k);
+    for (int64_t i = 0; i < rows; i++) {
+      double hat = w->problem->weight[begin + i] / w->total;
+      const double *q = parts->rotated + i * w->p;
+      for (int64_t j = 0; j < w->p; j++) hat += q[j] * q[j] / (parts->value[j] + alpha);
+      for (int32_t t = 0; t < k; t++) {
+        double residual = w->target[(begin + i) * k + t] - parts->fitted[i * k + t];
+        double error = residual / fmax(1.0 - hat, 1e-12);
+        w->score[a] += error * error;
+      }
+    }
+  }
+}
+
+static sr_status solve_primal(ridge_work *w, double *alpha) {
+  sr_status status = SR_OK;
+  primal_parts parts = {0};
+  int p = (int)w->p, k = w->targets;
+  SR_TRY(new_primal(w, &parts));
+  for (int64_t begin = 0; begin < w->n; begin += parts.chunk) {
+    int64_t rows = w->n - begin < parts.chunk ? w->n - begin : parts.chunk;
+    SR_TRY(sr__check_interrupt(w->ctx));
+    fill_design(w, begin, rows, 0, w->p, parts.design);
+    cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, p, (int)rows, 1.0, parts.design, p, 1.0,
+                parts.gram, p);
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, p, k, (int)rows, 1.0, parts.design, p,
+                w->target + begin * k, k, 1.0, parts.cross, k);
+  }
+  SR_TRY(decompose(w, parts.gram, w->p, parts.value));
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, p, k, p, 1.0, parts.gram, p, parts.cross,
+              k, 0.0, parts.shrunk, k);
+  memcpy(parts.cross, parts.shrunk, (size_t)(w->p * k) * sizeof *parts.cross);
+  for (int64_t begin = 0; begin < w->n; begin += parts.chunk) {
+    int64_t rows = w->n - begin < parts.chunk ? w->n - begin : parts.chunk;
+    SR_TRY(sr__check_interrupt(w->ctx));
+    fill_design(w, begin, rows, 0, w->p, parts.design);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, p, p, 1.0, parts.design, p,
+                parts.gram, p, 0.0, parts.rotated, p);
+    score_chunk(w, &parts, begin, rows);
+  }
+  *alpha = choose_alpha(w);
+  shrink(w, &parts, *alpha);
+  cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, p, k, p, 1.0, parts.gram, p, parts.shrunk, k,
+              0.0, w->weights, k);
+cleanup:
+  free_primal(w, &parts);
+  return status;
+}
+
+/* ---- more columns than rows ---------------------------------------------------------------- */
+
+typedef struct dual_parts {
+  int64_t chunk;    /* columns at a time */
+  double *design;   /* n x chunk */
+  double *gram;     /* n x n; then row j is eigenvector j */
+  double *value;    /* n */
+  double *cross;    /* n x targets: U't */
+  double *shrunk;   /* n x targets */
+  double *dual;     /* n x targets: c */
+} dual_parts;
+
+static sr_status new_dual(ridge_work *w, dual_parts *parts) {
+  sr_status status = SR_OK;
+  int64_t chunk = CHUNK_VALUES / w->n;
+  parts->chunk = chunk < 1 ? 1 : chunk > w->p ? w->p : chunk;
+  SR_NEW(w->ctx, parts->design, w->n * parts->chunk);
+  SR_NEW_ZERO(w->ctx, parts->gram, w->n * w->n);
+  SR_NEW(w->ctx, parts->value, w->n);
+  SR_NEW(w->ctx, parts->cross, w->n * w->targets);
+  SR_NEW(w->ctx, parts->shrunk, w->n * w->targets);
+  SR_NEW(w->ctx, parts->dual, w->n * w->targets);
+cleanup:
+  return status;
+}
+
+static void free_dual(ridge_work *w, dual_parts *parts) {
+  void *blocks[] = {parts->design, parts->gram,   parts->value,
+                    parts->cross,  parts->shrunk, parts->dual};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__free(w->ctx, blocks[i]);
+}
+
+/* XX' plus a multiple of the intercept's direction that is larger than every eigenvalue: it becomes
+ * the last eigenvector, which is then left out. */
+static sr_status fill_gram(ridge_work *w, dual_parts *parts) {
+  sr_status status = SR_OK;
+  int n = (int)w->n;
+  double trace = 1.0;
+  for (int64_t first = 0; first < w->p; first += parts->chunk) {
+    int64_t columns = w->p - first < parts->chunk ? w->p - first : parts->chunk;
+    SR_TRY(sr__check_interrupt(w->ctx));
+    fill_design(w, 0, w->n, first, columns, parts->design);
+    cblas_dsyrk(CblasRowMajor, CblasUpper, CblasNoTrans, n, (int)columns, 1.0, parts->design,
+                (int)columns, 1.0, parts->gram, n);
+  }
+  for (int64_t i = 0; i < w->n; i++) trace += parts->gram[i * w->n + i];
+  for (int64_t i = 0; i < w->n; i++)
+    for (int64_t j = i; j < w->n; j++)
+      parts->gram[i * w->n + j] += trace * w->root[i] * w->root[j] / w->total;
+cleanup:
+  return status;
+}
+
+/* c for one alpha; without the last eigenvector. */
+static void solve_dual_at(const ridge_work *w, dual_parts *parts, double alpha) {
+  int n = (int)w->n, k = w->targets;
+  for (int64_t j = 0; j + 1 < w->n; j++)
+    for (int32_t t = 0; t < k; t++)
+      parts->shrunk[j * k + t] = parts->cross[j * k + t] / (parts->value[j] + alpha);
+  cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, n, k, n - 1, 1.0, parts->gram, n,
+              parts->shrunk, k, 0.0, parts->dual, k);
+}
+
+static void score_dual(ridge_work *w, dual_parts *parts, int a) {
+  int k = w->targets;
+  double alpha = sr__ridge_alpha(a);
+  solve_dual_at(w, parts, alpha);
+  for (int64_t i = 0; i < w->n; i++) {
+    double inverse = 0.0;
+    for (int64_t j = 0; j + 1 < w->n; j++) {
+      double u = parts->gram[j * w->n + i];
+      inverse += u * u / (parts->value[j] + alpha);
+    }
+    for (int32_t t = 0; t < k; t++) {
+      double error = parts->dual[i * k + t] / inverse;
+      w->score[a] += error * error;
+    }
+  }
+}
+
+static sr_status solve_dual(ridge_work *w, double *alpha) {
+  sr_status status = SR_OK;
+  dual_parts parts = {0};
+  int n = (int)w->n, k = w->targets;
+  SR_TRY(new_dual(w, &parts));
+  SR_TRY(fill_gram(w, &parts));
+  SR_TRY(decompose(w, parts.gram, w->n, parts.value));
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, k, n, 1.0, parts.gram, n, w->target, k,
+              0.0, parts.cross, k);
+  for (int a = 0; a < ALPHAS; a++) score_dual(w, &parts, a);
+  *alpha = choose_alpha(w);
+  solve_dual_at(w, &parts, *alpha);
+  for (int64_t first = 0; first < w->p; first += parts.chunk) {
+    int64_t columns = w->p - first < parts.chunk ? w->p - first : parts.chunk;
+    fill_design(w, 0, w->n, first, columns, parts.design);
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)columns, k, n, 1.0, parts.design,
+                (int)columns, parts.dual, k, 0.0, w->weights + first * k, k);
+  }
+cleanup:
+  free_dual(w, &parts);
+  return status;
+}
+
+/* ---- the model ---------------------------------------------------------------------------- */
+
+static void fill_model(const ridge_work *w, sr__ridge_model *model) {
+  memcpy(model->mean, w->mean, (size_t)w->p * sizeof *model->mean);
+  for (int32_t k = 0; k < w->targets; k++) {
+    int32_t class = w->class_of[k];
+    model->intercept[class] = w->target_mean[k];
+    for (int64_t j = 0; j < w->p; j++)
+      model->coefficient[class * w->p + j] = w->weights[j * w->targets + k] * w->scale[j];
+  }
+}
+
+sr_status sr__ridge_solve(sr_context *ctx, const sr__ridge_problem *problem,
+                          sr__ridge_model *model) {
+  sr_status status = SR_OK;
+  ridge_work w = {.ctx = ctx, .problem = problem, .n = problem->rows, .p = problem->columns};
+  SR_TRY(sr__ridge_new_model(ctx, problem->classes, problem->columns, model));
+  for (int64_t i = 0; i < w.n; i++) model->seen[problem->label[i]] = 1;
+  SR_TRY(prepare_work(&w, model));
+  /* A single class needs no decision: its intercept stands alone. */
+  if (w.targets > 1)
+    SR_TRY(w.n > w.p + 1 ? solve_primal(&w, &model->alpha) : solve_dual(&w, &model->alpha));
+  fill_model(&w, model);
+cleanup:
+  free_work(&w);
+  return status;
+}
+
+int32_t sr__ridge_vote(const sr__ridge_model *model, const float *x, double *centred,
+                       double *decision) {
+  int32_t vote = -1;
+  double best = 0.0;
+  for (int64_t j = 0; j < model->columns; j++)
+    centred[j] = isnan(x[j]) ? 0.0 : (double)x[j] - model->mean[j];
+  for (int32_t c = 0; c < model->classes; c++) {
+    const double *coefficient = model->coefficient + c * model->columns;
+    double sum = model->intercept[c];
+    for (int64_t j = 0; model->seen[c] && j < model->columns; j++)
+      sum += coefficient[j] * centred[j];
+    if (decision) decision[c] = sum;
+    if (!model->seen[c] || (vote >= 0 && !(sum > best))) continue;
+    vote = c;
+    best = sum;
+  }
+  return vote;
+}
