@@ -1,8 +1,8 @@
-#include "names.h"
+#include "words.h"
 
 #include <stdlib.h>
 
-sr_status sr__names_copy(sr_context *ctx, sr_dictionary from, sr_dictionary *to) {
+sr_status sr__words_copy(sr_context *ctx, sr_dictionary from, sr_dictionary *to) {
   sr_status status = SR_OK;
   const char **names = NULL;
   SR_NEW_ZERO(ctx, names, from.count);
@@ -15,19 +15,19 @@ cleanup:
   return status;
 }
 
-void sr__names_free(const sr_allocator *allocator, sr_dictionary *names) {
+void sr__words_free(const sr_allocator *allocator, sr_dictionary *names) {
   for (int32_t c = 0; names->names && c < names->count; c++)
     sr__release(allocator, (void *)(uintptr_t)names->names[c]);
   sr__release(allocator, (void *)(uintptr_t)names->names);
   *names = (sr_dictionary){0, NULL};
 }
 
-void sr__names_save(sr_dictionary names, sr__bytes *bytes) {
+void sr__words_save(sr_dictionary names, sr__bytes *bytes) {
   sr__put_u64(bytes, (uint64_t)names.count);
   for (int32_t c = 0; c < names.count; c++) sr__put_string(bytes, names.names[c]);
 }
 
-sr_status sr__names_load(sr__byte_reader *reader, sr_dictionary *names) {
+sr_status sr__words_load(sr__byte_reader *reader, sr_dictionary *names) {
   sr_status status = SR_OK;
   int64_t count = sr__get_count(reader, sizeof(uint64_t));
   const char **list = NULL;
@@ -51,7 +51,7 @@ static int by_name(const void *a, const void *b) {
   return strcmp(((const named_code *)a)->name, ((const named_code *)b)->name);
 }
 
-sr_status sr__names_match(sr_context *ctx, sr_dictionary known, sr_dictionary given,
+sr_status sr__words_match(sr_context *ctx, sr_dictionary known, sr_dictionary given,
                           int32_t **code) {
   sr_status status = SR_OK;
   named_code *sorted = NULL;
@@ -71,11 +71,11 @@ cleanup:
   return status;
 }
 
-sr_dictionary sr__names_of(const sr_table_view *view, int64_t j) {
+sr_dictionary sr__words_of(const sr_table_view *view, int64_t j) {
   return view->categories ? view->categories[j] : (sr_dictionary){0, NULL};
 }
 
-sr_status sr__names_check_features(sr_context *ctx, const sr_table_view *view, int64_t features,
+sr_status sr__words_check_features(sr_context *ctx, const sr_table_view *view, int64_t features,
                                    sr_dictionary (*known)(const void *, int64_t),
                                    const void *data) {
   if (view->features != features)
@@ -84,7 +84,7 @@ sr_status sr__names_check_features(sr_context *ctx, const sr_table_view *view, i
                     "columns in the same order",
                     (long long)view->features, (long long)features);
   for (int64_t j = 0; j < features; j++) {
-    bool given = sr__names_of(view, j).count > 0;
+    bool given = sr__words_of(view, j).count > 0;
     if (given != (known(data, j).count > 0))
       return sr__fail(ctx, SR_ERROR_DATA,
                       "feature %lld (%s) is %s here and was %s in training; give the same columns",
