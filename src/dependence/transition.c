@@ -218,7 +218,7 @@ static sr_status implied_timescales(sr_context *ctx, transition_work *work, sr__
     double measured = halves_mean(work, lambda[0], lambda[1]);
     double noise = halves_mean(work, s[0], s[1]);
     double theta = remove_noise(measured, noise, work->half[0].cells);
-    if (!(measured > 4.0 * sqrt(noise)) || theta >= 1.0) break;
+    if (!(measured > 3.0 * sqrt(noise)) || theta >= 1.0) break;
     out->implied_lag[i] = (double)lag;
     out->implied_timescale[i] = timescale(pow(theta, 1.0 / (double)lag));
     out->implied_count = i + 1;
