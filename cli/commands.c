@@ -21,6 +21,7 @@ static const cli_command man = {.name = "man",
 
 const cli_command *const cli_commands[] = {
     &cli_diagnose,
+    &cli_parts,
     &cli_simulate,
     &cli_reproduce,
     &cli_report,

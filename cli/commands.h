@@ -7,6 +7,7 @@
 extern const cli_command cli_report;
 extern const cli_command cli_reproduce;
 extern const cli_command cli_diagnose;
+extern const cli_command cli_parts;
 extern const cli_command cli_simulate;
 extern const cli_command cli_theory;
 

@@ -1,0 +1,160 @@
+/* specroute parts: the dependency graph of a table, its Fiedler pair, and its parts. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "commands.h"
+
+static const cli_option options[] = {
+    {"parts", 'p', CLI_INTEGER, "P", NULL, NULL, 1, 2147483647, "how many parts; default 64, or the rows where these are fewer"},
+    {"mode", 0, CLI_CHOICE, "MODE", "exact", "exact|fast", 0, 0, "exact: sizes differ by at most one; fast: multilevel, within --imbalance"},
+    {"imbalance", 0, CLI_REAL, "SHARE", "0.03", NULL, 0, 1, "fast: how far a part may be above its fair share"},
+    {"pure", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, "exact: the median of the Fiedler vector as it is, cuts not improved"},
+    {"output", 'o', CLI_PATH, "FILE", NULL, NULL, 0, 0, "where to write the part of each row (column part, in the order of the rows)"},
+    {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
+
+typedef struct parts_run {
+  sr_table *table;
+  sr_graph *graph;
+  sr_spectrum *spectrum; /* NULL where the graph has none: no edges */
+  sr_parts *parts;
+  bool not_converged;
+  double seconds_graph, seconds_spectrum, seconds_bisection;
+} parts_run;
+
+static sr_status build_graph(cli_run *run, parts_run *p) {
+  sr_graph_options graph;
+  sr_graph_options_init(&graph);
+  graph.seed = run->seed;
+  double start = cli_seconds();
+  sr_status status = sr_graph_options_parse(run->ctx, cli_graph_text(run, p->table), &graph);
+  if (status == SR_OK) status = sr_graph_build(run->ctx, p->table, &graph, &p->graph);
+  p->seconds_graph = cli_seconds() - start;
+  return status;
+}
+
+/* A graph without edges has no Fiedler pair, and parts all the same. */
+static sr_status solve_spectrum(cli_run *run, parts_run *p) {
+  if (sr_graph_get(p->graph)->arcs == 0) return SR_OK;
+  sr_spectrum_options spectrum;
+  sr_spectrum_options_init(&spectrum);
+  spectrum.seed = run->seed;
+  double start = cli_seconds();
+  sr_status status = sr_spectrum_compute(run->ctx, p->graph, &spectrum, &p->spectrum);
+  p->seconds_spectrum = cli_seconds() - start;
+  if (status != SR_ERROR_NOT_CONVERGED) return status;
+  p->not_converged = true;
+  return SR_OK;
+}
+
+static sr_status cut_parts(cli_run *run, parts_run *p) {
+  sr_parts_options parts;
+  sr_parts_options_init(&parts);
+  if (cli_given(run, "parts")) parts.parts = (int32_t)cli_integer(run, "parts");
+  parts.mode = strcmp(cli_text(run, "mode"), "fast") == 0 ? SR_PARTS_FAST : SR_PARTS_EXACT;
+  parts.refine = !cli_flag(run, "pure");
+  parts.imbalance = cli_real(run, "imbalance");
+  double start = cli_seconds();
+  sr_status status = sr_parts_compute(run->ctx, p->graph, &parts, &p->parts);
+  p->seconds_bisection = cli_seconds() - start;
+  return status;
+}
+
+/* A table of one column, so that every format of tables can hold the parts. */
+static sr_status write_parts(cli_run *run, const sr_parts_view *view, const char *path) {
+  static const char *const name[] = {"part"};
+  float *part = malloc((size_t)view->nodes * sizeof *part);
+  if (!part) return SR_ERROR_MEMORY;
+  for (int64_t i = 0; i < view->nodes; i++) part[i] = (float)view->part[i];
+  sr_table *table = NULL;
+  sr_table_view columns = {.rows = view->nodes, .features = 1, .x = part, .feature_names = name};
+  sr_status status = sr_table_new(run->ctx, &columns, &table);
+  if (status == SR_OK) status = sr_table_write(run->ctx, table, path);
+  sr_table_free(&table);
+  free(part);
+  return status;
+}
+
+static void say_parts(const cli_run *run, const parts_run *p) {
+  const sr_graph_view *graph = sr_graph_get(p->graph);
+  const sr_parts_view *view = sr_parts_get(p->parts);
+  cli_say(run, "%s: %lld rows, %lld edges (%s), %lld component%s\n", run->arguments[0],
+          (long long)graph->nodes, (long long)(graph->arcs / 2), graph->builder,
+          (long long)view->components, view->components == 1 ? "" : "s");
+  if (p->spectrum) {
+    const sr_spectrum_view *spectrum = sr_spectrum_get(p->spectrum);
+    cli_say(run, "  lambda_2    %.6g (%s, residual %.1e)%s%s\n", spectrum->value[0],
+            spectrum->solver, spectrum->residual,
+            view->components > 1 ? ", of the largest component" : "",
+            p->not_converged ? ", not converged" : "");
+  }
+  cli_say(run, "  parts       %d (%s), the largest %.4g times its fair share\n", view->parts,
+          view->method, view->balance);
+  cli_say(run, "  cut         %lld edges, %.3g %% of all\n", (long long)view->cut_edges,
+          graph->arcs ? 200.0 * (double)view->cut_edges / (double)graph->arcs : 0.0);
+  cli_say(run, "  seconds     graph %.3g, spectrum %.3g, bisection %.3g\n", p->seconds_graph,
+          p->seconds_spectrum, p->seconds_bisection);
+}
+
+static json_t *parts_json(const parts_run *p) {
+  const sr_graph_view *graph = sr_graph_get(p->graph);
+  const sr_spectrum_view *spectrum = p->spectrum ? sr_spectrum_get(p->spectrum) : NULL;
+  const sr_parts_view *view = sr_parts_get(p->parts);
+  json_t *seconds = json_pack("{s:o,s:o,s:o}", "graph", cli_json_real(p->seconds_graph),
+                              "spectrum", cli_json_real(p->seconds_spectrum), "bisection",
+                              cli_json_real(p->seconds_bisection));
+  return json_pack(
+      "{s:I,s:I,s:I,s:s,s:o,s:o,s:s,s:b,s:i,s:s,s:I,s:o,s:o,s:o}", "n", (json_int_t)graph->nodes,
+      "edges", (json_int_t)(graph->arcs / 2), "components", (json_int_t)view->components, "graph",
+      graph->builder, "lambda2", cli_json_real(spectrum ? spectrum->value[0] : NAN), "residual",
+      cli_json_real(spectrum ? spectrum->residual : NAN), "solver",
+      spectrum ? spectrum->solver : "none", "converged", !p->not_converged, "parts", view->parts,
+      "method", view->method, "cut_edges", (json_int_t)view->cut_edges, "cut_weight",
+      cli_json_real(view->cut_weight), "balance", cli_json_real(view->balance), "seconds", seconds);
+}
+
+static int finish(cli_run *run, const parts_run *p) {
+  const char *path = cli_text(run, "output");
+  if (path) {
+    sr_status status = write_parts(run, sr_parts_get(p->parts), path);
+    if (status != SR_OK) return cli_fail(run, status);
+  }
+  bool to_stdout = path && strcmp(path, "-") == 0;
+  if (!to_stdout) say_parts(run, p);
+  int code = cli_finish(run, parts_json(p));
+  return code == CLI_SUCCESS && p->not_converged ? CLI_NOT_CONVERGED : code;
+}
+
+static int run_parts(cli_run *run) {
+  const char *path = cli_text(run, "output");
+  if (run->json && path && strcmp(path, "-") == 0)
+    return cli_complain(run, CLI_USAGE,
+                        "--json and the parts cannot both go to standard output; give -o FILE");
+  parts_run p = {.not_converged = false};
+  sr_status status = cli_read_table(run, run->arguments[0], &p.table);
+  if (status == SR_OK) status = build_graph(run, &p);
+  if (status == SR_OK) status = solve_spectrum(run, &p);
+  if (status == SR_OK) status = cut_parts(run, &p);
+  int code = status == SR_OK ? finish(run, &p) : cli_fail(run, status);
+  sr_parts_free(&p.parts);
+  sr_spectrum_free(&p.spectrum);
+  sr_graph_free(&p.graph);
+  sr_table_free(&p.table);
+  return code;
+}
+
+const cli_command cli_parts = {
+    .name = "parts",
+    .arguments = "FILE",
+    .least = 1,
+    .most = 1,
+    .help = "cut the rows into parts that depend little on each other",
+    .description =
+        "Builds the graph of which rows depend on each other, gives the second eigenvalue of its\n"
+        "normalized Laplacian, and cuts it into exactly P non-empty parts by recursive Fiedler\n"
+        "bisection. Whole components are kept together as far as the sizes allow. The result is the\n"
+        "same at any number of threads.",
+    .groups = {options, cli_column_options, cli_graph_options},
+    .example = "specroute parts fields.csv --coords lon,lat --graph space:8 --parts 50 -o parts.csv",
+    .run = run_parts};
