@@ -8,5 +8,7 @@ extern const experiment claim_cut;
 extern const experiment claim_lfa;
 extern const experiment claim_ntk;
 extern const experiment claim_pairwise_covariance;
+extern const experiment table1;
+extern const experiment table1_grid;
 
 #endif

@@ -4,6 +4,8 @@
 #include "experiments.h"
 
 static const experiment *const registered[] = {
+    &table1,
+    &table1_grid,
     &claim_pairwise_covariance,
     &claim_cut,
     &claim_lfa,

@@ -1,0 +1,117 @@
+#include "witness.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Replicates of test rows start here, so that they never meet those of training rows. */
+static const uint64_t first_test_replicate = 1000000;
+
+const char *noise_name(sr_noise_kind kind) { return kind == SR_NOISE_AR ? "ar" : "iid"; }
+
+sr_simulate_options witness_options(const witness *w, uint64_t seed, uint64_t replicate) {
+  sr_simulate_options o;
+  sr_simulate_options_init(&o);
+  o.n = w->rows;
+  o.d = w->features;
+  o.tmix = w->tmix;
+  o.noise_kind = w->noise_kind;
+  o.noise_sd = w->noise_sd;
+  o.seed = seed;
+  o.replicate = replicate;
+  return o;
+}
+
+sr_status witness_train(sr_context *ctx, const witness *w, const planned *p, uint64_t seed,
+                        uint64_t replicate, sr_table **table, sr_ensemble **ensemble) {
+  sr_status status = SR_OK;
+  sr_simulate_options o = witness_options(w, seed, replicate);
+  sr_train_options t;
+  sr_train_options_init(&t);
+  t.evaluate = 0;
+  t.seed = seed * 1000003 + replicate;
+  t.plan.name = p->name;
+  t.plan.members = w->members;
+  if (p->block > 0.0) t.plan.block = p->block;
+  if (p->part_share > 0.0) t.plan.part_share = p->part_share;
+  if (p->row_share > 0.0) t.plan.row_share = p->row_share;
+  if (p->learner) t.learner.name = p->learner;
+  if (strcmp(p->name, "oracle-block") == 0) t.structure.tmix = w->tmix;
+  *table = NULL;
+  *ensemble = NULL;
+  TRY(sr_simulate(ctx, &o, table, NULL));
+  if (p->parts > 0) {
+    sr_structure *structure = NULL;
+    sr_plan *plan = NULL;
+    sr_ensemble_options e;
+    sr_ensemble_options_init(&e);
+    e.seed = t.seed;
+    e.learner = t.learner;
+    t.plan.seed = t.seed;
+    t.structure.tmix = w->tmix;
+    t.structure.seed = t.seed;
+    status = sr_structure_estimate(ctx, *table, &t.structure, &structure);
+    if (status == SR_OK)
+      status = sr_structure_plan_parts(ctx, structure, &t.plan, p->parts, &plan);
+    if (status == SR_OK) status = sr_ensemble_fit(ctx, *table, plan, &e, ensemble);
+    sr_plan_free(&plan);
+    sr_structure_free(&structure);
+  } else {
+    status = sr_train(ctx, *table, &t, ensemble);
+  }
+cleanup:
+  return status;
+}
+
+sr_status witness_test_rows(sr_context *ctx, const witness *w, uint64_t seed, int64_t rows,
+                            sr_table **table, double **contrast) {
+  sr_status status = SR_OK;
+  sr_simulate_options o = witness_options(w, seed, first_test_replicate);
+  o.n = rows;
+  o.tmix = 1.0;
+  *table = NULL;
+  *contrast = malloc((size_t)rows * sizeof **contrast);
+  if (!*contrast) TRY(SR_ERROR_MEMORY);
+  TRY(sr_simulate(ctx, &o, table, NULL));
+  TRY(sr_simulate_contrast(ctx, &o, *table, *contrast));
+cleanup:
+  return status;
+}
+
+sr_status witness_excess_risk(sr_context *ctx, const sr_ensemble *ensemble, const sr_table *test,
+                              const double *contrast, double *risk) {
+  sr_status status = SR_OK;
+  int64_t rows = sr_table_get(test)->rows;
+  int32_t *label = malloc((size_t)rows * sizeof *label);
+  double sum = 0.0;
+  if (!label) TRY(SR_ERROR_MEMORY);
+  TRY(sr_ensemble_predict(ctx, ensemble, test, label, NULL));
+  for (int64_t i = 0; i < rows; i++)
+    if ((label[i] == 1) != (contrast[i] > 0.0)) sum += fabs(contrast[i]);
+  *risk = sum / (double)rows;
+cleanup:
+  free(label);
+  return status;
+}
+
+sr_status witness_measure(sr_context *ctx, const witness *w, const planned *p,
+                          const experiment_unit *unit, int64_t test_rows, measurement *out) {
+  sr_status status = SR_OK;
+  sr_table *table = NULL, *test = NULL;
+  sr_ensemble *ensemble = NULL;
+  double *contrast = NULL, risk = NAN;
+  TRY(witness_train(ctx, w, p, unit->seed, 0, &table, &ensemble));
+  TRY(witness_test_rows(ctx, w, unit->seed, test_rows, &test, &contrast));
+  TRY(witness_excess_risk(ctx, ensemble, test, contrast, &risk));
+  measure(out, "risk", risk);
+  const sr_ensemble_view *view = sr_ensemble_get(ensemble);
+  measure(out, "tmix", view->tmix);
+  for (int32_t k = 0; k < view->parameter_count; k++)
+    measure(out, view->parameters[k].name, view->parameters[k].value);
+cleanup:
+  sr_table_free(&table);
+  sr_table_free(&test);
+  sr_ensemble_free(&ensemble);
+  free(contrast);
+  return status;
+}
