@@ -128,7 +128,6 @@ static sr_status add_slow(sr_context *ctx, sr_page *page, const sr_dependence_vi
 
 sr_status diagnose_write_page(cli_run *run, const sr_table *table, const sr_dependence_view *view,
                               const char *path) {
-  (void)table;
   sr_status status = SR_OK;
   sr_page *page = NULL;
   sr_context *ctx = run->ctx;
@@ -146,6 +145,7 @@ sr_status diagnose_write_page(cli_run *run, const sr_table *table, const sr_depe
     TRY(add_implied(ctx, page, view));
     TRY(add_slow(ctx, page, view));
     TRY(add_spectrum(ctx, page, view));
+    if (!in_time(view)) TRY(diagnose_add_map(run, page, table));
   }
   TRY(sr_page_write(ctx, page, path));
 cleanup:

@@ -10,5 +10,8 @@ extern const experiment claim_ntk;
 extern const experiment claim_pairwise_covariance;
 extern const experiment table1;
 extern const experiment table1_grid;
+extern const experiment claim_minimax;
+extern const experiment claim_autocovariance;
+extern const experiment claim_drift;
 
 #endif

@@ -10,6 +10,9 @@ static const experiment *const registered[] = {
     &claim_cut,
     &claim_lfa,
     &claim_ntk,
+    &claim_minimax,
+    &claim_autocovariance,
+    &claim_drift,
     NULL,
 };
 
