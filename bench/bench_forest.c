@@ -1,10 +1,13 @@
 /* Training and prediction of a forest of full bootstrap bags: time, accuracy and memory.
- *   bench_forest TRAIN.bin TEST.bin TREES THREADS [SEED] [CASE]
- * The files are written by forest_peers.py: int64 rows, features, classes; float32 columns; int32
- * labels. One line of JSON goes to standard output. */
+ *   bench_forest TRAIN TEST TREES THREADS [SEED [CASE]]   one line of JSON
+ *   bench_forest export TABLE FILE.bin                    writes a table for the peers
+ * A table is ar1:ROWS:FEATURES:REPLICATE (the simulated witness) or a file: int64 rows, features,
+ * classes; float32 columns; int32 labels. */
+#include <malloc.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
+#include <time.h>
 
 #include "learner/learner.h"
 
@@ -26,8 +29,58 @@ static void must(sr_context *ctx, sr_status status) {
   exit(1);
 }
 
+/* ---- memory: what the library holds, and the most it held ---------------------------------- */
+
+static atomic_llong live_bytes, peak_bytes;
+
+static void count_bytes(long long change) {
+  long long live = atomic_fetch_add(&live_bytes, change) + change, peak = atomic_load(&peak_bytes);
+  while (live > peak && !atomic_compare_exchange_weak(&peak_bytes, &peak, live)) {
+  }
+}
+
+static void *counted_allocate(void *data, size_t bytes) {
+  (void)data;
+  void *block = malloc(bytes);
+  if (block) count_bytes((long long)malloc_usable_size(block));
+  return block;
+}
+
+static void *counted_resize(void *data, void *block, size_t bytes) {
+  (void)data;
+  long long before = block ? (long long)malloc_usable_size(block) : 0;
+  void *resized = realloc(block, bytes);
+  if (resized) count_bytes((long long)malloc_usable_size(resized) - before);
+  return resized;
+}
+
+static void counted_release(void *data, void *block) {
+  (void)data;
+  if (block) count_bytes(-(long long)malloc_usable_size(block));
+  free(block);
+}
+
+/* ---- tables ------------------------------------------------------------------------------- */
+
+static sr_table *simulate_table(sr_context *ctx, const char *text) {
+  sr_simulate_options options;
+  sr_table *table = NULL;
+  long long n, replicate;
+  int d;
+  sr_simulate_options_init(&options);
+  if (sscanf(text, "ar1:%lld:%d:%lld", &n, &d, &replicate) != 3) exit(2);
+  options.n = n;
+  options.d = d;
+  options.replicate = (uint64_t)replicate;
+  options.tmix = 50.0;
+  options.noise_sd = 0.3;
+  must(ctx, sr_simulate(ctx, &options, &table, NULL));
+  return table;
+}
+
 static sr_table *read_table(sr_context *ctx, const char *path) {
   static const char *names[4096];
+  if (strncmp(path, "ar1:", 4) == 0) return simulate_table(ctx, path);
   int64_t head[3];
   FILE *file = fopen(path, "rb");
   if (!file || fread(head, sizeof *head, 3, file) != 3) exit(2);
@@ -50,6 +103,19 @@ static sr_table *read_table(sr_context *ctx, const char *path) {
   free(label);
   return table;
 }
+
+static void write_table(const sr_table *table, const char *path) {
+  const sr_table_view *view = sr_table_get(table);
+  int64_t head[3] = {view->rows, view->features, view->classes.count};
+  FILE *file = fopen(path, "wb");
+  size_t values = (size_t)(view->rows * view->features), rows = (size_t)view->rows;
+  if (!file || fwrite(head, sizeof *head, 3, file) != 3 ||
+      fwrite(view->x, sizeof *view->x, values, file) != values ||
+      fwrite(view->label, sizeof *view->label, rows, file) != rows || fclose(file) != 0)
+    exit(1);
+}
+
+/* ---- the forest --------------------------------------------------------------------------- */
 
 /* n draws with replacement as distinct rows with counts. */
 static sr_status fit_member(sr_context *ctx, void *data, int64_t item, int slot) {
@@ -122,63 +188,85 @@ static double accuracy(const sr_table_view *view, const int32_t *label) {
   return (double)right / (double)view->rows;
 }
 
-int main(int count, char **arguments) {
-  if (count < 5) return 2;
-  sr_context_options context_options;
-  sr_context_options_init(&context_options);
-  context_options.threads = atoi(arguments[4]);
-  sr_context *ctx = NULL;
-  if (sr_context_new(&context_options, &ctx) != SR_OK) return 1;
-  sr_table *train = read_table(ctx, arguments[1]), *test = read_table(ctx, arguments[2]);
-  const sr_table_view *view = sr_table_get(train), *test_view = sr_table_get(test);
-  struct rusage before, after;
-  getrusage(RUSAGE_SELF, &before);
+/* Of all threads: what a loaded machine cannot distort. */
+static double cpu_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
 
-  forest f = {.rows = view->rows, .trees = atoll(arguments[3])};
-  f.seed = count > 5 ? strtoull(arguments[5], NULL, 10) : 1;
-  sr_learner_options_init(&f.options);
-  must(ctx, sr__learner_find(ctx, "tree", &f.learner));
-  f.member = calloc((size_t)f.trees, sizeof *f.member);
-  double started = sr__seconds();
-  must(ctx, f.learner->prepare(ctx, &(sr__input){.table = train}, &f.options, &f.shared,
-                               &f.training));
+static double megabytes(long long bytes) { return (double)bytes / 1048576.0; }
+
+static void train(sr_context *ctx, const sr_table *table, forest *f) {
+  f->member = calloc((size_t)f->trees, sizeof *f->member);
+  long long held = atomic_load(&live_bytes);
+  atomic_store(&peak_bytes, held);
+  double started = sr__seconds(), cpu = cpu_seconds();
+  must(ctx, f->learner->prepare(ctx, &(sr__input){.table = table}, &f->options, &f->shared,
+                                &f->training));
   double prepared = sr__seconds();
-  must(ctx, sr__parallel_for(ctx, f.trees, fit_member, &f));
+  long long before_trees = atomic_load(&live_bytes);
+  must(ctx, sr__parallel_for(ctx, f->trees, fit_member, f));
   double trained = sr__seconds();
-  getrusage(RUSAGE_SELF, &after);
+  double binned = (double)f->rows * (double)sr_table_get(table)->features;
+  printf("\"prepare_seconds\": %.4f, \"train_seconds\": %.4f, \"train_cpu\": %.4f, \"peak_mb\": %.2f, "
+         "\"trees_mb\": %.2f, \"binned_mb\": %.2f, ",
+         prepared - started, trained - started, cpu_seconds() - cpu, megabytes(atomic_load(&peak_bytes) - held),
+         megabytes(atomic_load(&live_bytes) - before_trees), binned / 1048576.0);
+}
 
+static void test(sr_context *ctx, const sr_table *table, const forest *f) {
+  const sr_table_view *view = sr_table_get(table);
   sr__rows *rows = NULL;
-  int32_t *label = malloc(sizeof *label * (size_t)test_view->rows);
-  double predict_start = sr__seconds();
-  must(ctx, f.learner->encode(ctx, f.shared, &(sr__input){.table = test}, 0, test_view->rows,
-                              &rows));
+  int32_t *label = malloc(sizeof *label * (size_t)view->rows);
+  double started = sr__seconds(), cpu = cpu_seconds();
+  must(ctx, f->learner->encode(ctx, f->shared, &(sr__input){.table = table}, 0, view->rows, &rows));
   double encoded = sr__seconds();
-  prediction p = {&f, rows, test_view->rows, test_view->classes.count, label};
-  must(ctx, sr__parallel_for(ctx, (test_view->rows + PREDICT_BLOCK - 1) / PREDICT_BLOCK,
-                             predict_block, &p));
+  prediction p = {f, rows, view->rows, f->learner->classes(f->shared), label};
+  must(ctx, sr__parallel_for(ctx, (view->rows + PREDICT_BLOCK - 1) / PREDICT_BLOCK, predict_block,
+                             &p));
   double predicted = sr__seconds();
-  sr__bytes bytes = {.ctx = ctx};
-  for (int64_t t = 0; t < f.trees; t++) f.learner->save_member(f.shared, f.member[t], &bytes);
-  printf("{\"case\":\"%s\",\"n\":%lld,\"d\":%lld,\"trees\":%lld,\"threads\":%d,\"seed\":%llu,"
-         "\"prepare_seconds\":%.4f,\"fit_seconds\":%.4f,\"train_seconds\":%.4f,"
-         "\"test_rows\":%lld,\"encode_seconds\":%.4f,\"predict_seconds\":%.4f,\"accuracy\":%.5f,"
-         "\"peak_growth_mb\":%.1f,\"binned_mb\":%.1f,\"model_mb\":%.1f}\n",
-         count > 6 ? arguments[6] : "", (long long)view->rows, (long long)view->features,
-         (long long)f.trees, sr_context_threads(ctx), (unsigned long long)f.seed,
-         prepared - started, trained - prepared, trained - started, (long long)test_view->rows,
-         encoded - predict_start, predicted - predict_start, accuracy(test_view, label),
-         (double)(after.ru_maxrss - before.ru_maxrss) / 1024.0,
-         (double)view->rows * (double)view->features / 1048576.0, (double)bytes.size / 1048576.0);
-
-  sr__bytes_free(&bytes);
-  f.learner->free_rows(rows);
-  for (int64_t t = 0; t < f.trees; t++) f.learner->free_member(f.member[t]);
-  free(f.member);
-  f.learner->free_training(f.training);
-  f.learner->free_shared(f.shared);
+  printf("\"test_rows\": %lld, \"encode_seconds\": %.4f, \"predict_seconds\": %.4f, "
+         "\"predict_cpu\": %.4f, \"accuracy\": %.5f",
+         (long long)view->rows, encoded - started, predicted - started, cpu_seconds() - cpu,
+         accuracy(view, label));
+  f->learner->free_rows(rows);
   free(label);
-  sr_table_free(&train);
-  sr_table_free(&test);
+}
+
+int main(int count, char **arguments) {
+  if (count < 4) return 2;
+  sr_context_options options;
+  sr_context_options_init(&options);
+  options.threads = count > 4 ? atoi(arguments[4]) : 1;
+  options.allocator = (sr_allocator){counted_allocate, counted_resize, counted_release, NULL};
+  sr_context *ctx = NULL;
+  if (sr_context_new(&options, &ctx) != SR_OK) return 1;
+  bool export = strcmp(arguments[1], "export") == 0;
+  sr_table *first = read_table(ctx, arguments[export ? 2 : 1]), *second = NULL;
+  if (export) {
+    write_table(first, arguments[3]);
+  } else {
+    second = read_table(ctx, arguments[2]);
+    forest f = {.rows = sr_table_get(first)->rows, .trees = atoll(arguments[3])};
+    f.seed = count > 5 ? strtoull(arguments[5], NULL, 10) : 1;
+    sr_learner_options_init(&f.options);
+    must(ctx, sr__learner_find(ctx, "tree", &f.learner));
+    printf("{\"bench\": \"forest\", \"case\": \"%s\", \"n\": %lld, \"d\": %lld, "
+           "\"trees\": %lld, \"threads\": %d, \"seed\": %llu, ",
+           count > 6 ? arguments[6] : "", (long long)f.rows,
+           (long long)sr_table_get(first)->features, (long long)f.trees, sr_context_threads(ctx),
+           (unsigned long long)f.seed);
+    train(ctx, first, &f);
+    test(ctx, second, &f);
+    printf("}\n");
+    for (int64_t t = 0; t < f.trees; t++) f.learner->free_member(f.member[t]);
+    free(f.member);
+    f.learner->free_training(f.training);
+    f.learner->free_shared(f.shared);
+  }
+  sr_table_free(&first);
+  sr_table_free(&second);
   sr_context_free(&ctx);
   return 0;
 }
