@@ -155,8 +155,16 @@ cleanup:
 }
 
 static sr_status literal_lambda(sr_context *ctx, sr_structure *s) {
-  (void)s;
-  return sr__fail(ctx, SR_ERROR_UNSUPPORTED, "the literal scale is not in this build");
+  sr_status status = SR_OK;
+  sr_spectrum *spectrum = NULL;
+  sr_spectrum_options options;
+  sr_spectrum_options_init(&options);
+  if (!s->graph) SR_TRY(build_graph(ctx, s, &s->graph));
+  SR_TRY(sr_spectrum_compute(ctx, s->graph, &options, &spectrum));
+  s->view.lambda2 = sr_spectrum_get(spectrum)->value[0];
+cleanup:
+  sr_spectrum_free(&spectrum);
+  return status;
 }
 
 sr_status sr_structure_estimate(sr_context *ctx, const sr_table *table,

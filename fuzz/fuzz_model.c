@@ -1,0 +1,53 @@
+/* Bytes as a model file. Length and checksum are made right first, so that the fuzzer reaches the
+ * inside; a model that is read must be able to vote. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ensemble/model_file.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void seal(uint8_t *bytes, size_t size) {
+  uint64_t length = size - SR_MODEL_HEADER_BYTES - SR_MODEL_CHECKSUM_BYTES;
+  uint32_t version = SR_MODEL_VERSION;
+  memcpy(bytes, SR_MODEL_MAGIC, SR_MODEL_MAGIC_BYTES);
+  memcpy(bytes + 8, &version, sizeof version);
+  memcpy(bytes + 12, &length, sizeof length);
+  uint32_t sum = sr__model_checksum(bytes, (int64_t)(size - SR_MODEL_CHECKSUM_BYTES));
+  memcpy(bytes + size - SR_MODEL_CHECKSUM_BYTES, &sum, sizeof sum);
+}
+
+static void vote(sr_context *ctx, const sr_ensemble *ensemble) {
+  enum { ROWS = 3, MOST_FEATURES = 1000 };
+  int64_t features = sr_ensemble_get(ensemble)->features;
+  if (features > MOST_FEATURES) return;
+  static float x[ROWS * MOST_FEATURES];
+  int32_t label[ROWS];
+  for (int64_t k = 0; k < ROWS * features; k++) x[k] = (float)(k % 7) - 3.0f;
+  sr_table_view view = {.rows = ROWS, .features = features, .x = x};
+  sr_table *table = NULL;
+  if (sr_table_new(ctx, &view, &table) == SR_OK &&
+      sr_ensemble_predict(ctx, ensemble, table, label, NULL) == SR_OK) {
+    for (int i = 0; i < ROWS; i++)
+      if (label[i] >= sr_ensemble_get(ensemble)->classes.count) abort();
+  }
+  sr_table_free(&table);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  if (size < SR_MODEL_HEADER_BYTES + SR_MODEL_CHECKSUM_BYTES) return 0;
+  sr_context_options options;
+  sr_context_options_init(&options);
+  options.threads = 1;
+  sr_context *ctx = NULL;
+  uint8_t *bytes = malloc(size);
+  if (!bytes || sr_context_new(&options, &ctx) != SR_OK) abort();
+  memcpy(bytes, data, size);
+  seal(bytes, size);
+  sr_ensemble *ensemble = NULL;
+  if (sr_ensemble_load_bytes(ctx, bytes, (int64_t)size, &ensemble) == SR_OK) vote(ctx, ensemble);
+  sr_ensemble_free(&ensemble);
+  sr_context_free(&ctx);
+  free(bytes);
+  return 0;
+}

@@ -1,0 +1,358 @@
+/* Nothing that is read is trusted: counts are held against what is left of the file, codes against
+ * their range. */
+#include <errno.h>
+#include <math.h>
+
+#include "model_file.h"
+
+typedef struct model_reader {
+  sr_context *ctx;
+  const char *path;
+  sr_ensemble *ensemble;
+  sr__arena arena;
+  bool has_head, has_shared, has_members;
+} model_reader;
+
+static sr_status refuse(model_reader *m, const char *reason) {
+  return sr__fail_at(m->ctx, SR_ERROR_FORMAT, m->path, 0, 0,
+                     "'%s' is not a whole specroute model: %s; train it again", m->path, reason);
+}
+
+/* ---- sections ----------------------------------------------------------------------------- */
+
+static char *arena_string(model_reader *m, sr__byte_reader *from) {
+  char *text = sr__get_string(from);
+  if (!text) return NULL;
+  size_t length = strlen(text) + 1;
+  char *copy = sr__arena_alloc(m->ctx, &m->arena, (int64_t)length, 1);
+  if (copy)
+    memcpy(copy, text, length);
+  else
+    from->status = SR_ERROR_MEMORY;
+  sr__free(m->ctx, text);
+  return copy;
+}
+
+static sr_dictionary get_dictionary(model_reader *m, sr__byte_reader *from) {
+  sr_dictionary dictionary = {0, NULL};
+  int64_t count = sr__get_count(from, 4);
+  if (from->status != SR_OK || count == 0) return dictionary;
+  if (count > INT32_MAX) {
+    sr__get_refuse(from, "a list of names is too long");
+    return dictionary;
+  }
+  const char **names = sr__arena_alloc(m->ctx, &m->arena, count, sizeof *names);
+  if (!names) {
+    from->status = SR_ERROR_MEMORY;
+    return dictionary;
+  }
+  for (int64_t c = 0; c < count && from->status == SR_OK; c++) names[c] = arena_string(m, from);
+  if (from->status == SR_OK) dictionary = (sr_dictionary){(int32_t)count, names};
+  return dictionary;
+}
+
+static sr_status get_features(model_reader *m, sr__byte_reader *from, sr_table_view *schema) {
+  bool named = sr__get_u8(from) != 0, categorical = sr__get_u8(from) != 0;
+  int64_t count = sr__get_count(from, 4);
+  if (from->status != SR_OK) return from->status;
+  const char **names = sr__arena_alloc(m->ctx, &m->arena, count, sizeof *names);
+  sr_dictionary *categories = sr__arena_alloc(m->ctx, &m->arena, count, sizeof *categories);
+  if (!names || !categories) return SR_ERROR_MEMORY;
+  for (int64_t j = 0; j < count && from->status == SR_OK; j++) {
+    names[j] = arena_string(m, from);
+    categories[j] = get_dictionary(m, from);
+  }
+  schema->features = count;
+  if (named) schema->feature_names = names;
+  if (categorical) schema->categories = categories;
+  return from->status;
+}
+
+static sr_status get_head(model_reader *m, sr__byte_reader *from) {
+  static const float no_values[1] = {0};
+  sr_status status = SR_OK;
+  sr_ensemble *e = m->ensemble;
+  sr_table_view schema = {.x = no_values};
+  if (m->has_head) return refuse(m, "it has two heads");
+  char *learner = arena_string(m, from);
+  if (from->status != SR_OK) return from->status;
+  if (sr__learner_find(m->ctx, learner, &e->learner) != SR_OK)
+    return refuse(m, "its learner is not known to this version");
+  e->view.learner = e->learner->info.name;
+  uint32_t vote = sr__get_u32(from);
+  e->view.seed = sr__get_u64(from);
+  e->view.rows = (int64_t)sr__get_u64(from);
+  schema.classes = get_dictionary(m, from);
+  bool has_target = sr__get_u8(from) != 0;
+  char *target = arena_string(m, from);
+  if (has_target) schema.target_name = target;
+  SR_TRY(get_features(m, from, &schema));
+  if (vote > SR_VOTE_GATED || e->view.rows < 0 || schema.classes.count < 1)
+    SR_TRY(refuse(m, "its head is out of range"));
+  SR_TRY(sr_table_new(m->ctx, &schema, &e->schema));
+  const sr_table_view *own = sr_table_get(e->schema);
+  e->view.vote = (sr_vote)vote;
+  e->view.features = own->features;
+  e->view.feature_names = own->feature_names;
+  e->view.classes = own->classes;
+  e->view.target_name = own->target_name;
+  m->has_head = true;
+cleanup:
+  return status;
+}
+
+static sr_status get_plan(model_reader *m, sr__byte_reader *from) {
+  sr_ensemble *e = m->ensemble;
+  if (e->plan_name) return refuse(m, "it has two plans");
+  e->plan_name = sr__get_string(from);
+  e->reason = sr__get_string(from);
+  e->view.tmix = sr__get_f64(from);
+  int64_t count = sr__get_count(from, 12);
+  if (from->status != SR_OK) return from->status;
+  if (count > SR_PLAN_PARAMETERS) return refuse(m, "its plan has too many numbers");
+  for (int64_t k = 0; k < count; k++) {
+    e->parameter_name[k] = sr__get_string(from);
+    e->parameters[k] = (sr_plan_parameter){e->parameter_name[k], sr__get_f64(from)};
+    if (from->status != SR_OK) return from->status;
+  }
+  e->view.plan = e->plan_name;
+  e->view.reason = e->reason;
+  e->view.parameter_count = (int32_t)count;
+  e->view.parameters = e->parameters;
+  return SR_OK;
+}
+
+static sr_status get_classes(model_reader *m, sr__byte_reader *from, sr_evaluation *to) {
+  sr_status status = SR_OK;
+  sr_class_report *report = NULL;
+  int64_t count = sr__get_count(from, 24);
+  if (from->status != SR_OK) return from->status;
+  SR_NEW(m->ctx, report, count);
+  to->by_class = report;
+  to->classes = (int32_t)count;
+  for (int64_t c = 0; c < count; c++) {
+    report[c].rows = (int64_t)sr__get_u64(from);
+    report[c].error = sr__get_f64(from);
+    report[c].precision = sr__get_f64(from);
+  }
+  if (count != m->ensemble->view.classes.count)
+    SR_TRY(refuse(m, "its evaluation is about other classes"));
+cleanup:
+  return status;
+}
+
+static sr_status get_importance(model_reader *m, sr__byte_reader *from, sr_evaluation *to) {
+  sr_status status = SR_OK;
+  double *importance = NULL;
+  int64_t count = sr__get_count(from, 8);
+  if (from->status != SR_OK || count == 0) return from->status;
+  if (count != m->ensemble->view.features) return refuse(m, "its evaluation is about other features");
+  SR_NEW(m->ctx, importance, count);
+  to->importance = importance;
+  to->features = count;
+  for (int64_t j = 0; j < count; j++) importance[j] = sr__get_f64(from);
+cleanup:
+  return status;
+}
+
+static sr_status get_evaluation(model_reader *m, sr__byte_reader *from) {
+  sr_status status = SR_OK;
+  sr_ensemble *e = m->ensemble;
+  sr_evaluation *to = &e->evaluation;
+  if (!m->has_head || e->held_out) return refuse(m, "its evaluation is out of place");
+  to->rows = (int64_t)sr__get_u64(from);
+  to->naive_rows = (int64_t)sr__get_u64(from);
+  to->honest_rows = (int64_t)sr__get_u64(from);
+  to->units = (int32_t)sr__get_u64(from);
+  to->folds = (int32_t)sr__get_u64(from);
+  to->buffer = (int64_t)sr__get_u64(from);
+  double *reals[] = {&to->baseline, &to->naive, &to->honest, &to->honest_low, &to->honest_high,
+                     &to->level, &to->judges, &to->covariance, &to->variance_of_margin,
+                     &to->variance_of_member, &to->effective_members};
+  for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) *reals[k] = sr__get_f64(from);
+  e->held_out = sr__get_string(from);
+  to->held_out = e->held_out;
+  SR_TRY(from->status);
+  SR_TRY(get_classes(m, from, to));
+  SR_TRY(get_importance(m, from, to));
+  e->view.evaluation = to;
+cleanup:
+  return status;
+}
+
+static sr_status get_shared(model_reader *m, sr__byte_reader *from) {
+  sr_ensemble *e = m->ensemble;
+  if (!m->has_head || m->has_shared) return refuse(m, "its shared section is out of place");
+  sr_status status = e->learner->load_shared(from, &e->shared);
+  if (status != SR_OK) return status;
+  m->has_shared = true;
+  if (e->learner->classes(e->shared) != e->view.classes.count ||
+      e->learner->features(e->shared) != e->view.features)
+    return refuse(m, "its learner and its head disagree on classes or features");
+  return SR_OK;
+}
+
+static sr_status get_members(model_reader *m, sr__byte_reader *from) {
+  sr_status status = SR_OK;
+  sr_ensemble *e = m->ensemble;
+  if (!m->has_shared || m->has_members) return refuse(m, "its members are out of place");
+  int64_t count = sr__get_count(from, 1);
+  SR_TRY(from->status);
+  if (count < 1 || count > INT32_MAX) SR_TRY(refuse(m, "it has no members"));
+  SR_NEW_ZERO(m->ctx, e->member, count);
+  e->view.members = (int32_t)count;
+  for (int64_t j = 0; j < count; j++)
+    SR_TRY(e->learner->load_member(from, e->shared, &e->member[j]));
+  m->has_members = true;
+cleanup:
+  return status;
+}
+
+static void get_floats(sr__byte_reader *from, float *to, int64_t count) {
+  for (int64_t k = 0; k < count; k++) to[k] = sr__get_f32(from);
+}
+
+static sr_status get_gate(model_reader *m, sr__byte_reader *from) {
+  sr_status status = SR_OK;
+  sr__gate *gate = &m->ensemble->gate;
+  int64_t members = m->ensemble->view.members, features = m->ensemble->view.features;
+  if (!m->has_members || gate->center) return refuse(m, "its gate is out of place");
+  int64_t parts = sr__get_count(from, members);
+  double width = sr__get_f64(from);
+  SR_TRY(from->status);
+  if (parts < 1 || parts > INT32_MAX || !(width > 0.0) || !isfinite(width))
+    SR_TRY(refuse(m, "its gate is out of range"));
+  if (features > 0 && parts > from->size / 4 / features)
+    SR_TRY(refuse(m, "its gate is cut off"));
+  SR_NEW(m->ctx, gate->mean, features);
+  SR_NEW(m->ctx, gate->scale, features);
+  SR_NEW(m->ctx, gate->center, parts * features);
+  SR_NEW(m->ctx, gate->seen, parts * members);
+  for (int64_t j = 0; j < features; j++) {
+    gate->mean[j] = sr__get_f32(from);
+    gate->scale[j] = sr__get_f32(from);
+  }
+  get_floats(from, gate->center, parts * features);
+  sr__get_raw(from, gate->seen, parts * members);
+  gate->features = features;
+  gate->width = width;
+  gate->parts = (int32_t)parts;
+  status = from->status;
+cleanup:
+  return status;
+}
+
+typedef struct section_kind {
+  const char *tag;
+  sr_status (*get)(model_reader *m, sr__byte_reader *from);
+} section_kind;
+
+static const section_kind kinds[] = {{"Head", get_head}, {"plan", get_plan},
+                                     {"eval", get_evaluation}, {"Shar", get_shared},
+                                     {"Memb", get_members}, {"Gate", get_gate}};
+
+static sr_status get_section(model_reader *m, sr__byte_reader *from) {
+  char tag[SR_MODEL_TAG_BYTES + 1] = {0};
+  sr__get_raw(from, tag, SR_MODEL_TAG_BYTES);
+  int64_t length = sr__get_count(from, 1);
+  if (from->status != SR_OK) return from->status;
+  sr__byte_reader section = {.ctx = m->ctx, .data = from->data + from->at, .size = length,
+                             .what = from->what};
+  from->at += length;
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+    if (memcmp(tag, kinds[k].tag, SR_MODEL_TAG_BYTES) != 0) continue;
+    sr_status status = kinds[k].get(m, &section);
+    if (status != SR_OK) return status;
+    return section.at == length ? SR_OK : refuse(m, "a section is longer than what it says");
+  }
+  bool optional = tag[0] >= 'a' && tag[0] <= 'z';
+  return optional ? SR_OK : refuse(m, "a newer version wrote a section that must be understood");
+}
+
+/* ---- the file ----------------------------------------------------------------------------- */
+
+static sr_status check_envelope(model_reader *m, const uint8_t *bytes, int64_t count) {
+  if (count < SR_MODEL_HEADER_BYTES + SR_MODEL_CHECKSUM_BYTES ||
+      memcmp(bytes, SR_MODEL_MAGIC, SR_MODEL_MAGIC_BYTES) != 0)
+    return refuse(m, "it does not begin like one");
+  sr__byte_reader head = {.ctx = m->ctx, .data = bytes, .size = count,
+                          .at = SR_MODEL_MAGIC_BYTES, .what = "the model"};
+  uint32_t version = sr__get_u32(&head);
+  uint64_t length = sr__get_u64(&head);
+  if (version != SR_MODEL_VERSION)
+    return sr__fail_at(m->ctx, SR_ERROR_FORMAT, m->path, 0, 0,
+                       "'%s' has version %u; this specroute reads version %d", m->path, version,
+                       SR_MODEL_VERSION);
+  if (length != (uint64_t)(count - SR_MODEL_HEADER_BYTES - SR_MODEL_CHECKSUM_BYTES))
+    return refuse(m, "it is cut off or has something behind it");
+  head.at = count - SR_MODEL_CHECKSUM_BYTES;
+  if (sr__get_u32(&head) != sr__model_checksum(bytes, count - SR_MODEL_CHECKSUM_BYTES))
+    return refuse(m, "its checksum is wrong, some byte was altered");
+  return SR_OK;
+}
+
+static sr_status check_whole(model_reader *m) {
+  const sr_ensemble *e = m->ensemble;
+  if (!m->has_members || !e->plan_name) return refuse(m, "a section is missing");
+  if ((e->view.vote == SR_VOTE_GATED) != (e->gate.parts > 0))
+    return refuse(m, "its vote and its gate do not go together");
+  return SR_OK;
+}
+
+static sr_status load(sr_context *ctx, const char *path, const uint8_t *bytes, int64_t count,
+                      sr_ensemble **ensemble) {
+  sr_status status = SR_OK;
+  model_reader m = {.ctx = ctx, .path = path};
+  *ensemble = NULL;
+  SR_TRY(check_envelope(&m, bytes, count));
+  SR_NEW_ZERO(ctx, m.ensemble, 1);
+  m.ensemble->allocator = sr__allocator(ctx);
+  sr__byte_reader reader = {.ctx = ctx, .data = bytes, .at = SR_MODEL_HEADER_BYTES,
+                            .size = count - SR_MODEL_CHECKSUM_BYTES, .what = path};
+  while (reader.at < reader.size) SR_TRY(get_section(&m, &reader));
+  SR_TRY(check_whole(&m));
+  *ensemble = m.ensemble;
+  m.ensemble = NULL;
+cleanup:
+  sr__arena_free(ctx, &m.arena);
+  sr_ensemble_free(&m.ensemble);
+  return status;
+}
+
+sr_status sr_ensemble_load_bytes(sr_context *ctx, const void *bytes, int64_t count,
+                                 sr_ensemble **ensemble) {
+  return load(ctx, "memory", bytes, count, ensemble);
+}
+
+static sr_status read_file(sr_context *ctx, const char *path, uint8_t **bytes, int64_t *count) {
+  sr_status status = SR_OK;
+  int64_t capacity = 0;
+  FILE *file = fopen(path, "rbe");
+  if (!file)
+    SR_TRY(sr__fail_at(ctx, SR_ERROR_IO, path, 0, 0, "cannot open '%s': %s", path,
+                       strerror(errno)));
+  for (*count = 0;;) {
+    SR_GROW(ctx, *bytes, capacity, *count + (1 << 16));
+    size_t got = fread(*bytes + *count, 1, (size_t)(capacity - *count), file);
+    *count += (int64_t)got;
+    if (got == 0) break;
+  }
+  if (ferror(file))
+    SR_TRY(sr__fail_at(ctx, SR_ERROR_IO, path, 0, 0, "cannot read '%s': %s", path,
+                       strerror(errno)));
+cleanup:
+  if (file) fclose(file);
+  return status;
+}
+
+sr_status sr_ensemble_load(sr_context *ctx, const char *path, sr_ensemble **ensemble) {
+  sr_status status = SR_OK;
+  uint8_t *bytes = NULL;
+  int64_t count = 0;
+  *ensemble = NULL;
+  SR_TRY(read_file(ctx, path, &bytes, &count));
+  SR_TRY(load(ctx, path, bytes, count, ensemble));
+cleanup:
+  sr__free(ctx, bytes);
+  return status;
+}

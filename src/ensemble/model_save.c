@@ -1,0 +1,134 @@
+#include <zlib.h>
+
+#include "model_file.h"
+
+uint32_t sr__model_checksum(const void *bytes, int64_t count) {
+  return (uint32_t)crc32_z(crc32_z(0, NULL, 0), bytes, (size_t)count);
+}
+
+/* Where a section's length will be written, once it is known. */
+static int64_t section_begin(sr__bytes *to, const char *tag) {
+  sr__put_raw(to, tag, SR_MODEL_TAG_BYTES);
+  sr__put_u64(to, 0);
+  return to->size;
+}
+
+static void section_end(sr__bytes *to, int64_t begin) {
+  if (to->status != SR_OK) return;
+  uint64_t length = (uint64_t)(to->size - begin);
+  for (int k = 0; k < 8; k++) to->data[begin - 8 + k] = (uint8_t)(length >> (8 * k));
+}
+
+static void put_dictionary(sr__bytes *to, sr_dictionary dictionary) {
+  sr__put_u64(to, (uint64_t)dictionary.count);
+  for (int32_t c = 0; c < dictionary.count; c++) sr__put_string(to, dictionary.names[c]);
+}
+
+static void put_schema(sr__bytes *to, const sr_ensemble *e) {
+  const sr_table_view *schema = sr_table_get(e->schema);
+  int64_t begin = section_begin(to, "Head");
+  sr__put_string(to, e->view.learner);
+  sr__put_u32(to, (uint32_t)e->view.vote);
+  sr__put_u64(to, e->view.seed);
+  sr__put_u64(to, (uint64_t)e->view.rows);
+  put_dictionary(to, schema->classes);
+  sr__put_u8(to, schema->target_name != NULL);
+  sr__put_string(to, schema->target_name);
+  sr__put_u8(to, schema->feature_names != NULL);
+  sr__put_u8(to, schema->categories != NULL);
+  sr__put_u64(to, (uint64_t)schema->features);
+  for (int64_t j = 0; j < schema->features; j++) {
+    sr__put_string(to, schema->feature_names ? schema->feature_names[j] : NULL);
+    put_dictionary(to, schema->categories ? schema->categories[j] : (sr_dictionary){0, NULL});
+  }
+  section_end(to, begin);
+}
+
+static void put_plan(sr__bytes *to, const sr_ensemble *e) {
+  int64_t begin = section_begin(to, "plan");
+  sr__put_string(to, e->view.plan);
+  sr__put_string(to, e->view.reason);
+  sr__put_f64(to, e->view.tmix);
+  sr__put_u64(to, (uint64_t)e->view.parameter_count);
+  for (int32_t k = 0; k < e->view.parameter_count; k++) {
+    sr__put_string(to, e->parameters[k].name);
+    sr__put_f64(to, e->parameters[k].value);
+  }
+  section_end(to, begin);
+}
+
+static void put_evaluation(sr__bytes *to, const sr_evaluation *e) {
+  if (!e) return;
+  int64_t begin = section_begin(to, "eval");
+  const int64_t counts[] = {e->rows, e->naive_rows, e->honest_rows, e->units, e->folds, e->buffer};
+  const double reals[] = {e->baseline, e->naive, e->honest, e->honest_low, e->honest_high,
+                          e->level, e->judges, e->covariance, e->variance_of_margin,
+                          e->variance_of_member, e->effective_members};
+  for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) sr__put_u64(to, (uint64_t)counts[k]);
+  for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) sr__put_f64(to, reals[k]);
+  sr__put_string(to, e->held_out);
+  sr__put_u64(to, (uint64_t)e->classes);
+  for (int32_t c = 0; c < e->classes; c++) {
+    sr__put_u64(to, (uint64_t)e->by_class[c].rows);
+    sr__put_f64(to, e->by_class[c].error);
+    sr__put_f64(to, e->by_class[c].precision);
+  }
+  sr__put_u64(to, e->importance ? (uint64_t)e->features : 0);
+  for (int64_t j = 0; e->importance && j < e->features; j++) sr__put_f64(to, e->importance[j]);
+  section_end(to, begin);
+}
+
+static void put_gate(sr__bytes *to, const sr_ensemble *e) {
+  const sr__gate *gate = &e->gate;
+  if (!gate->parts) return;
+  int64_t begin = section_begin(to, "Gate");
+  sr__put_u64(to, (uint64_t)gate->parts);
+  sr__put_f64(to, gate->width);
+  for (int64_t j = 0; j < gate->features; j++) {
+    sr__put_f32(to, gate->mean[j]);
+    sr__put_f32(to, gate->scale[j]);
+  }
+  for (int64_t k = 0; k < gate->parts * gate->features; k++) sr__put_f32(to, gate->center[k]);
+  sr__put_raw(to, gate->seen, (int64_t)e->view.members * gate->parts);
+  section_end(to, begin);
+}
+
+static void put_members(sr__bytes *to, const sr_ensemble *e) {
+  int64_t begin = section_begin(to, "Shar");
+  e->learner->save_shared(e->shared, to);
+  section_end(to, begin);
+  begin = section_begin(to, "Memb");
+  sr__put_u64(to, (uint64_t)e->view.members);
+  for (int32_t j = 0; j < e->view.members; j++)
+    e->learner->save_member(e->shared, e->member[j], to);
+  section_end(to, begin);
+}
+
+sr_status sr__model_write(const sr_ensemble *ensemble, sr__bytes *to) {
+  sr__put_raw(to, SR_MODEL_MAGIC, SR_MODEL_MAGIC_BYTES);
+  sr__put_u32(to, SR_MODEL_VERSION);
+  sr__put_u64(to, 0);
+  int64_t begin = to->size;
+  put_schema(to, ensemble);
+  put_plan(to, ensemble);
+  put_evaluation(to, ensemble->view.evaluation);
+  put_members(to, ensemble);
+  put_gate(to, ensemble);
+  section_end(to, begin);
+  if (to->status == SR_OK) sr__put_u32(to, sr__model_checksum(to->data, to->size));
+  return to->status;
+}
+
+sr_status sr_ensemble_save(sr_context *ctx, const sr_ensemble *ensemble, const char *path) {
+  sr_status status = SR_OK;
+  sr__bytes bytes = {.ctx = ctx};
+  sr__writer *writer = NULL;
+  SR_TRY(sr__model_write(ensemble, &bytes));
+  SR_TRY(sr__writer_open(ctx, path, &writer));
+  SR_TRY(sr__writer_put(writer, bytes.data, (size_t)bytes.size));
+  SR_TRY(sr__writer_commit(&writer));
+cleanup:
+  sr__writer_abort(&writer);
+  sr__bytes_free(&bytes);
+  return status;
+}
