@@ -41,7 +41,7 @@ typedef struct cli_option {
   const char *help;     /* one line, no full stop */
 } cli_option;
 
-enum { CLI_MAX_GROUPS = 5, CLI_MAX_ARGUMENTS = 8 };
+enum { CLI_MAX_GROUPS = 8, CLI_MAX_ARGUMENTS = 8 };
 
 typedef struct cli_run cli_run;
 

@@ -21,6 +21,10 @@ static const cli_command man = {.name = "man",
 
 const cli_command *const cli_commands[] = {
     &cli_diagnose,
+    &cli_train,
+    &cli_predict,
+    &cli_compare,
+    &cli_plan,
     &cli_parts,
     &cli_simulate,
     &cli_reproduce,

@@ -4,11 +4,15 @@
 
 #include "cli.h"
 
+extern const cli_command cli_compare;
+extern const cli_command cli_plan;
+extern const cli_command cli_predict;
 extern const cli_command cli_report;
 extern const cli_command cli_reproduce;
 extern const cli_command cli_diagnose;
 extern const cli_command cli_parts;
 extern const cli_command cli_simulate;
 extern const cli_command cli_theory;
+extern const cli_command cli_train;
 
 #endif

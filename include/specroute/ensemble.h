@@ -83,6 +83,12 @@ SR_API SR_MUST_CHECK sr_status sr_ensemble_predict(sr_context *ctx, const sr_ens
 SR_API SR_MUST_CHECK sr_status sr_ensemble_votes(sr_context *ctx, const sr_ensemble *ensemble,
                                                  const sr_table *table, int32_t *votes);
 
+/* One csv line a row: the class's name and, where `proba` is given, each class's share of the vote.
+ * Path "-" is standard output. */
+SR_API SR_MUST_CHECK sr_status sr_predictions_write(sr_context *ctx, const sr_ensemble *ensemble,
+                                                    int64_t rows, const int32_t *label,
+                                                    const float *proba, const char *path);
+
 /* ---- what the votes are worth --------------------------------------------------------------- */
 
 typedef struct sr_class_report {

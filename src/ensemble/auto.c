@@ -1,15 +1,16 @@
 /* The plan chosen on held-out blocks.
  *
- * Every candidate trains small ensembles on the same folds and streams. Votes of two halves of each
- * small ensemble give its error at full size: with e(m) = e + c/m, e(M) = e(m) - (1 - m/M) (e(m/2) -
- * e(m)). Candidates that are clearly behind are given up; the others get twice the members, until the
- * budget is spent. The default is left only for a candidate whose paired gain is clear. */
+ * Every candidate trains small ensembles on the same folds and streams. The votes of each small
+ * ensemble and of its two halves give its error at full size through e(m) = e + c/m: plans whose
+ * members differ more gain more from further members, and would else be judged too harshly. The worse
+ * half of the candidates is given up; the others get twice the members, until the budget is spent. The
+ * default is left only for a candidate whose paired gain is clear. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "ensemble.h"
 
-enum { MOST_CANDIDATES = 16, FOLDS = 4, ROUNDS = 3, MOST_JUDGED = 40000, LEAST_UNITS = 10,
+enum { MOST_CANDIDATES = 16, FOLDS = 4, ROUNDS = 3, MOST_JUDGED = 40000, LEAST_UNITS = 10, LEAST_HALF = 5,
        MOST_UNITS = 200, UNIT_SCALES = 2 };
 /* Members spent on the choice, in full-bootstrap members of the ensemble; a round that would go
  * beyond is not begun. */
@@ -87,10 +88,21 @@ static void list_candidates(auto_job *job) {
   }
 }
 
-/* Cheap candidates get more members: they also need more. */
+/* Cheap candidates get more members: they also need more. Voting costs about a tenth of a full fit.
+ * Odd, so that halves have no ties between two classes. */
 static int32_t first_half(double cost, int32_t members) {
-  int32_t half = (int32_t)floor(3.0 / sqrt(cost)) | 1;
+  int32_t half = (int32_t)floor(3.0 / sqrt(cost + 0.1)) | 1;
+  if (half < LEAST_HALF) half = LEAST_HALF;
   return half < members / 2 ? half : members / 2 > 0 ? members / 2 : 1;
+}
+
+/* How much of the step from halves to whole is still to come at full size. A hard vote of 2h members
+ * with split ties is right as often as one of 2h - 1. */
+static double remaining_share(const sr_train_options *options, int32_t half) {
+  double odd = options->vote == SR_VOTE_SOFT ? 0.0 : 1.0;
+  double whole = 2.0 * half - odd, full = options->plan.members - odd;
+  if (full <= whole || whole <= half) return 0.0;
+  return (1.0 / whole - 1.0 / full) / (1.0 / half - 1.0 / whole);
 }
 
 /* ---- folds and units ------------------------------------------------------------------------ */
@@ -220,8 +232,7 @@ static double tally_error(const float *a, const float *b, int32_t classes, int32
 static void score_candidate(const auto_job *job, auto_state *s) {
   int32_t classes = job->engine->classes;
   const int32_t *label = job->engine->view->label;
-  double missing = 1.0 - 2.0 * s->half / (double)job->options->plan.members;
-  if (missing < 0.0) missing = 0.0;
+  double remaining = remaining_share(job->options, s->half);
   memset(s->unit_error, 0, (size_t)job->units * sizeof *s->unit_error);
   s->error = 0.0;
   for (int32_t f = 0; f < job->folds.folds; f++) {
@@ -233,7 +244,7 @@ static void score_candidate(const auto_job *job, auto_state *s) {
       double whole = tally_error(a, b, classes, label[row]);
       double halves = 0.5 * (tally_error(a, NULL, classes, label[row]) +
                              tally_error(b, NULL, classes, label[row]));
-      s->unit_error[job->unit[row]] += whole - missing * (halves - whole);
+      s->unit_error[job->unit[row]] += whole - remaining * (halves - whole);
     }
   }
   for (int32_t u = 0; u < job->units; u++) s->error += s->unit_error[u];

@@ -1,0 +1,108 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "model_page.h"
+
+static const cli_option options[] = {
+    {"output", 'o', CLI_PATH, "OUT", "-", NULL, 0, 0, "csv file for the classes; - is standard output"},
+    {"proba", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, "also write each class's share of the vote"},
+    {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
+
+/* The file may hold the class column of the training data: then the error is told as well. Where it
+ * does not, it is read again without. */
+static sr_status read_table(cli_run *run, const sr_ensemble *ensemble, sr_table **table) {
+  const char *path = run->arguments[1], *target = sr_ensemble_get(ensemble)->target_name;
+  sr_read_options read;
+  sr_read_options_init(&read);
+  bool again = strcmp(path, "-") != 0 && target && !cli_given(run, "target");
+  if (again) {
+    read.target = target;
+    read.format = cli_text(run, "format");
+    read.drop = cli_list(run, "drop");
+    read.variables = cli_list(run, "variables");
+    if (sr_table_read(run->ctx, path, &read, table) == SR_OK) return SR_OK;
+  }
+  return cli_read_table(run, path, table);
+}
+
+/* Share of the rows with a class whose vote names another; -1 where none has one. */
+static double error_of(const sr_ensemble *ensemble, const sr_table *table, const int32_t *vote) {
+  const sr_table_view *view = sr_table_get(table);
+  sr_dictionary classes = sr_ensemble_get(ensemble)->classes;
+  int64_t judged = 0, wrong = 0;
+  for (int64_t i = 0; view->label && i < view->rows; i++) {
+    if (view->label[i] < 0) continue;
+    judged++;
+    wrong += vote[i] < 0 ||
+             strcmp(classes.names[vote[i]], view->classes.names[view->label[i]]) != 0;
+  }
+  return judged ? (double)wrong / (double)judged : -1.0;
+}
+
+static int predict(cli_run *run, const sr_ensemble *ensemble, const sr_table *table) {
+  int64_t rows = sr_table_get(table)->rows, classes = sr_ensemble_get(ensemble)->classes.count;
+  double start = cli_seconds();
+  const char *path = cli_text(run, "output");
+  bool to_stdout = strcmp(path, "-") == 0;
+  int32_t *label = malloc((size_t)(rows ? rows : 1) * sizeof *label);
+  float *proba = NULL;
+  if (cli_flag(run, "proba")) proba = malloc((size_t)((rows ? rows : 1) * classes) * sizeof *proba);
+  if (!label || (cli_flag(run, "proba") && !proba)) {
+    free(label);
+    free(proba);
+    return cli_fail(run, SR_ERROR_MEMORY);
+  }
+  sr_status status = sr_ensemble_predict(run->ctx, ensemble, table, label, proba);
+  double seconds = cli_seconds() - start, error = -1.0;
+  if (status == SR_OK) {
+    error = error_of(ensemble, table, label);
+    if (!(to_stdout && run->json))
+      status = sr_predictions_write(run->ctx, ensemble, rows, label, proba, path);
+  }
+  free(label);
+  free(proba);
+  if (status != SR_OK) return cli_fail(run, status);
+  if (!to_stdout) {
+    cli_say(run, "%s: %lld rows in %.2f s", path, (long long)rows, seconds);
+    if (error >= 0.0) cli_say(run, ", error %.4f", error);
+    cli_say(run, "\n");
+  }
+  json_t *result = json_pack("{s:I,s:o}", "rows", (json_int_t)rows, "seconds",
+                             cli_json_real(seconds));
+  if (error >= 0.0) json_object_set_new(result, "error", json_real(error));
+  return cli_finish(run, result);
+}
+
+static int run_predict(cli_run *run) {
+  sr_ensemble *ensemble = NULL;
+  sr_table *table = NULL;
+  int code;
+  sr_status status = sr_ensemble_load(run->ctx, run->arguments[0], &ensemble);
+  if (status != SR_OK) {
+    code = cli_fail(run, status);
+  } else if (run->argument_count < 2) {
+    cli_say_model(run, ensemble);
+    code = cli_finish(run, cli_model_json(ensemble));
+  } else {
+    status = read_table(run, ensemble, &table);
+    code = status == SR_OK ? predict(run, ensemble, table) : cli_fail(run, status);
+  }
+  sr_table_free(&table);
+  sr_ensemble_free(&ensemble);
+  return code;
+}
+
+const cli_command cli_predict = {
+    .name = "predict",
+    .arguments = "MODEL FILE",
+    .least = 1,
+    .most = 2,
+    .help = "classes of new rows by a trained model; without FILE, what the model is",
+    .description =
+        "Columns are found by the names they had in training; others are passed over. Where FILE has\n"
+        "the class column, the error is told as well. With MODEL alone the model describes itself\n"
+        "(--json: all that is recorded about it).",
+    .groups = {options, cli_column_options},
+    .example = "specroute predict elec2.model new.csv -o classes.csv --proba",
+    .run = run_predict};
