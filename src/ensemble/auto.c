@@ -10,7 +10,7 @@
 
 #include "ensemble.h"
 
-enum { MOST_CANDIDATES = 16, FOLDS = 4, ROUNDS = 3, MOST_JUDGED = 40000, LEAST_UNITS = 10, LEAST_HALF = 5,
+enum { MOST_CANDIDATES = 16, FOLDS = 4, ROUNDS = 3, MOST_JUDGED = 40000, LEAST_UNITS = 10, LEAST_HALF = 5, MOST_HALF = 256,
        MOST_UNITS = 200, UNIT_SCALES = 2 };
 /* Members spent on the choice, in full-bootstrap members of the ensemble; a round that would go
  * beyond is not begun. */
@@ -88,10 +88,10 @@ static void list_candidates(auto_job *job) {
   }
 }
 
-/* Cheap candidates get more members: they also need more. Voting costs about a tenth of a full fit.
- * Odd, so that halves have no ties between two classes. */
+/* Cheap candidates get more members: they also need more. Voting is
+ * not free either. Odd, so that halves have no ties between two classes. */
 static int32_t first_half(double cost, int32_t members) {
-  int32_t half = (int32_t)floor(3.0 / sqrt(cost + 0.1)) | 1;
+  int32_t half = (int32_t)floor(3.0 / sqrt(cost + 0.02)) | 1;
   if (half < LEAST_HALF) half = LEAST_HALF;
   return half < members / 2 ? half : members / 2 > 0 ? members / 2 : 1;
 }
@@ -229,10 +229,40 @@ static double tally_error(const float *a, const float *b, int32_t classes, int32
   return own == most && top > 0 ? 1.0 - 1.0 / top : 1.0;
 }
 
+static double binomial(int32_t n, int32_t k) {
+  double value = 1.0;
+  for (int32_t i = 1; i <= k; i++) value *= (double)(n - k + i) / i;
+  return k < 0 || k > n ? 0.0 : value;
+}
+
+/* Two classes, hard votes: the error at full size given `wrong` of 2h votes. The error of a random
+ * half is the hypergeometric tail, so no luck of one split enters. */
+static double binary_error(int32_t half, int32_t wrong, double remaining) {
+  double whole = wrong > half ? 1.0 : wrong == half ? 0.5 : 0.0, lost = 0.0;
+  for (int32_t x = half / 2 + 1; x <= half; x++)
+    lost += binomial(wrong, x) * binomial(2 * half - wrong, half - x);
+  if (half % 2 == 0) lost += 0.5 * binomial(wrong, half / 2) * binomial(2 * half - wrong, half / 2);
+  return whole - remaining * (lost / binomial(2 * half, half) - whole);
+}
+
+/* The error at full size of one row, by its tallies. */
+static double row_error(const auto_job *job, const float *a, const float *b, int32_t label,
+                        const double *binary, double remaining) {
+  int32_t classes = job->engine->classes;
+  if (binary) return binary[(int32_t)(a[1 - label] + b[1 - label] + 0.5f)];
+  double whole = tally_error(a, b, classes, label);
+  double halves = 0.5 * (tally_error(a, NULL, classes, label) + tally_error(b, NULL, classes, label));
+  return whole - remaining * (halves - whole);
+}
+
 static void score_candidate(const auto_job *job, auto_state *s) {
   int32_t classes = job->engine->classes;
   const int32_t *label = job->engine->view->label;
   double remaining = remaining_share(job->options, s->half);
+  double binary[2 * MOST_HALF + 1];
+  bool is_binary = classes == 2 && job->options->vote != SR_VOTE_SOFT && s->half <= MOST_HALF;
+  for (int32_t wrong = 0; is_binary && wrong <= 2 * s->half; wrong++)
+    binary[wrong] = binary_error(s->half, wrong, remaining);
   memset(s->unit_error, 0, (size_t)job->units * sizeof *s->unit_error);
   s->error = 0.0;
   for (int32_t f = 0; f < job->folds.folds; f++) {
@@ -241,10 +271,8 @@ static void score_candidate(const auto_job *job, auto_state *s) {
       if (label[row] < 0) continue;
       const float *a = s->tally[0] + (job->first_judged[f] + k) * classes;
       const float *b = s->tally[1] + (job->first_judged[f] + k) * classes;
-      double whole = tally_error(a, b, classes, label[row]);
-      double halves = 0.5 * (tally_error(a, NULL, classes, label[row]) +
-                             tally_error(b, NULL, classes, label[row]));
-      s->unit_error[job->unit[row]] += whole - remaining * (halves - whole);
+      s->unit_error[job->unit[row]] += row_error(job, a, b, label[row], is_binary ? binary : NULL,
+                                                 remaining);
     }
   }
   for (int32_t u = 0; u < job->units; u++) s->error += s->unit_error[u];
