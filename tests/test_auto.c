@@ -1,0 +1,279 @@
+/* The choice of a plan, and comparisons. */
+#include <math.h>
+
+#include "harness.h"
+
+static sr_table *witness(sr_context *ctx, int64_t n, int32_t d, double tmix, double noise) {
+  sr_simulate_options options;
+  sr_simulate_options_init(&options);
+  options.n = n;
+  options.d = d;
+  options.tmix = tmix;
+  options.noise_sd = noise;
+  sr_table *table = NULL;
+  assert_ok(ctx, sr_simulate(ctx, &options, &table, NULL));
+  return table;
+}
+
+static sr_train_options auto_options(int32_t members) {
+  sr_train_options options;
+  sr_train_options_init(&options);
+  options.plan.members = members;
+  options.evaluate = 0;
+  return options;
+}
+
+/* Noisy labels and two features: full bootstraps of trees with leaves of one row copy the noise, and
+ * every smaller bag is far better. */
+static void noise_makes_it_leave_the_full_bootstrap(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(2);
+  sr_table *table = witness(ctx, 3000, 2, 5, 1.0);
+  sr_train_options options = auto_options(60);
+  sr_ensemble *ensemble = NULL;
+  assert_ok(ctx, sr_train(ctx, table, &options, &ensemble));
+  const sr_choice *choice = sr_ensemble_get(ensemble)->choice;
+  assert_non_null(choice);
+  const sr_candidate *chosen = &choice->candidates[choice->chosen];
+  assert_string_not_equal(chosen->name, "uniform");
+  assert_string_equal(chosen->name, sr_ensemble_get(ensemble)->plan);
+  assert_true(chosen->error < choice->candidates[0].error);
+  sr_ensemble_free(&ensemble);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
+static void the_record_of_a_choice_is_consistent(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(2);
+  sr_table *table = witness(ctx, 1500, 4, 10, 0.5);
+  sr_train_options options = auto_options(40);
+  sr_ensemble *ensemble = NULL;
+  assert_ok(ctx, sr_train(ctx, table, &options, &ensemble));
+  const sr_choice *choice = sr_ensemble_get(ensemble)->choice;
+  assert_string_equal(choice->candidates[0].label, "uniform");
+  assert_string_equal(choice->candidates[1].label, "uniform-nm");
+  assert_true(choice->fallback == 0 || choice->fallback == 1);
+  assert_close(choice->candidates[choice->fallback].difference, 0.0, 0.0);
+  assert_true(choice->cost > 0.0 && choice->cost < 1.5);
+  for (int32_t k = 0; k < choice->candidate_count; k++) {
+    const sr_candidate *c = &choice->candidates[k];
+    assert_true(isfinite(c->error) && c->members >= 2 && c->members <= 40);
+    assert_close(c->difference, c->error - choice->candidates[choice->fallback].error, 1e-12);
+  }
+  if (choice->chosen != choice->fallback)
+    assert_true(choice->candidates[choice->chosen].difference < 0.0);
+  sr_ensemble_free(&ensemble);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
+/* The ensemble of auto is that of the chosen plan by name. */
+static void auto_trains_the_plan_it_names(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(2);
+  sr_table *table = witness(ctx, 1200, 3, 5, 1.0);
+  sr_train_options options = auto_options(20);
+  sr_ensemble *chosen = NULL, *named = NULL;
+  assert_ok(ctx, sr_train(ctx, table, &options, &chosen));
+  const sr_choice *choice = sr_ensemble_get(chosen)->choice;
+  const sr_candidate *c = &choice->candidates[choice->chosen];
+  sr_structure *structure = NULL;
+  sr_plan *plan = NULL;
+  options.plan.name = c->name;
+  options.plan.part_share = c->part_share;
+  options.plan.row_share = c->row_share;
+  assert_ok(ctx, sr_structure_estimate(ctx, table, &options.structure, &structure));
+  assert_ok(ctx, sr_structure_plan_parts(ctx, structure, &options.plan, c->parts, &plan));
+  sr_ensemble_options fit;
+  sr_ensemble_options_init(&fit);
+  assert_ok(ctx, sr_ensemble_fit(ctx, table, plan, &fit, &named));
+  static int32_t votes[2][20 * 1200];
+  assert_ok(ctx, sr_ensemble_votes(ctx, chosen, table, votes[0]));
+  assert_ok(ctx, sr_ensemble_votes(ctx, named, table, votes[1]));
+  assert_memory_equal(votes[0], votes[1], sizeof votes[0]);
+  sr_plan_free(&plan);
+  sr_structure_free(&structure);
+  sr_ensemble_free(&chosen);
+  sr_ensemble_free(&named);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
+/* ---- comparison --------------------------------------------------------------------------- */
+
+static void rows_tests_and_blocks_agree(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(2);
+  sr_table *table = witness(ctx, 1500, 3, 5, 0.5);
+  sr_plan_options plans[3];
+  const char *names[] = {"uniform", "routed", "auto"};
+  for (int p = 0; p < 3; p++) {
+    sr_plan_options_init(&plans[p]);
+    plans[p].name = names[p];
+    plans[p].members = 10;
+  }
+  sr_learner_options learner;
+  sr_learner_options_init(&learner);
+  sr_compare_options options;
+  sr_compare_options_init(&options);
+  options.plan_count = 3;
+  options.plans = plans;
+  options.learner_count = 1;
+  options.learners = &learner;
+  sr_comparison *comparison = NULL;
+  assert_ok(ctx, sr_compare(ctx, table, &options, &comparison));
+  const sr_comparison_view *view = sr_comparison_get(comparison);
+  assert_int_equal(view->row_count, 3);
+  assert_int_equal(view->test_count, 2);
+  assert_int_equal(view->folds, 5);
+  for (int r = 0; r < 3; r++) {
+    const sr_compare_row *row = &view->rows[r];
+    assert_string_equal(row->plan, names[r]);
+    assert_true(row->error > 0.05 && row->error < 0.45);
+    assert_true(row->low <= row->error && row->error <= row->high);
+    assert_true(view->rows[view->best].error <= row->error);
+  }
+  /* The test is SciPy's: Wilcoxon over the blocks' differences, which stats checks by itself. */
+  for (int t = 0; t < 2; t++) {
+    const sr_compare_test *test = &view->tests[t];
+    double x[64], y[64];
+    sr_wilcoxon expected;
+    assert_true(view->blocks <= 64);
+    for (int b = 0; b < view->blocks; b++) {
+      x[b] = view->block_error[test->first * view->blocks + b];
+      y[b] = view->block_error[test->second * view->blocks + b];
+    }
+    assert_ok(ctx, sr_wilcoxon_test(ctx, view->blocks, x, y, SR_ZERO_WILCOX, SR_TAIL_AUTO,
+                                    &expected));
+    assert_close(test->p, expected.p, 1e-12);
+    assert_true(test->p_holm >= test->p);
+  }
+  sr_comparison_free(&comparison);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
+/* Each group has its own answer, so whole groups held out leave nothing to know: the error is that of
+ * guessing, while a comparison by blocks of the same rows would see every group. */
+static void groups_are_held_out_whole(void **state) {
+  (void)state;
+  enum { ROWS = 400, GROUPS = 20 };
+  sr_context *ctx = test_context(1);
+  static float x[ROWS];
+  static int32_t group[ROWS], label[ROWS];
+  char text[GROUPS][8];
+  const char *group_names[GROUPS], *class_names[] = {"a", "b"};
+  for (int g = 0; g < GROUPS; g++) {
+    snprintf(text[g], sizeof text[g], "g%d", g);
+    group_names[g] = text[g];
+  }
+  for (int i = 0; i < ROWS; i++) {
+    group[i] = i % GROUPS;
+    x[i] = (float)(group[i] * 7 % GROUPS);
+    label[i] = ((int)x[i] + (int)x[i] / 2) % 2;
+  }
+  sr_table_view view = {.rows = ROWS, .features = 1, .x = x, .label = label,
+                        .classes = {2, class_names}, .group = group, .groups = {GROUPS, group_names}};
+  sr_table *table = NULL;
+  assert_ok(ctx, sr_table_new(ctx, &view, &table));
+  sr_plan_options plan;
+  sr_plan_options_init(&plan);
+  plan.members = 5;
+  sr_learner_options learner;
+  sr_learner_options_init(&learner);
+  sr_compare_options options;
+  sr_compare_options_init(&options);
+  options.plan_count = options.learner_count = 1;
+  options.plans = &plan;
+  options.learners = &learner;
+  options.leave_group_out = 1;
+  options.folds = 0;
+  sr_comparison *comparison = NULL;
+  assert_ok(ctx, sr_compare(ctx, table, &options, &comparison));
+  const sr_comparison_view *found = sr_comparison_get(comparison);
+  assert_int_equal(found->folds, GROUPS);
+  assert_int_equal(found->blocks, GROUPS);
+  assert_string_equal(found->held_out, "group");
+  for (int g = 0; g < GROUPS; g++) {
+    double error = found->block_error[g];
+    assert_true(error == 0.0 || error == 1.0); /* one answer a group */
+  }
+  assert_true(found->rows[0].error > 0.3);
+  sr_comparison_free(&comparison);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
+static void wrong_options_are_refused(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  sr_table *table = witness(ctx, 100, 2, 2, 0.5);
+  sr_compare_options options;
+  sr_compare_options_init(&options);
+  sr_comparison *comparison = NULL;
+  assert_int_equal(sr_compare(ctx, table, &options, &comparison), SR_ERROR_ARGUMENT);
+  sr_plan_options plan;
+  sr_plan_options_init(&plan);
+  sr_learner_options learner;
+  sr_learner_options_init(&learner);
+  options.plan_count = options.learner_count = 1;
+  options.plans = &plan;
+  options.learners = &learner;
+  options.leave_group_out = 1;
+  assert_int_equal(sr_compare(ctx, table, &options, &comparison), SR_ERROR_ARGUMENT);
+  options.leave_group_out = 0;
+  plan.name = "nothing";
+  assert_int_equal(sr_compare(ctx, table, &options, &comparison), SR_ERROR_NOT_FOUND);
+  plan.name = "uniform";
+  options.folds = 1;
+  assert_int_equal(sr_compare(ctx, table, &options, &comparison), SR_ERROR_ARGUMENT);
+  assert_null(comparison);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
+static sr_status choose_and_compare(sr_context *ctx, void *data) {
+  (void)data;
+  sr_simulate_options simulate;
+  sr_simulate_options_init(&simulate);
+  simulate.n = 60;
+  simulate.d = 2;
+  sr_plan_options plan;
+  sr_plan_options_init(&plan);
+  plan.members = 3;
+  plan.name = "auto";
+  sr_learner_options learner;
+  sr_learner_options_init(&learner);
+  sr_compare_options options;
+  sr_compare_options_init(&options);
+  options.folds = 2;
+  options.plan_count = options.learner_count = 1;
+  options.plans = &plan;
+  options.learners = &learner;
+  sr_table *table = NULL;
+  sr_comparison *comparison = NULL;
+  sr_status status = sr_simulate(ctx, &simulate, &table, NULL);
+  if (status == SR_OK) status = sr_compare(ctx, table, &options, &comparison);
+  sr_comparison_free(&comparison);
+  sr_table_free(&table);
+  return status;
+}
+
+static void choices_survive_every_allocation_failure(void **state) {
+  (void)state;
+  test_every_allocation(choose_and_compare, NULL);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(noise_makes_it_leave_the_full_bootstrap),
+      cmocka_unit_test(the_record_of_a_choice_is_consistent),
+      cmocka_unit_test(auto_trains_the_plan_it_names),
+      cmocka_unit_test(rows_tests_and_blocks_agree),
+      cmocka_unit_test(groups_are_held_out_whole),
+      cmocka_unit_test(wrong_options_are_refused),
+      cmocka_unit_test(choices_survive_every_allocation_failure),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
