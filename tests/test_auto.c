@@ -162,7 +162,7 @@ static void groups_are_held_out_whole(void **state) {
   sr_context *ctx = test_context(1);
   static float x[ROWS];
   static int32_t group[ROWS], label[ROWS];
-  char text[GROUPS][8];
+  char text[GROUPS][16];
   const char *group_names[GROUPS], *class_names[] = {"a", "b"};
   for (int g = 0; g < GROUPS; g++) {
     snprintf(text[g], sizeof text[g], "g%d", g);
