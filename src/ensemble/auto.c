@@ -15,8 +15,9 @@ enum { MOST_CANDIDATES = 16, FOLDS = 4, ROUNDS = 3, MOST_JUDGED = 40000, LEAST_U
 /* Members spent on the choice, in full-bootstrap members of the ensemble; a round that would go
  * beyond is not begun. */
 #define BUDGET 1.4
+#define FIRST_ROUND 0.8 /* share of it that all candidates together may spend at first */
 /* Standard errors by which a candidate must be better before the default is left. */
-#define CLEAR 1.0
+#define CLEAR 1.5
 
 typedef struct auto_state {
   sr_candidate candidate;
@@ -88,10 +89,9 @@ static void list_candidates(auto_job *job) {
   }
 }
 
-/* Cheap candidates get more members: they also need more. Voting is
- * not free either. Odd, so that halves have no ties between two classes. */
+/* Cheap candidates get more members: they also need more. Odd, so that halves have no ties between two classes. */
 static int32_t first_half(double cost, int32_t members) {
-  int32_t half = (int32_t)floor(3.0 / sqrt(cost + 0.02)) | 1;
+  int32_t half = (int32_t)floor(3.0 / sqrt(cost)) | 1;
   if (half < LEAST_HALF) half = LEAST_HALF;
   return half < members / 2 ? half : members / 2 > 0 ? members / 2 : 1;
 }
@@ -347,17 +347,36 @@ static void give_up_on_the_worst(auto_job *job) {
   }
 }
 
+/* A small ensemble has a small budget: then all candidates begin with fewer members. */
+static void plan_first_round(auto_job *job) {
+  int32_t members = job->options->plan.members, largest = 0;
+  for (int32_t c = 0; c < job->count; c++) {
+    job->add[c] = first_half(job->state[c].candidate.cost, members);
+    if (job->add[c] > largest) largest = job->add[c];
+  }
+  for (; largest > 1 && round_cost(job) > FIRST_ROUND * BUDGET * members; largest -= 2) {
+    for (int32_t c = 0; c < job->count; c++) job->add[c] -= job->add[c] > 2 ? 2 : 0;
+  }
+}
+
+static void plan_next_round(auto_job *job) {
+  for (int32_t c = 0; c < job->count; c++) {
+    const auto_state *s = &job->state[c];
+    int32_t most = job->options->plan.members / 2 - s->half;
+    int32_t add = s->half < most ? s->half : most;
+    job->add[c] = s->alive && add > 0 ? add : 0;
+  }
+}
+
 static sr_status run_rounds(sr_context *ctx, auto_job *job) {
   sr_status status = SR_OK;
   int32_t members = job->options->plan.members;
   for (int32_t round = 0; round < ROUNDS; round++) {
     if (round > 0) give_up_on_the_worst(job);
-    for (int32_t c = 0; c < job->count; c++) {
-      const auto_state *s = &job->state[c];
-      int32_t add = round == 0 ? first_half(s->candidate.cost, members) : s->half;
-      if (2 * (s->half + add) > members) add = members / 2 - s->half;
-      job->add[c] = s->alive && add > 0 ? add : 0;
-    }
+    if (round == 0)
+      plan_first_round(job);
+    else
+      plan_next_round(job);
     if (round > 0 && job->spent + round_cost(job) > BUDGET * members) break;
     SR_TRY(run_round(ctx, job));
     sr__progress(ctx, "choose the plan", round + 1, ROUNDS);
