@@ -360,6 +360,47 @@ static void large_grids_have_their_edges(void **state) {
   free(cell);
 }
 
+/* Sea surface on a quarter-degree lattice: 691,150 cells hold water. The neighbours are counted
+ * again from a map of the whole lattice. */
+static void the_sea_is_a_grid_with_holes(void **state) {
+  (void)state;
+  const char *path = test_shared_data("sst/oisst_0p25_one_day_global.nc");
+  if (!path || !strstr(sr_build_info().features, "netcdf")) skip();
+  sr_context *ctx = test_context(2);
+  sr_read_options reading;
+  sr_read_options_init(&reading);
+  sr_table *table = NULL;
+  sr_graph *graph = NULL;
+  assert_ok(ctx, sr_table_read(ctx, path, &reading, &table));
+  const sr_table_view *view = sr_table_get(table);
+  assert_int_equal(view->rows, 691150);
+  sr_graph_options options;
+  sr_graph_options_init(&options);
+  options.builder = "grid";
+  assert_ok(ctx, sr_graph_build(ctx, table, &options, &graph));
+  int64_t cells = view->grid_rows * view->grid_columns, arcs = 0, count = 0;
+  bool *water = calloc((size_t)cells, sizeof *water);
+  int32_t *component = malloc((size_t)view->rows * sizeof *component);
+  for (int64_t i = 0; i < view->rows; i++) water[view->cell[i]] = true;
+  for (int64_t c = 0; c < cells; c++) {
+    if (!water[c]) continue;
+    if ((c + 1) % view->grid_columns != 0) arcs += 2 * water[c + 1];
+    if (c + view->grid_columns < cells) arcs += 2 * water[c + view->grid_columns];
+  }
+  assert_int_equal(sr_graph_get(graph)->arcs, arcs);
+  assert_ok(ctx, sr_graph_components(ctx, graph, component, &count));
+  /* One ocean and many lakes and inlets. */
+  assert_in_range(count, 2, 2000);
+  int64_t ocean = 0;
+  for (int64_t i = 0; i < view->rows; i++) ocean += component[i] == component[view->rows / 2];
+  assert_true(ocean > view->rows * 9 / 10);
+  free(component);
+  free(water);
+  sr_graph_free(&graph);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
 /* ---- options ------------------------------------------------------------------------------ */
 
 static void options_are_parsed(void **state) {
@@ -449,6 +490,7 @@ int main(void) {
       cmocka_unit_test(windows_stay_inside_groups),
       cmocka_unit_test(grids_join_lattice_neighbours),
       cmocka_unit_test(large_grids_have_their_edges),
+      cmocka_unit_test(the_sea_is_a_grid_with_holes),
       cmocka_unit_test(options_are_parsed),
       cmocka_unit_test(unfit_tables_are_refused),
       cmocka_unit_test(allocations_may_fail),

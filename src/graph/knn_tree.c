@@ -8,9 +8,10 @@ typedef struct leaf_queries {
   const sr__kdtree *tree;
   int32_t k;
   int64_t begin;
-  int count;
+  int first, last;     /* those of the leaf's points that search now */
   const double *block; /* coordinates of the queries */
   const double *box;
+  double point[2 * SR__KDTREE_DIMENSIONS]; /* the box of a query that searches alone */
   double bound;     /* the largest k-th distance: what lies farther helps nobody */
   double *distance; /* SR__KDTREE_LEAF lists of k squared distances */
   int32_t *place;   /* SR__KDTREE_LEAF lists of k places */
@@ -30,7 +31,7 @@ static double worst_of(const leaf_queries *queries, int q) {
 
 static void update_bound(leaf_queries *queries) {
   double bound = 0.0;
-  for (int q = 0; q < queries->count; q++) {
+  for (int q = queries->first; q < queries->last; q++) {
     double worst = worst_of(queries, q);
     bound = worst > bound ? worst : bound;
   }
@@ -85,7 +86,7 @@ static inline void scan_leaf(leaf_queries *queries, int64_t leaf, int dimension)
   int64_t begin = sr__kdtree_begin(tree, tree->levels, leaf);
   int count = (int)(sr__kdtree_begin(tree, tree->levels, leaf + 1) - begin);
   bool own = begin == queries->begin;
-  for (int q = 0; q < queries->count; q++) {
+  for (int q = queries->first; q < queries->last; q++) {
     double worst = worst_of(queries, q), distance[SR__KDTREE_LEAF];
     if (!own && point_box_distance(queries->block, q, box, dimension) > worst) continue;
     leaf_distances(queries->block, q, block, dimension, distance);
@@ -104,7 +105,7 @@ static inline void scan_leaf(leaf_queries *queries, int64_t leaf, int dimension)
 static void scan_clump(leaf_queries *queries, int64_t begin, int64_t end, const double *box,
                        int dimension) {
   const int32_t *row = queries->tree->row;
-  for (int q = 0; q < queries->count; q++) {
+  for (int q = queries->first; q < queries->last; q++) {
     double distance = point_box_distance(queries->block, q, box, dimension);
     if (distance > worst_of(queries, q)) continue;
     int64_t low = begin, high = end;
@@ -171,17 +172,39 @@ static inline void visit(leaf_queries *queries, int64_t node, int level, int dim
 }
 
 /* From the leaf upwards: its sibling, its parent's sibling, and so on to the root. */
-static inline void search_from(leaf_queries *queries, int64_t leaf, int dimension) {
+static inline void climb(leaf_queries *queries, int64_t leaf, int dimension) {
   const sr__kdtree *tree = queries->tree;
   int64_t node = (INT64_C(1) << tree->levels) + leaf;
-  queries->begin = sr__kdtree_begin(tree, tree->levels, leaf);
-  queries->count = (int)(sr__kdtree_begin(tree, tree->levels, leaf + 1) - queries->begin);
-  queries->block = tree->block + leaf * dimension * SR__KDTREE_LEAF;
-  queries->box = tree->box + node * 2 * dimension;
-  for (int q = 0; q < queries->count; q++) sr__knn_list_clear(list_of(queries, q));
+  for (int q = queries->first; q < queries->last; q++) sr__knn_list_clear(list_of(queries, q));
   scan_leaf(queries, leaf, dimension);
   for (int level = tree->levels; level > 0; level--, node >>= 1)
     visit(queries, node ^ 1, level, dimension);
+}
+
+/* In few dimensions the points of a leaf see nearly the same leaves and share a walk; with
+ * more a leaf's box is wide, and each point does better alone. */
+static inline void search_from(leaf_queries *queries, int64_t leaf, int dimension) {
+  enum { SHARED_DIMENSIONS = 3 };
+  const sr__kdtree *tree = queries->tree;
+  double *point = queries->point;
+  queries->begin = sr__kdtree_begin(tree, tree->levels, leaf);
+  queries->block = tree->block + leaf * dimension * SR__KDTREE_LEAF;
+  queries->box = tree->box + ((INT64_C(1) << tree->levels) + leaf) * 2 * dimension;
+  int count = (int)(sr__kdtree_begin(tree, tree->levels, leaf + 1) - queries->begin);
+  queries->first = 0;
+  queries->last = count;
+  if (dimension <= SHARED_DIMENSIONS) {
+    climb(queries, leaf, dimension);
+    return;
+  }
+  queries->box = point;
+  for (int q = 0; q < count; q++) {
+    queries->first = q;
+    queries->last = q + 1;
+    for (int j = 0; j < dimension; j++)
+      point[j] = point[dimension + j] = queries->block[j * SR__KDTREE_LEAF + q];
+    climb(queries, leaf, dimension);
+  }
 }
 
 /* The dimension as a constant unrolls the inner loops. */
