@@ -4,6 +4,7 @@
 
 #include "experiment.h"
 
+extern const experiment claim_concentration;
 extern const experiment claim_cut;
 extern const experiment claim_lfa;
 extern const experiment claim_ntk;

@@ -7,6 +7,7 @@ static const experiment *const registered[] = {
     &table1,
     &table1_grid,
     &claim_pairwise_covariance,
+    &claim_concentration,
     &claim_cut,
     &claim_lfa,
     &claim_ntk,
