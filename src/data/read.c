@@ -229,13 +229,14 @@ cleanup:
 
 /* ---- from memory -------------------------------------------------------------------------- */
 
-sr_status sr__table_read_memory(sr_context *ctx, const void *bytes, size_t size, const char *name,
-                                const sr_read_options *options, sr_table **table) {
+sr_status sr__table_read_memory(sr_context *ctx, const void *bytes, size_t size, size_t block,
+                                const char *name, const sr_read_options *options,
+                                sr_table **table) {
   sr_status status = SR_OK;
   sr__source *source = NULL;
   const file_format *format = NULL;
   *table = NULL;
-  SR_TRY(sr__source_open_memory(ctx, bytes, size, name, &source));
+  SR_TRY(sr__source_open_memory(ctx, bytes, size, block, name, &source));
   SR_TRY(detect(ctx, name, source, options, &format));
   if (format->kind == KIND_GRID)
     SR_TRY(sr__fail_at(ctx, SR_ERROR_UNSUPPORTED, name, 0, 0,
@@ -252,7 +253,7 @@ sr_status sr__series_read_memory(sr_context *ctx, const void *bytes, size_t size
   sr_status status = SR_OK;
   sr__source *source = NULL;
   *series = NULL;
-  SR_TRY(sr__source_open_memory(ctx, bytes, size, name, &source));
+  SR_TRY(sr__source_open_memory(ctx, bytes, size, 0, name, &source));
   SR_TRY(read_series_from(ctx, name, source, options, series));
 cleanup:
   sr__source_close(ctx, &source);

@@ -8,7 +8,7 @@
 #include "parse_number.h"
 #include "read.h"
 
-enum { BLOCK_BYTES = 1 << 20, BUFFER_PADDING = 64, SEGMENT_BYTES = 64 << 20 };
+enum { SAMPLE_BYTES = 1 << 20, BUFFER_PADDING = 64, SEGMENT_BYTES = 64 << 20 };
 static const size_t LONGEST_RECORD = (size_t)1 << 30;
 
 typedef struct reader {
@@ -66,10 +66,10 @@ static sr_status check_text(sr_context *ctx, const reader *r, const block *b) {
 /* Fills the block with whole records: what was left over, then new bytes until a record ends. */
 static sr_status fill_block(sr_context *ctx, reader *r, block *b) {
   sr_status status = SR_OK;
-  size_t used = r->carry_used, step = BLOCK_BYTES;
+  size_t used = r->carry_used, step = sr__source_room(r->source, sr__source_block(r->source));
   SR_TRY(reserve(ctx, &b->text, &b->capacity, used + step));
   if (used) memcpy(b->text, r->carry, used);
-  for (b->size = 0; b->size == 0; step = used) {
+  for (b->size = 0; b->size == 0; step = used ? used : 1) {
     if (used > LONGEST_RECORD)
       SR_TRY(sr__fail_at(ctx, SR_ERROR_FORMAT, r->layout->file, r->line + 1, 0,
                          "the record that begins here does not end within %zu bytes; is a quote "
@@ -446,7 +446,7 @@ static sr_status read_start(sr_context *ctx, sr__source *source, const sr_read_o
                             char **text, size_t *got, size_t *whole) {
   sr_status status = SR_OK;
   const sr__csv_dialect any = {.separator = options->separator ? options->separator : ','};
-  size_t capacity = 0, step = BLOCK_BYTES;
+  size_t capacity = 0, step = sr__source_room(source, SAMPLE_BYTES);
   *got = *whole = 0;
   for (bool at_end = false; !at_end && *whole == 0; step = *got) {
     size_t more;

@@ -124,7 +124,7 @@ cleanup:
 
 /* One far index must not ask for memory without bound. */
 static sr_status check_size(sr_context *ctx, const sparse_rows *sparse, int64_t features) {
-  enum { ALWAYS_FINE = 1 << 24, SPARSEST = 1000 };
+  enum { ALWAYS_FINE = 1 << 20, SPARSEST = 1000 };
   if (features <= ALWAYS_FINE / sparse->rows) return SR_OK;
   if ((double)features * (double)sparse->rows <= SPARSEST * (double)sparse->entries) return SR_OK;
   return sr__fail_at(ctx, SR_ERROR_UNSUPPORTED, sparse->file, 0, 0,

@@ -152,7 +152,7 @@ sr_status sr__table_from_series(sr_context *ctx, const sr_series *series, sr_tab
   const char **names = NULL;
   *table = NULL;
   /* One long series beside many short ones must not ask for memory without bound. */
-  if (features > 0 && from->cases > ((int64_t)1 << 24) / features &&
+  if (features > 0 && from->cases > ((int64_t)1 << 20) / features &&
       from->cases * (double)features > 1000.0 * (double)from->offset[from->cases * from->channels])
     SR_TRY(sr__fail(ctx, SR_ERROR_UNSUPPORTED,
                     "%lld series filled up to the longest length %lld would be nearly all "

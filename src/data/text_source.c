@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum { COMPRESSED_BYTES = 256 * 1024, LINE_BYTES = 64 * 1024, LINE_PADDING = 16 };
+enum { BLOCK_BYTES = 1 << 20, COMPRESSED_BYTES = 256 * 1024, LINE_BYTES = 64 * 1024, LINE_PADDING = 16 };
 /* A line longer than this is no line of a table. */
 static const size_t LONGEST_LINE = (size_t)1 << 30;
 
@@ -15,6 +15,8 @@ struct sr__source {
   int descriptor; /* -1 for memory */
   const unsigned char *memory;
   size_t memory_left;
+  size_t block;
+  int64_t file_left; /* bytes of a plain file; -1 where not known */
   char *returned; /* bytes that were put back; the next to give is at returned_at */
   size_t returned_at, returned_count;
   /* gzip */
@@ -24,6 +26,16 @@ struct sr__source {
 };
 
 const char *sr__source_name(const sr__source *source) { return source->name; }
+
+size_t sr__source_block(const sr__source *source) { return source->block; }
+
+size_t sr__source_room(const sr__source *source, size_t most) {
+  int64_t left = source->descriptor < 0 ? (int64_t)source->memory_left : source->file_left;
+  if (source->compressed || left < 0) return most;
+  /* One more byte, so that a read can come back short and tell the end. */
+  size_t room = (size_t)left + (source->returned_count - source->returned_at) + 1;
+  return room < most ? room : most;
+}
 
 /* ---- raw bytes ---------------------------------------------------------------------------- */
 
@@ -38,6 +50,7 @@ static sr_status read_descriptor(sr_context *ctx, sr__source *source, void *buff
                          source->name, strerror(errno));
     if (count == 0) break;
     *got += (size_t)count;
+    if (source->file_left >= 0) source->file_left -= count < source->file_left ? count : source->file_left;
   }
   return SR_OK;
 }
@@ -140,6 +153,8 @@ static sr_status new_source(sr_context *ctx, const char *name, sr__source **sour
   sr_status status = SR_OK;
   SR_NEW_ZERO(ctx, *source, 1);
   (*source)->descriptor = -1;
+  (*source)->file_left = -1;
+  (*source)->block = BLOCK_BYTES;
   (*source)->name = sr__strdup(ctx, name);
   if (!(*source)->name) SR_TRY(SR_ERROR_MEMORY);
 cleanup:
@@ -157,8 +172,10 @@ static sr_status open_descriptor(sr_context *ctx, const char *path, sr__source *
     return sr__fail_at(ctx, SR_ERROR_IO, path, 0, 0, "cannot open '%s': %s", source->name,
                        strerror(errno));
   struct stat state;
-  if (fstat(source->descriptor, &state) == 0 && S_ISDIR(state.st_mode))
+  if (fstat(source->descriptor, &state) != 0) return SR_OK; /* reading will tell */
+  if (S_ISDIR(state.st_mode))
     return sr__fail_at(ctx, SR_ERROR_IO, path, 0, 0, "'%s' is a folder, expected a file", path);
+  if (S_ISREG(state.st_mode) && state.st_size > 0) source->file_left = state.st_size;
   return SR_OK;
 }
 
@@ -176,7 +193,7 @@ cleanup:
   return status;
 }
 
-sr_status sr__source_open_memory(sr_context *ctx, const void *bytes, size_t size,
+sr_status sr__source_open_memory(sr_context *ctx, const void *bytes, size_t size, size_t block,
                                  const char *name, sr__source **source) {
   sr_status status = SR_OK;
   sr__source *made = NULL;
@@ -184,6 +201,7 @@ sr_status sr__source_open_memory(sr_context *ctx, const void *bytes, size_t size
   SR_TRY(new_source(ctx, name, &made));
   made->memory = bytes;
   made->memory_left = size;
+  if (block) made->block = block;
   SR_TRY(open_gzip(ctx, made));
   *source = made;
   made = NULL;

@@ -1,0 +1,9 @@
+/* The reader of arff files; the first byte chooses the options. */
+#include "fuzz_table.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  fuzz_table(data, size, "arff");
+  return 0;
+}
