@@ -109,7 +109,7 @@ SR_API SR_MUST_CHECK sr_status sr_series_read(sr_context *ctx, const char *path,
                                               const sr_read_options *options, sr_series **series);
 /* By the path's ending: .csv, .tsv, .npy (features only), .libsvm, each text form also as .gz.
  * Path "-" is csv on standard output. Numbers come back bit for bit; columns stand in the order
- * features, coordinates, time, group, weight, target. Errors: SR_ERROR_IO, SR_ERROR_UNSUPPORTED (the
+ * features, coordinates, time, group, weight, target. Errors: SR_ERROR_OUTPUT, SR_ERROR_UNSUPPORTED (the
  * ending, or what the format cannot hold), SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_table_write(sr_context *ctx, const sr_table *table,
                                               const char *path);

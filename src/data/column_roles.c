@@ -128,15 +128,13 @@ static sr_status assign_coordinates(sr_context *ctx, const assignment *to,
   if (references && count != 2 && count != 3)
     SR_TRY(sr__fail_at(ctx, SR_ERROR_ARGUMENT, to->file, 0, 0,
                        "%d coordinate columns were named, expected 2 or 3", count));
-  for (int32_t c = 0; c < count; c++)
-    SR_TRY(assign(ctx, to, references[c], SR_ROLE_COORDINATE, c));
+  for (int32_t c = 0; c < count; c++) SR_TRY(assign(ctx, to, references[c], SR_ROLE_COORDINATE, c));
 cleanup:
   return status;
 }
 
 sr_status sr__assign_roles(sr_context *ctx, const char *file, const char *const *names,
-                           int64_t count, const sr_read_options *options,
-                           sr__column_role *roles) {
+                           int64_t count, const sr_read_options *options, sr__column_role *roles) {
   sr_status status = SR_OK;
   const assignment to = {file, names, count, roles};
   memset(roles, 0, (size_t)count * sizeof *roles);
@@ -158,14 +156,14 @@ cleanup:
 
 sr_status sr__refuse_roles(sr_context *ctx, const char *file, const char *format,
                            const sr_read_options *options) {
-  const char *asked = options->target             ? "target"
-                      : options->time             ? "time"
-                      : options->group            ? "group"
-                      : options->coordinates      ? "coordinates"
-                      : options->weight           ? "weight"
-                      : options->drop             ? "drop"
-                      : options->categorical      ? "categorical"
-                                                  : NULL;
+  const char *asked = options->target        ? "target"
+                      : options->time        ? "time"
+                      : options->group       ? "group"
+                      : options->coordinates ? "coordinates"
+                      : options->weight      ? "weight"
+                      : options->drop        ? "drop"
+                      : options->categorical ? "categorical"
+                                             : NULL;
   if (!asked) return SR_OK;
   return sr__fail_at(ctx, SR_ERROR_UNSUPPORTED, file, 0, 0,
                      "a %s file has no columns to choose from, so '%s' cannot be set; convert it "

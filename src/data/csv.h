@@ -7,8 +7,8 @@
 #include "text_source.h"
 
 typedef struct sr__csv_dialect {
-  char separator;     /* ' ' stands for any run of blanks */
-  bool arff;          /* also single quotes, backslash escapes, % comments; quotes end with the line */
+  char separator; /* ' ' stands for any run of blanks */
+  bool arff;      /* also single quotes, backslash escapes, % comments; quotes end with the line */
 } sr__csv_dialect;
 
 typedef struct sr__csv_field {
@@ -59,8 +59,8 @@ typedef struct sr__csv_layout {
 
 /* ---- cutting (csv_scan.c) ----------------------------------------------------------------- */
 
-/* Every buffer ends in '\n'. Cuts the field at `at`; *next is its separator or line end. Quoted text
- * is unescaped in place; *lines grows by the line ends inside it. */
+/* Every buffer ends in '\n'. Cuts the field at `at`; *next is its separator or line end. Quoted
+ * text is unescaped in place; *lines grows by the line ends inside it. */
 SR_MUST_CHECK sr_status sr__csv_cut(sr_context *ctx, const sr__csv_dialect *dialect,
                                     const sr__csv_place *place, char *at, const char *end,
                                     sr__csv_field *field, char **next, int64_t *lines);

@@ -105,8 +105,10 @@ static void move_codes(const code_map *map, const int32_t *code, int64_t rows, i
 
 static void move_categories(const code_map *map, const int32_t *code, int64_t rows, float *to) {
   for (int64_t i = 0; i < rows; i++) {
-    if (code[i] < 0) to[i] = NAN;
-    else to[i] = map->number ? map->number[code[i]] : (float)map->rank[code[i]];
+    if (code[i] < 0)
+      to[i] = NAN;
+    else
+      to[i] = map->number ? map->number[code[i]] : (float)map->rank[code[i]];
   }
 }
 
@@ -222,8 +224,8 @@ cleanup:
   return status;
 }
 
-static sr_status count_rows(sr_context *ctx, joint *to, sr__csv_chunk *chunks,
-                            int64_t chunk_count, int64_t segment_count) {
+static sr_status count_rows(sr_context *ctx, joint *to, sr__csv_chunk *chunks, int64_t chunk_count,
+                            int64_t segment_count) {
   for (int64_t c = 0, segment = 0; c < chunk_count; c++) {
     for (; segment <= chunks[c].segment; segment++) to->first_chunk[segment] = c;
     chunks[c].before = to->rows;

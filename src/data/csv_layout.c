@@ -120,8 +120,8 @@ static bool same_text(const sr__csv_field *a, const sr__csv_field *b) {
   return a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
 }
 
-static sr_status sample_heading(sr_context *ctx, sr__csv_layout *layout, char **at,
-                                const char *end, int64_t *line, sr__arena *arena, sample *into) {
+static sr_status sample_heading(sr_context *ctx, sr__csv_layout *layout, char **at, const char *end,
+                                int64_t *line, sr__arena *arena, sample *into) {
   sr_status status = SR_OK;
   const char *peek = *at;
   /* An upper bound: quotes may hold separators and escaped quotes. */
@@ -138,8 +138,8 @@ static sr_status sample_heading(sr_context *ctx, sr__csv_layout *layout, char **
       SR_TRY(sr__fail_at(ctx, SR_ERROR_FORMAT, layout->file, *line, into->headings,
                          "the first record cannot be cut into fields; check its quotes"));
     const sr__csv_place place = {layout->file, *line, into->headings + 1};
-    SR_TRY(sr__csv_cut(ctx, &layout->dialect, &place, *at, end,
-                       &into->heading[into->headings++], at, line));
+    SR_TRY(sr__csv_cut(ctx, &layout->dialect, &place, *at, end, &into->heading[into->headings++],
+                       at, line));
   } while (sr__csv_next_field(&layout->dialect, at));
   *at += **at == '\r' ? 2 : 1;
   ++*line;
@@ -178,8 +178,8 @@ static sr_status take_sample(sr_context *ctx, sr__csv_layout *layout, char *text
   int64_t line = layout->line + 1;
   char *at = sr__csv_skip_blank(&layout->dialect, text, end, &line);
   if (at == end)
-    SR_TRY(sr__fail_at(ctx, SR_ERROR_DATA, layout->file, 0, 0,
-                       "the file is empty, expected a table"));
+    SR_TRY(
+        sr__fail_at(ctx, SR_ERROR_DATA, layout->file, 0, 0, "the file is empty, expected a table"));
   SR_TRY(sample_heading(ctx, layout, &at, end, &line, arena, into));
   at = sr__csv_skip_blank(&layout->dialect, at, end, &line);
   into->heading_end = (size_t)(at - text);
@@ -219,8 +219,8 @@ static bool detect_header(const sample *seen) {
   return numbers || !recurs;
 }
 
-static sr_status copy_name(sr_context *ctx, sr__csv_layout *layout, const char *text,
-                           size_t length, int64_t column, const char **name) {
+static sr_status copy_name(sr_context *ctx, sr__csv_layout *layout, const char *text, size_t length,
+                           int64_t column, const char **name) {
   char numbered[32];
   if (!text || length == 0) {
     length = (size_t)snprintf(numbered, sizeof numbered, "x%lld", (long long)column + 1);
@@ -262,7 +262,8 @@ cleanup:
 static bool is_decimal_comma(const char *text, size_t length) {
   size_t commas = 0;
   for (size_t i = 0; i < length; i++) {
-    if (text[i] == ',' && i > 0 && i + 1 < length) commas++;
+    if (text[i] == ',' && i > 0 && i + 1 < length)
+      commas++;
     else if (!isdigit((unsigned char)text[i]) && !(i == 0 && (text[i] == '-' || text[i] == '+')))
       return false;
   }
@@ -309,8 +310,8 @@ static sr_status decide_kind(sr_context *ctx, const sr__csv_layout *layout, int6
   return SR_OK;
 }
 
-static sr_status decide_columns(sr_context *ctx, const sr_read_options *options,
-                                const sample *seen, bool row_names, sr__csv_layout *layout) {
+static sr_status decide_columns(sr_context *ctx, const sr_read_options *options, const sample *seen,
+                                bool row_names, sr__csv_layout *layout) {
   sr_status status = SR_OK;
   const char **names = NULL;
   sr__column_role *roles = NULL;

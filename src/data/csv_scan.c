@@ -1,6 +1,8 @@
 #include "csv.h"
 
-static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+static bool is_blank(char c) {
+  return c == ' ' || c == '\t';
+}
 
 static bool is_quote(const sr__csv_dialect *dialect, char c) {
   return c == '"' || (c == '\'' && dialect->arff);
@@ -87,8 +89,7 @@ bool sr__csv_next_field(const sr__csv_dialect *dialect, char **at) {
 
 /* ---- records ------------------------------------------------------------------------------ */
 
-char *sr__csv_skip_blank(const sr__csv_dialect *dialect, char *at, const char *end,
-                         int64_t *line) {
+char *sr__csv_skip_blank(const sr__csv_dialect *dialect, char *at, const char *end, int64_t *line) {
   while (at < end) {
     char *look = at;
     while (*look == ' ' || (*look == '\t' && dialect->separator != '\t')) look++;
@@ -110,8 +111,10 @@ static size_t whole_records_with_quotes(const sr__csv_dialect *dialect, const ch
     if (at < end && *at == '"') {
       for (at++; at < end; at++) {
         if (*at != '"') continue;
-        if (at + 1 < end && at[1] == '"') at++;
-        else break;
+        if (at + 1 < end && at[1] == '"')
+          at++;
+        else
+          break;
       }
       if (at < end) at++;
     }

@@ -27,8 +27,7 @@ sr_status sr__grid_allocate(sr_context *ctx, sr__grid *grid) {
     SR_TRY(sr__fail_at(ctx, SR_ERROR_OVERFLOW, grid->file, 0, 0,
                        "a grid of %lld x %lld cells and %lld features is too large; name fewer "
                        "variables",
-                       (long long)grid->rows, (long long)grid->columns,
-                       (long long)grid->features));
+                       (long long)grid->rows, (long long)grid->columns, (long long)grid->features));
   SR_NEW(ctx, grid->x, (int64_t)values);
   SR_NEW(ctx, grid->coordinates, 2 * (int64_t)cells);
   if (grid->target_name) SR_NEW(ctx, grid->target, (int64_t)cells);
@@ -50,8 +49,7 @@ void sr__grid_free(sr_context *ctx, sr__grid *grid) {
 /* ---- holes -------------------------------------------------------------------------------- */
 
 /* The cells with a value in at least one feature, in increasing order. */
-static sr_status find_cells(sr_context *ctx, const sr__grid *grid, int64_t **cell,
-                            int64_t *count) {
+static sr_status find_cells(sr_context *ctx, const sr__grid *grid, int64_t **cell, int64_t *count) {
   sr_status status = SR_OK;
   int64_t cells = grid->rows * grid->columns;
   bool *filled = NULL;
@@ -76,8 +74,8 @@ cleanup:
 }
 
 /* Keeps the chosen cells of each column, in place: kept cells never move up. */
-static void compact(void *values, size_t size, int64_t columns, int64_t cells,
-                    const int64_t *cell, int64_t count) {
+static void compact(void *values, size_t size, int64_t columns, int64_t cells, const int64_t *cell,
+                    int64_t count) {
   char *to = values;
   for (int64_t j = 0; j < columns; j++) {
     const char *column = (const char *)values + (size_t)(j * cells) * size;

@@ -9,9 +9,9 @@ typedef struct sr__grid {
   const char *file;
   int64_t rows, columns;
   int64_t features;
-  float *x;             /* features x cells; NaN = missing */
-  double *coordinates;  /* x of every cell, then y of every cell */
-  double *target;       /* of every cell, NaN = missing; NULL where there is none */
+  float *x;            /* features x cells; NaN = missing */
+  double *coordinates; /* x of every cell, then y of every cell */
+  double *target;      /* of every cell, NaN = missing; NULL where there is none */
   const char *target_name;
   const char *const *names; /* of the features; borrowed */
 } sr__grid;

@@ -125,8 +125,7 @@ cleanup:
   return status;
 }
 
-sr_status sr__names_dictionary(sr_context *ctx, const sr__names *names,
-                               sr_dictionary *dictionary) {
+sr_status sr__names_dictionary(sr_context *ctx, const sr__names *names, sr_dictionary *dictionary) {
   sr_status status = SR_OK;
   const char **texts = NULL;
   *dictionary = (sr_dictionary){0, NULL};

@@ -31,7 +31,9 @@ static bool ends_with(const char *path, size_t length, const char *ending) {
   return length >= count && strncasecmp(path + length - count, ending, count) == 0;
 }
 
-static bool is_packed(const char *path) { return ends_with(path, strlen(path), ".gz"); }
+static bool is_packed(const char *path) {
+  return ends_with(path, strlen(path), ".gz");
+}
 
 bool sr__path_ends(const char *path, const char *ending) {
   return ends_with(path, strlen(path) - (is_packed(path) ? 3 : 0), ending);
@@ -41,7 +43,9 @@ static void *zlib_allocate(void *data, unsigned items, unsigned size) {
   return sr__alloc(data, items, size);
 }
 
-static void zlib_release(void *data, void *block) { sr__free(data, block); }
+static void zlib_release(void *data, void *block) {
+  sr__free(data, block);
+}
 
 static sr_status start_packing(sr_context *ctx, sr__output *output) {
   sr_status status = SR_OK;

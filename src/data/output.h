@@ -13,7 +13,7 @@ typedef struct sr__words {
 /* Makes room for `count` more bytes. */
 SR_MUST_CHECK sr_status sr__words_reserve(sr_context *ctx, sr__words *text, int64_t count);
 SR_MUST_CHECK sr_status sr__words_put(sr_context *ctx, sr__words *text, const char *bytes,
-                                     size_t count);
+                                      size_t count);
 
 /* An atomic file, packed where its name ends in .gz. */
 typedef struct sr__output sr__output;

@@ -22,12 +22,15 @@ enum { MAX_DIGITS = 19 };
 
 /* ---- reading digits ----------------------------------------------------------------------- */
 
-static bool is_digit(char c) { return (unsigned char)(c - '0') < 10; }
+static bool is_digit(char c) {
+  return (unsigned char)(c - '0') < 10;
+}
 
-/* Whether all eight bytes are digits: their high half is 3 and adding 6 does not carry out of it. */
+/* Whether all eight bytes are digits: their high half is 3 and adding 6 does not carry out of it.
+ */
 static bool eight_are_digits(uint64_t bytes) {
-  return ((bytes & 0xF0F0F0F0F0F0F0F0u) | (((bytes + 0x0606060606060606u) & 0xF0F0F0F0F0F0F0F0u) >> 4)) ==
-         0x3333333333333333u;
+  return ((bytes & 0xF0F0F0F0F0F0F0F0u) |
+          (((bytes + 0x0606060606060606u) & 0xF0F0F0F0F0F0F0F0u) >> 4)) == 0x3333333333333333u;
 }
 
 /* Eight digits, first one in the lowest byte: pairs, then fours, then all. */

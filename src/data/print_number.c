@@ -122,7 +122,6 @@ char *sr__print_double(double value, char *to) {
   if (signbit(value)) *to++ = '-';
   value = fabs(value);
   if (isinf(value)) return put_text("inf", to);
-  if (value < 1e15 && value == (double)(uint64_t)value)
-    return to + put_digits((uint64_t)value, to);
+  if (value < 1e15 && value == (double)(uint64_t)value) return to + put_digits((uint64_t)value, to);
   return put_by_library(value, false, to);
 }

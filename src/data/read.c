@@ -247,9 +247,8 @@ cleanup:
   return status;
 }
 
-sr_status sr__series_read_memory(sr_context *ctx, const void *bytes, size_t size,
-                                 const char *name, const sr_read_options *options,
-                                 sr_series **series) {
+sr_status sr__series_read_memory(sr_context *ctx, const void *bytes, size_t size, const char *name,
+                                 const sr_read_options *options, sr_series **series) {
   sr_status status = SR_OK;
   sr__source *source = NULL;
   *series = NULL;

@@ -33,8 +33,8 @@ sr_status sr__read_geotiff(sr_context *ctx, const char *path, const sr_read_opti
 /* The bytes of a file from memory, as sr_table_read and sr_series_read would read it under `name`.
  * `block` as in sr__source_open_memory. */
 SR_MUST_CHECK sr_status sr__table_read_memory(sr_context *ctx, const void *bytes, size_t size,
-                                              size_t block, const char *name, const sr_read_options *options,
-                                              sr_table **table);
+                                              size_t block, const char *name,
+                                              const sr_read_options *options, sr_table **table);
 SR_MUST_CHECK sr_status sr__series_read_memory(sr_context *ctx, const void *bytes, size_t size,
                                                const char *name, const sr_read_options *options,
                                                sr_series **series);

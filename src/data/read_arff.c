@@ -1,5 +1,6 @@
-/* Weka's attribute-relation files: a header that declares the columns, then delimited text. Nominal,
- * numeric, string and date attributes are read; sparse data and relational attributes are refused. */
+/* Weka's attribute-relation files: a header that declares the columns, then delimited text.
+ * Nominal, numeric, string and date attributes are read; sparse data and relational attributes are
+ * refused. */
 #include <ctype.h>
 #include <strings.h>
 
@@ -31,8 +32,9 @@ static bool take_word(char **at, const char *stops, char **word, size_t *length)
   *word = quote ? ++p : p;
   char *to = p;
   for (; *p; p++) {
-    if (quote ? *p == quote : isblank((unsigned char)*p) || strchr(stops, *p)) break;
-    if (quote && *p == '\\' && p[1]) p++;
+    bool doubled = quote && *p == quote && p[1] == quote;
+    if (!doubled && (quote ? *p == quote : isblank((unsigned char)*p) || strchr(stops, *p))) break;
+    if (doubled || (quote && *p == '\\' && p[1])) p++;
     *to++ = *p;
   }
   *length = (size_t)(to - *word);
@@ -57,8 +59,7 @@ static sr_status read_nominal(sr_context *ctx, arff *file, char *at, sr__csv_col
       SR_TRY(fail_header(ctx, file, "a value stands twice in the list of this attribute"));
     at = skip_blanks(at);
     if (*at == '}') break;
-    if (*at++ != ',')
-      SR_TRY(fail_header(ctx, file, "expected ',' or '}' in the list of values"));
+    if (*at++ != ',') SR_TRY(fail_header(ctx, file, "expected ',' or '}' in the list of values"));
   }
   column->closed = column->keep_order = true;
 cleanup:
@@ -84,9 +85,9 @@ static sr_status read_type(sr_context *ctx, arff *file, char *at, sr__csv_column
   if ((length == 6 && strncasecmp(word, "string", 6) == 0) ||
       (length == 4 && strncasecmp(word, "date", 4) == 0))
     return SR_OK;
-  return sr__fail_at(ctx, length == 10 && strncasecmp(word, "relational", 10) == 0
-                              ? SR_ERROR_UNSUPPORTED
-                              : SR_ERROR_FORMAT,
+  return sr__fail_at(ctx,
+                     length == 10 && strncasecmp(word, "relational", 10) == 0 ? SR_ERROR_UNSUPPORTED
+                                                                              : SR_ERROR_FORMAT,
                      file->layout.file, file->line, 0,
                      "attribute '%s' has the type '%.*s', expected numeric, real, integer, string, "
                      "date or {a,b,...}",

@@ -144,7 +144,9 @@ cleanup:
 
 /* ---- fields ------------------------------------------------------------------------------- */
 
-static int shown(size_t length) { return length < 40 ? (int)length : 40; }
+static int shown(size_t length) {
+  return length < 40 ? (int)length : 40;
+}
 
 static sr_status fail_missing(sr_context *ctx, const sr__csv_place *place,
                               const sr__csv_column *column) {
@@ -264,8 +266,8 @@ static bool ends_field(const sr__csv_dialect *dialect, const char *at) {
   return *at == dialect->separator || sr__csv_at_line_end(at);
 }
 
-static sr_status parse_record(sr_context *ctx, const sr__csv_layout *layout, block *b,
-                              int64_t row, char **at, int64_t *line) {
+static sr_status parse_record(sr_context *ctx, const sr__csv_layout *layout, block *b, int64_t row,
+                              char **at, int64_t *line) {
   const sr__csv_dialect *dialect = &layout->dialect;
   const char *end = b->text + b->size;
   sr__csv_place place = {layout->file, *line, 0};
@@ -429,7 +431,8 @@ cleanup:
 
 static sr_status check_start(sr_context *ctx, const char *file, const char *text, size_t size) {
   const unsigned char *bytes = (const unsigned char *)text;
-  if (size >= 2 && ((bytes[0] == 0xff && bytes[1] == 0xfe) || (bytes[0] == 0xfe && bytes[1] == 0xff)))
+  if (size >= 2 &&
+      ((bytes[0] == 0xff && bytes[1] == 0xfe) || (bytes[0] == 0xfe && bytes[1] == 0xff)))
     return sr__fail_at(ctx, SR_ERROR_UNSUPPORTED, file, 1, 0,
                        "the file is in UTF-16; convert it with iconv -f utf-16 -t utf-8");
   if (memchr(text, 0, size))
@@ -464,9 +467,8 @@ cleanup:
   return status;
 }
 
-static sr_status read_delimited(sr_context *ctx, sr__source *source,
-                                const sr_read_options *options, char separator,
-                                sr_table **table) {
+static sr_status read_delimited(sr_context *ctx, sr__source *source, const sr_read_options *options,
+                                char separator, sr_table **table) {
   sr_status status = SR_OK;
   sr__csv_layout layout = {.file = sr__source_name(source), .dialect.separator = separator};
   char *text = NULL, *sample = NULL;

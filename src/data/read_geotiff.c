@@ -65,14 +65,15 @@ static sr_status name_band(sr_context *ctx, rasters *r, const char *path, int ba
   int64_t bytes = length + 24;
   char *text = sr__arena_alloc(ctx, &r->arena, bytes, 1);
   if (!text) return SR_ERROR_MEMORY;
-  if (bands == 1) snprintf(text, (size_t)bytes, "%.*s", length, base);
-  else snprintf(text, (size_t)bytes, "%.*s_b%d", length, base, band);
+  if (bands == 1)
+    snprintf(text, (size_t)bytes, "%.*s", length, base);
+  else
+    snprintf(text, (size_t)bytes, "%.*s_b%d", length, base, band);
   *name = text;
   return SR_OK;
 }
 
-static sr_status check_same_grid(sr_context *ctx, rasters *r, GDALDatasetH file,
-                                 const char *path) {
+static sr_status check_same_grid(sr_context *ctx, rasters *r, GDALDatasetH file, const char *path) {
   double transform[6] = {0, 1, 0, 0, 0, 1};
   int width = GDALGetRasterXSize(file), height = GDALGetRasterYSize(file);
   GDALGetGeoTransform(file, transform);
@@ -191,8 +192,8 @@ typedef struct strip {
 } strip;
 
 /* One band, some rows at a time, into floats or (target) doubles. */
-static sr_status read_band(sr_context *ctx, rasters *r, const raster_band *band, strip *s,
-                           float *x, double *target) {
+static sr_status read_band(sr_context *ctx, rasters *r, const raster_band *band, strip *s, float *x,
+                           double *target) {
   sr_status status = SR_OK;
   int has_scale = 0, has_offset = 0;
   double scale = GDALGetRasterScale(band->handle, &has_scale);
@@ -208,8 +209,10 @@ static sr_status read_band(sr_context *ctx, rasters *r, const raster_band *band,
       SR_TRY(fail_raster(ctx, r, r->file_paths[band->file]));
     SR_TRY(apply_mask(ctx, r, band->handle, s->mask, row, rows, s->values));
     for (int64_t i = 0; i < count; i++) {
-      if (x) x[first + i] = (float)(s->values[i] * scale + offset);
-      else target[first + i] = s->values[i];
+      if (x)
+        x[first + i] = (float)(s->values[i] * scale + offset);
+      else
+        target[first + i] = s->values[i];
     }
   }
 cleanup:
@@ -260,7 +263,8 @@ static sr_status read_rasters(sr_context *ctx, rasters *r, const sr_read_options
   SR_TRY(sr__assign_roles(ctx, r->path, r->names, r->count, options, roles));
   for (int64_t b = 0; b < r->count; b++) {
     if (roles[b].role == SR_ROLE_TARGET) grid.target_name = r->names[b];
-    if (roles[b].role == SR_ROLE_FEATURE && r->bands[b].chosen) names[grid.features++] = r->names[b];
+    if (roles[b].role == SR_ROLE_FEATURE && r->bands[b].chosen)
+      names[grid.features++] = r->names[b];
   }
   grid.rows = r->height;
   grid.columns = r->width;

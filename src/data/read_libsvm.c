@@ -20,7 +20,9 @@ typedef struct sparse_rows {
   sr__names classes;
 } sparse_rows;
 
-static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+static bool is_blank(char c) {
+  return c == ' ' || c == '\t';
+}
 
 static sr_status fail_entry(sr_context *ctx, const sparse_rows *sparse, int64_t line,
                             int64_t column, const char *at) {
@@ -43,8 +45,8 @@ cleanup:
 }
 
 /* The entries after the label. Ranking files carry qid:7 before them, which is no feature. */
-static sr_status read_entries(sr_context *ctx, sparse_rows *sparse, int64_t line,
-                              const char *start, const char *at) {
+static sr_status read_entries(sr_context *ctx, sparse_rows *sparse, int64_t line, const char *start,
+                              const char *at) {
   sr_status status = SR_OK;
   int64_t before = -1;
   for (;;) {

@@ -50,7 +50,9 @@ static sr_status fail_nc(sr_context *ctx, const nc_file *file, int code, const c
 
 /* ---- which variables lie on the grid ------------------------------------------------------ */
 
-static bool is_number(nc_type type) { return type >= NC_BYTE && type <= NC_UINT64 && type != NC_CHAR; }
+static bool is_number(nc_type type) {
+  return type >= NC_BYTE && type <= NC_UINT64 && type != NC_CHAR;
+}
 
 /* The id of the variable that gives the places along a dimension, or -1. */
 static int coordinate_variable(const nc_file *file, int dimension) {
@@ -102,8 +104,8 @@ static void choose_grid(nc_file *file) {
     int here = coordinates_of_grid(file, &file->variables[v]);
     if (here <= best) continue;
     best = here;
-    memcpy(file->grid_dimension,
-           file->variables[v].dimension + file->variables[v].dimensions - 2, 2 * sizeof(int));
+    memcpy(file->grid_dimension, file->variables[v].dimension + file->variables[v].dimensions - 2,
+           2 * sizeof(int));
   }
   int64_t kept = 0;
   for (int64_t v = 0; v < file->count; v++) {
@@ -224,15 +226,32 @@ static bool number_attribute(const nc_file *file, int id, const char *name, doub
 /* What libnetcdf writes where nothing was written; bytes have no such value. */
 static bool default_fill(nc_type type, double *fill) {
   switch (type) {
-    case NC_SHORT: *fill = NC_FILL_SHORT; return true;
-    case NC_INT: *fill = NC_FILL_INT; return true;
-    case NC_FLOAT: *fill = NC_FILL_FLOAT; return true;
-    case NC_DOUBLE: *fill = NC_FILL_DOUBLE; return true;
-    case NC_USHORT: *fill = NC_FILL_USHORT; return true;
-    case NC_UINT: *fill = NC_FILL_UINT; return true;
-    case NC_INT64: *fill = (double)NC_FILL_INT64; return true;
-    case NC_UINT64: *fill = (double)NC_FILL_UINT64; return true;
-    default: return false;
+    case NC_SHORT:
+      *fill = NC_FILL_SHORT;
+      return true;
+    case NC_INT:
+      *fill = NC_FILL_INT;
+      return true;
+    case NC_FLOAT:
+      *fill = NC_FILL_FLOAT;
+      return true;
+    case NC_DOUBLE:
+      *fill = NC_FILL_DOUBLE;
+      return true;
+    case NC_USHORT:
+      *fill = NC_FILL_USHORT;
+      return true;
+    case NC_UINT:
+      *fill = NC_FILL_UINT;
+      return true;
+    case NC_INT64:
+      *fill = (double)NC_FILL_INT64;
+      return true;
+    case NC_UINT64:
+      *fill = (double)NC_FILL_UINT64;
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -245,8 +264,10 @@ static double unsigned_wrap(const nc_file *file, const nc_variable *variable) {
       nc_get_att_text(file->id, variable->id, "_Unsigned", text) != NC_NOERR ||
       strncasecmp(text, "true", 4) != 0)
     return 0;
-  return variable->type == NC_BYTE ? 256 : variable->type == NC_SHORT ? 65536
-         : variable->type == NC_INT ? 4294967296.0 : 0;
+  return variable->type == NC_BYTE    ? 256
+         : variable->type == NC_SHORT ? 65536
+         : variable->type == NC_INT   ? 4294967296.0
+                                      : 0;
 }
 
 static packing read_packing(const nc_file *file, const nc_variable *variable) {
@@ -366,8 +387,10 @@ static sr_status name_features(sr_context *ctx, nc_file *file, int64_t features,
       int64_t bytes = (int64_t)strlen(variable->name) + NUMBER_BYTES;
       char *name = sr__arena_alloc(ctx, &file->arena, bytes, 1);
       if (!name) SR_TRY(SR_ERROR_MEMORY);
-      if (variable->steps == 1) snprintf(name, (size_t)bytes, "%s", variable->name);
-      else snprintf(name, (size_t)bytes, "%s:%lld", variable->name, (long long)step + 1);
+      if (variable->steps == 1)
+        snprintf(name, (size_t)bytes, "%s", variable->name);
+      else
+        snprintf(name, (size_t)bytes, "%s:%lld", variable->name, (long long)step + 1);
       (*names)[next++] = name;
     }
   }

@@ -84,7 +84,8 @@ static sr_status parse_shape(sr_context *ctx, npy_array *array, const char *text
   size_t bytes;
   if (array->rows == 0 || array->columns == 0)
     return fail_npy(ctx, array->file, SR_ERROR_DATA, "the array is empty");
-  if (array->rows > INT32_MAX || !sr__size_multiply((size_t)array->rows, (size_t)array->columns, &bytes) ||
+  if (array->rows > INT32_MAX ||
+      !sr__size_multiply((size_t)array->rows, (size_t)array->columns, &bytes) ||
       !sr__size_multiply(bytes, 8, &bytes) || bytes > PTRDIFF_MAX)
     return fail_npy(ctx, array->file, SR_ERROR_OVERFLOW, "the array is too large for a table");
   return SR_OK;
@@ -100,8 +101,7 @@ static sr_status read_header(sr_context *ctx, sr__source *source, npy_array *arr
     SR_TRY(fail_npy(ctx, array->file, SR_ERROR_FORMAT,
                     "the file does not begin as a .npy file does (\\x93NUMPY)"));
   if (start[6] < 1 || start[6] > 3)
-    SR_TRY(fail_npy(ctx, array->file, SR_ERROR_UNSUPPORTED,
-                    "the .npy version is not 1, 2 or 3"));
+    SR_TRY(fail_npy(ctx, array->file, SR_ERROR_UNSUPPORTED, "the .npy version is not 1, 2 or 3"));
   size_t width = start[6] == 1 ? 2 : 4, length = 0;
   SR_TRY(sr__source_read(ctx, source, start, width, &got));
   for (size_t i = got == width ? width : 0; i > 0; i--) length = length << 8 | start[i - 1];

@@ -79,8 +79,7 @@ static sr_status copy_view(sr_context *ctx, const sr_table_view *from, sr_table_
   to->grid_rows = from->grid_rows;
   to->grid_columns = from->grid_columns;
   size_t values;
-  if (!sr__size_multiply((size_t)from->rows, (size_t)from->features, &values) ||
-      values > INT64_MAX)
+  if (!sr__size_multiply((size_t)from->rows, (size_t)from->features, &values) || values > INT64_MAX)
     SR_TRY(sr__fail(ctx, SR_ERROR_OVERFLOW, "%lld x %lld values are too many",
                     (long long)from->rows, (long long)from->features));
   SR_COPY_ARRAY(ctx, to->x, from->x, (int64_t)values);
@@ -144,9 +143,9 @@ static void free_view(const sr_allocator *allocator, const sr_table_view *v) {
   if (v->categories) {
     for (int64_t j = 0; j < v->features; j++) release(allocator, v->categories[j].names);
   }
-  const void *blocks[] = {v->categories,    v->x,     v->label,         v->time,
-                          v->group,         v->coordinates, v->weight,  v->cell,
-                          v->feature_names, v->classes.names, v->groups.names, v->target_name};
+  const void *blocks[] = {
+      v->categories, v->x,    v->label,         v->time,          v->group,        v->coordinates,
+      v->weight,     v->cell, v->feature_names, v->classes.names, v->groups.names, v->target_name};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) release(allocator, blocks[i]);
 }
 
@@ -164,7 +163,9 @@ void sr_table_free(sr_table **table) {
   *table = NULL;
 }
 
-const sr_table_view *sr_table_get(const sr_table *table) { return &table->view; }
+const sr_table_view *sr_table_get(const sr_table *table) {
+  return &table->view;
+}
 
 /* ---- rows of a table ---------------------------------------------------------------------- */
 

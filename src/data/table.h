@@ -18,21 +18,22 @@ struct sr_series {
   sr_allocator allocator;
 };
 
-/* Copies a dictionary into one block (pointers first, then characters); names is NULL for count 0. */
+/* Copies a dictionary into one block (pointers first, then characters); names is NULL for count 0.
+ */
 SR_MUST_CHECK sr_status sr__dictionary_copy(sr_context *ctx, sr_dictionary from, sr_dictionary *to);
 
 /* An array in a block of its own; NULL stays NULL. */
 SR_MUST_CHECK sr_status sr__copy_array(sr_context *ctx, const void *from, int64_t count,
                                        size_t size, const void **to);
-#define SR_COPY_ARRAY(ctx, to, from, count)                                          \
-  do {                                                                               \
-    const void *copy_ = NULL;                                                        \
-    SR_TRY(sr__copy_array((ctx), (from), (count), sizeof *(from), &copy_));          \
-    (to) = copy_;                                                                    \
+#define SR_COPY_ARRAY(ctx, to, from, count)                                 \
+  do {                                                                      \
+    const void *copy_ = NULL;                                               \
+    SR_TRY(sr__copy_array((ctx), (from), (count), sizeof *(from), &copy_)); \
+    (to) = copy_;                                                           \
   } while (0)
 
-/* A table that owns the view's arrays, each a block of its own, instead of copying them. Empties the
- * view; on failure the caller still owns them. Nothing is checked. */
+/* A table that owns the view's arrays, each a block of its own, instead of copying them. Empties
+ * the view; on failure the caller still owns them. Nothing is checked. */
 SR_MUST_CHECK sr_status sr__table_adopt(sr_context *ctx, sr_table_view *view, sr_table **table);
 /* Frees what a view of owned arrays holds. */
 void sr__table_view_free(sr_context *ctx, sr_table_view *view);

@@ -6,7 +6,12 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum { BLOCK_BYTES = 1 << 20, COMPRESSED_BYTES = 256 * 1024, LINE_BYTES = 64 * 1024, LINE_PADDING = 16 };
+enum {
+  BLOCK_BYTES = 1 << 20,
+  COMPRESSED_BYTES = 256 * 1024,
+  LINE_BYTES = 64 * 1024,
+  LINE_PADDING = 16
+};
 /* A line longer than this is no line of a table. */
 static const size_t LONGEST_LINE = (size_t)1 << 30;
 
@@ -17,7 +22,7 @@ struct sr__source {
   size_t memory_left;
   size_t block;
   int64_t file_left; /* bytes of a plain file; -1 where not known */
-  char *returned; /* bytes that were put back; the next to give is at returned_at */
+  char *returned;    /* bytes that were put back; the next to give is at returned_at */
   size_t returned_at, returned_count;
   /* gzip */
   unsigned char *compressed; /* NULL where the input is plain */
@@ -25,9 +30,13 @@ struct sr__source {
   bool member_open; /* inside a gzip member */
 };
 
-const char *sr__source_name(const sr__source *source) { return source->name; }
+const char *sr__source_name(const sr__source *source) {
+  return source->name;
+}
 
-size_t sr__source_block(const sr__source *source) { return source->block; }
+size_t sr__source_block(const sr__source *source) {
+  return source->block;
+}
 
 size_t sr__source_room(const sr__source *source, size_t most) {
   int64_t left = source->descriptor < 0 ? (int64_t)source->memory_left : source->file_left;
@@ -39,18 +48,19 @@ size_t sr__source_room(const sr__source *source, size_t most) {
 
 /* ---- raw bytes ---------------------------------------------------------------------------- */
 
-static sr_status read_descriptor(sr_context *ctx, sr__source *source, void *buffer,
-                                 size_t capacity, size_t *got) {
+static sr_status read_descriptor(sr_context *ctx, sr__source *source, void *buffer, size_t capacity,
+                                 size_t *got) {
   *got = 0;
   while (*got < capacity) {
     ssize_t count = read(source->descriptor, (char *)buffer + *got, capacity - *got);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0)
-      return sr__fail_at(ctx, SR_ERROR_IO, source->name, 0, 0, "cannot read '%s': %s",
-                         source->name, strerror(errno));
+      return sr__fail_at(ctx, SR_ERROR_IO, source->name, 0, 0, "cannot read '%s': %s", source->name,
+                         strerror(errno));
     if (count == 0) break;
     *got += (size_t)count;
-    if (source->file_left >= 0) source->file_left -= count < source->file_left ? count : source->file_left;
+    if (source->file_left >= 0)
+      source->file_left -= count < source->file_left ? count : source->file_left;
   }
   return SR_OK;
 }
@@ -119,7 +129,9 @@ static void *zlib_allocate(void *data, unsigned items, unsigned size) {
   return sr__alloc(data, items, size);
 }
 
-static void zlib_release(void *data, void *block) { sr__free(data, block); }
+static void zlib_release(void *data, void *block) {
+  sr__free(data, block);
+}
 
 /* Looks at the first two bytes; the context is the one that closes the source too. */
 static sr_status open_gzip(sr_context *ctx, sr__source *source) {
@@ -234,8 +246,8 @@ sr_status sr__source_read(sr_context *ctx, sr__source *source, void *buffer, siz
   *got = ready;
   if (ready == capacity) return SR_OK;
   size_t more = 0;
-  sr_status status =
-      source->compressed ? read_gzip(ctx, source, (char *)buffer + ready, capacity - ready, &more)
+  sr_status status = source->compressed
+                         ? read_gzip(ctx, source, (char *)buffer + ready, capacity - ready, &more)
                          : read_raw(ctx, source, (char *)buffer + ready, capacity - ready, &more);
   *got += more;
   return status;
@@ -273,8 +285,7 @@ static sr_status read_more(sr_context *ctx, sr__lines *lines) {
     lines->capacity = capacity;
   }
   size_t room = lines->capacity - lines->end, got;
-  sr_status status =
-      sr__source_read(ctx, lines->source, lines->buffer + lines->end, room, &got);
+  sr_status status = sr__source_read(ctx, lines->source, lines->buffer + lines->end, room, &got);
   if (status != SR_OK) return status;
   lines->end += got;
   lines->at_end = got < room;
@@ -290,7 +301,8 @@ sr_status sr__lines_next(sr_context *ctx, sr__lines *lines, char **line, size_t 
   lines->number++;
   for (;;) {
     size_t ready = lines->end - lines->begin;
-    if (ready > searched) stop = memchr(lines->buffer + lines->begin + searched, '\n', ready - searched);
+    if (ready > searched)
+      stop = memchr(lines->buffer + lines->begin + searched, '\n', ready - searched);
     if (stop || lines->at_end) break;
     searched = ready;
     sr_status status = read_more(ctx, lines);

@@ -47,8 +47,7 @@ static sr_status put_code(sr_context *ctx, sr__words *text, const sr_dictionary 
 
 static sr_status put_double(sr_context *ctx, sr__words *text, double value) {
   sr_status status = sr__words_reserve(ctx, text, SR_NUMBER_BYTES);
-  if (status == SR_OK)
-    text->used = sr__print_double(value, text->bytes + text->used) - text->bytes;
+  if (status == SR_OK) text->used = sr__print_double(value, text->bytes + text->used) - text->bytes;
   return status;
 }
 
@@ -332,9 +331,10 @@ static sr_status put_values(sr_context *ctx, sr__words *text, const float *value
   sr_status status = SR_OK;
   for (int64_t t = 0; t < count; t++) {
     if (t) SR_TRY(put_char(ctx, text, separator));
-    if (isnan(value[t])) SR_TRY(sr__words_put(ctx, text, separator == ',' ? "?" : "NaN",
-                                             separator == ',' ? 1 : 3));
-    else SR_TRY(put_float(ctx, text, value[t]));
+    if (isnan(value[t]))
+      SR_TRY(sr__words_put(ctx, text, separator == ',' ? "?" : "NaN", separator == ',' ? 1 : 3));
+    else
+      SR_TRY(put_float(ctx, text, value[t]));
   }
 cleanup:
   return status;
@@ -388,8 +388,8 @@ static sr_status write_ts(sr_context *ctx, const sr_series_view *s, const char *
   int used = snprintf(line, sizeof line,
                       "\n@timestamps false\n@missing %s\n@univariate %s\n@dimensions %d\n"
                       "@equalLength %s\n@classLabel %s",
-                      missing ? "true" : "false", s->channels == 1 ? "true" : "false",
-                      s->channels, equal ? "true" : "false", s->label ? "true" : "false");
+                      missing ? "true" : "false", s->channels == 1 ? "true" : "false", s->channels,
+                      equal ? "true" : "false", s->label ? "true" : "false");
   SR_TRY(sr__words_put(ctx, &header, line, (size_t)used));
   for (int32_t c = 0; s->label && c < s->classes.count; c++) {
     SR_TRY(put_char(ctx, &header, ' '));

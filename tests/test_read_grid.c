@@ -1,0 +1,287 @@
+/* NetCDF and GeoTIFF: files made here with the libraries, read back by their rules. */
+#include "read_check.h"
+
+#if defined(SR_HAVE_NETCDF)
+#include <netcdf.h>
+#endif
+#if defined(SR_HAVE_GDAL)
+#include <cpl_error.h>
+#include <gdal.h>
+#include <gdal_frmts.h>
+#endif
+
+static void cannot_read(const char *path, const sr_read_options *options, sr_status expected,
+                        const char *words) {
+  sr_context *ctx = test_context(1);
+  sr_table *table = NULL;
+  sr_status status = sr_table_read(ctx, path, options, &table);
+  if (status != expected || !strstr(sr_context_error(ctx).message, words))
+    fail_msg("%s: %s", sr_status_name(status), sr_context_error(ctx).message);
+  assert_null(table);
+  sr_context_free(&ctx);
+}
+
+/* ---- NetCDF ------------------------------------------------------------------------------- */
+
+#if defined(SR_HAVE_NETCDF)
+
+static void nc_ok(int code) {
+  if (code != NC_NOERR) fail_msg("%s", nc_strerror(code));
+}
+
+/* lat 2 x lon 3, time 2: a packed variable with fill and range, a plain one, a class, bounds. */
+static const char *make_netcdf(const char *name) {
+  static char path[300];
+  int file, time, lat, lon, two, id;
+  snprintf(path, sizeof path, "%s/%s", test_folder(), name);
+  nc_ok(nc_create(path, NC_CLOBBER | NC_NETCDF4, &file));
+  nc_ok(nc_def_dim(file, "time", 2, &time));
+  nc_ok(nc_def_dim(file, "lat", 2, &lat));
+  nc_ok(nc_def_dim(file, "lon", 3, &lon));
+  nc_ok(nc_def_dim(file, "nv", 2, &two));
+  int bounds[] = {lat, two}, cube[] = {time, lat, lon}, *flat = cube + 1;
+  nc_ok(nc_def_var(file, "lat_bnds", NC_FLOAT, 2, bounds, &id));
+  nc_ok(nc_def_var(file, "lat", NC_FLOAT, 1, &lat, &id));
+  const float lats[] = {-10, 10}, lons[] = {100, 110, 120};
+  nc_ok(nc_put_var_float(file, id, lats));
+  nc_ok(nc_def_var(file, "lon", NC_FLOAT, 1, &lon, &id));
+  nc_ok(nc_put_var_float(file, id, lons));
+  nc_ok(nc_def_var(file, "sst", NC_SHORT, 3, cube, &id));
+  const short fill = -999, range[] = {-100, 1000};
+  const double scale = 0.1, offset = 5;
+  const float missing = 777;
+  nc_ok(nc_put_att_short(file, id, "_FillValue", NC_SHORT, 1, &fill));
+  nc_ok(nc_put_att_short(file, id, "valid_range", NC_SHORT, 2, range));
+  nc_ok(nc_put_att_double(file, id, "scale_factor", NC_DOUBLE, 1, &scale));
+  nc_ok(nc_put_att_double(file, id, "add_offset", NC_DOUBLE, 1, &offset));
+  /* Cell 1 is missing everywhere, cell 2 in the first step only, cell 5 out of range there. */
+  const short sst[] = {10, -999, -999, 40, 50, 2000, 11, -999, 31, 41, 51, 61};
+  nc_ok(nc_put_var_short(file, id, sst));
+  nc_ok(nc_def_var(file, "depth", NC_FLOAT, 2, flat, &id));
+  nc_ok(nc_put_att_float(file, id, "missing_value", NC_FLOAT, 1, &missing));
+  const float depth[] = {1, 777, NC_FILL_FLOAT, 4, 5, 6};
+  nc_ok(nc_put_var_float(file, id, depth));
+  nc_ok(nc_def_var(file, "zone", NC_BYTE, 2, flat, &id));
+  const signed char zone[] = {2, 1, 2, -1, 2, 10};
+  nc_ok(nc_put_att_text(file, id, "_Unsigned", 4, "true"));
+  nc_ok(nc_put_var_schar(file, id, zone));
+  nc_ok(nc_close(file));
+  return path;
+}
+
+static void netcdf_cells(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(2);
+  const char *path = make_netcdf("a.nc");
+  sr_read_options options = read_defaults();
+  options.target = "zone";
+  sr_table *table = NULL;
+  assert_ok(ctx, sr_table_read(ctx, path, &options, &table));
+  const sr_table_view *view = sr_table_get(table);
+  assert_int_equal(view->rows, 5);
+  assert_int_equal(view->features, 3);
+  assert_string_equal(view->feature_names[0], "sst:1");
+  assert_string_equal(view->feature_names[2], "depth");
+  assert_true(view->grid_rows == 2 && view->grid_columns == 3);
+  const int64_t cells[] = {0, 2, 3, 4, 5};
+  assert_memory_equal(view->cell, cells, sizeof cells);
+  assert_close(cell(table, 0, 0), 6.0, 1e-6);
+  assert_true(isnan(cell(table, 1, 0)) && isnan(cell(table, 4, 0)));
+  assert_close(cell(table, 1, 1), 8.1, 1e-6);
+  assert_true(isnan(cell(table, 1, 2)) && cell(table, 4, 2) == 6);
+  /* x is the longitude, y the latitude. */
+  assert_true(view->coordinates[1] == 120 && view->coordinates[5 + 1] == -10);
+  assert_true(view->coordinates[4] == 120 && view->coordinates[5 + 4] == 10);
+  /* -1 in an unsigned byte is 255. */
+  assert_int_equal(view->classes.count, 3);
+  assert_string_equal(class_of(table, 2), "255");
+  assert_string_equal(class_of(table, 4), "10");
+  sr_table_free(&table);
+  static const char *const steps[] = {"sst:2", "depth", NULL};
+  options.variables = steps;
+  options.target = NULL;
+  assert_ok(ctx, sr_table_read(ctx, path, &options, &table));
+  assert_int_equal(sr_table_get(table)->features, 2);
+  assert_string_equal(sr_table_get(table)->feature_names[0], "sst:2");
+  assert_close(cell(table, 0, 0), 6.1, 1e-6);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
+static void netcdf_errors(void **state) {
+  (void)state;
+  char path[300];
+  snprintf(path, sizeof path, "%s", make_netcdf("b.nc"));
+  static const char *const unknown[] = {"sts", NULL}, *const far[] = {"sst:1-3", NULL};
+  sr_read_options options = read_defaults();
+  options.variables = unknown;
+  cannot_read(path, &options, SR_ERROR_NOT_FOUND, "did you mean 'sst'");
+  options.variables = far;
+  cannot_read(path, &options, SR_ERROR_ARGUMENT, "steps 1 to 2");
+  options = read_defaults();
+  options.target = "sst";
+  cannot_read(path, &options, SR_ERROR_UNSUPPORTED, "2 steps");
+  options = read_defaults();
+  options.time = "time";
+  cannot_read(path, &options, SR_ERROR_UNSUPPORTED, "'time' cannot be set");
+  size_t size;
+  char *bytes = test_read_file(path, &size);
+  cannot_read(test_file("cut.nc", bytes, size / 2), NULL, SR_ERROR_FORMAT, "cannot read");
+  free(bytes);
+  cannot_read(test_file("text.nc", "hello", 5), NULL, SR_ERROR_FORMAT, "as NetCDF");
+}
+
+static sr_status read_netcdf_once(sr_context *ctx, void *data) {
+  sr_read_options options = read_defaults();
+  options.target = "zone";
+  sr_table *table = NULL;
+  sr_status status = sr_table_read(ctx, data, &options, &table);
+  sr_table_free(&table);
+  return status;
+}
+
+static void netcdf_allocations_may_fail(void **state) {
+  (void)state;
+  char path[300];
+  snprintf(path, sizeof path, "%s", make_netcdf("c.nc"));
+  test_every_allocation(read_netcdf_once, path);
+}
+
+#else
+
+static void netcdf_is_named_where_it_lacks(void **state) {
+  (void)state;
+  cannot_read(test_file("a.nc", "CDF\x01", 4), NULL, SR_ERROR_UNSUPPORTED, "libnetcdf-dev");
+}
+
+#endif
+
+/* ---- GeoTIFF ------------------------------------------------------------------------------ */
+
+#if defined(SR_HAVE_GDAL)
+
+/* 3 columns x 2 rows; nodata NaN for none. */
+static const char *make_raster(const char *name, int bands, const double *values, double nodata,
+                               double left) {
+  static char path[4][300];
+  static int next;
+  char *made = path[next++ % 4];
+  snprintf(made, sizeof path[0], "%s/%s", test_folder(), name);
+  GDALRegister_GTiff();
+  double transform[] = {left, 30, 0, 5000, 0, -30};
+  GDALDatasetH file =
+      GDALCreate(GDALGetDriverByName("GTiff"), made, 3, 2, bands, GDT_Float64, NULL);
+  assert_non_null(file);
+  GDALSetGeoTransform(file, transform);
+  for (int b = 1; b <= bands; b++) {
+    GDALRasterBandH band = GDALGetRasterBand(file, b);
+    if (!isnan(nodata)) GDALSetRasterNoDataValue(band, nodata);
+    assert_int_equal(
+        GDALRasterIO(band, GF_Write, 0, 0, 3, 2, (void *)(uintptr_t)(values + (b - 1) * 6), 3, 2,
+                     GDT_Float64, 0, 0),
+        CE_None);
+  }
+  GDALClose(file);
+  return made;
+}
+
+static void geotiff_cells(void **state) {
+  (void)state;
+  const double bands[] = {1, 2, -9, 4, 5, 6, 10, -9, -9, 40, 50, 60}, zone[] = {1, 1, 7, 7, -9, 1};
+  char two[700];
+  const char *first = make_raster("scene.tif", 2, bands, -9, 1000);
+  const char *second = make_raster("zone.tif", 1, zone, -9, 1000);
+  snprintf(two, sizeof two, "%s,%s", first, second);
+  sr_context *ctx = test_context(1);
+  sr_read_options options = read_defaults();
+  options.target = "zone";
+  sr_table *table = NULL;
+  assert_ok(ctx, sr_table_read(ctx, two, &options, &table));
+  const sr_table_view *view = sr_table_get(table);
+  assert_int_equal(view->rows, 5); /* cell 2 has neither band */
+  assert_int_equal(view->features, 2);
+  assert_string_equal(view->feature_names[1], "scene_b2");
+  assert_true(view->grid_rows == 2 && view->grid_columns == 3 && view->cell[2] == 3);
+  assert_true(cell(table, 1, 0) == 2 && isnan(cell(table, 1, 1)) && cell(table, 4, 1) == 60);
+  assert_true(view->coordinates[0] == 1015 && view->coordinates[5] == 4985);
+  assert_true(view->coordinates[3] == 1045 && view->coordinates[5 + 3] == 4955);
+  assert_string_equal(class_of(table, 2), "7");
+  assert_null(class_of(table, 3));
+  sr_table_free(&table);
+  /* The same through `variables`: the second band and the other file as features. */
+  const char *const chosen[] = {"2", second, NULL};
+  options.target = NULL;
+  options.variables = chosen;
+  assert_ok(ctx, sr_table_read(ctx, first, &options, &table));
+  assert_int_equal(sr_table_get(table)->features, 2);
+  assert_string_equal(sr_table_get(table)->feature_names[0], "scene_b2");
+  assert_string_equal(sr_table_get(table)->feature_names[1], "zone");
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
+static void geotiff_errors(void **state) {
+  (void)state;
+  const double values[] = {1, 2, 3, 4, 5, 6};
+  char two[700];
+  const char *first = make_raster("here.tif", 1, values, NAN, 0);
+  const char *second = make_raster("there.tif", 1, values, NAN, 15);
+  snprintf(two, sizeof two, "%s,%s", first, second);
+  cannot_read(two, NULL, SR_ERROR_DATA, "must lie on one grid");
+  snprintf(two, sizeof two, "%s,/nonexistent/x.tif", first);
+  cannot_read(two, NULL, SR_ERROR_FORMAT, "x.tif");
+  sr_read_options options = read_defaults();
+  options.target = "her";
+  cannot_read(first, &options, SR_ERROR_NOT_FOUND, "did you mean 'here'");
+  options.target = "here";
+  cannot_read(first, &options, SR_ERROR_ARGUMENT, "no feature is left");
+  size_t size;
+  char *bytes = test_read_file(first, &size);
+  cannot_read(test_file("cut.tif", bytes, 30), NULL, SR_ERROR_FORMAT, "as GeoTIFF");
+  free(bytes);
+  cannot_read(test_file("text.tif", "hello", 5), NULL, SR_ERROR_FORMAT, "as GeoTIFF");
+}
+
+static sr_status read_raster_once(sr_context *ctx, void *data) {
+  sr_table *table = NULL;
+  sr_status status = sr_table_read(ctx, data, NULL, &table);
+  sr_table_free(&table);
+  return status;
+}
+
+static void geotiff_allocations_may_fail(void **state) {
+  (void)state;
+  const double values[] = {1, 2, 3, 4, 5, 6};
+  char path[300];
+  snprintf(path, sizeof path, "%s", make_raster("fail.tif", 1, values, 2, 0));
+  test_every_allocation(read_raster_once, path);
+}
+
+#else
+
+static void geotiff_is_named_where_it_lacks(void **state) {
+  (void)state;
+  cannot_read(test_file("a.tif", "II*\0", 4), NULL, SR_ERROR_UNSUPPORTED, "libgdal-dev");
+}
+
+#endif
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+#if defined(SR_HAVE_NETCDF)
+    cmocka_unit_test(netcdf_cells),
+    cmocka_unit_test(netcdf_errors),
+    cmocka_unit_test(netcdf_allocations_may_fail),
+#else
+    cmocka_unit_test(netcdf_is_named_where_it_lacks),
+#endif
+#if defined(SR_HAVE_GDAL)
+    cmocka_unit_test(geotiff_cells),
+    cmocka_unit_test(geotiff_errors),
+    cmocka_unit_test(geotiff_allocations_may_fail),
+#else
+    cmocka_unit_test(geotiff_is_named_where_it_lacks),
+#endif
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
