@@ -8,7 +8,7 @@
 #include "parse_number.h"
 #include "read.h"
 
-enum { SAMPLE_BYTES = 1 << 20, BUFFER_PADDING = 64, SEGMENT_BYTES = 64 << 20 };
+enum { SAMPLE_BYTES = 1 << 20, BUFFER_PADDING = 64, SEGMENT_BYTES = 40 << 20 };
 static const size_t LONGEST_RECORD = (size_t)1 << 30;
 
 typedef struct reader {
@@ -98,13 +98,16 @@ cleanup:
   return status;
 }
 
-/* Room for `rows` rows in the last segment or in a new, larger one. */
+/* Room for `rows` rows in the last segment or in a new one. Segments grow with what was read, so
+ * that the one being moved into the table is a small part of it; the largest are above the 32 MB
+ * beyond which malloc always gives memory back. */
 static sr_status reserve_rows(sr_context *ctx, reader *r, int64_t rows) {
+  enum { SHARE = 8 };
   sr_status status = SR_OK;
   sr__csv_segment *last = r->segment_count ? &r->segments[r->segment_count - 1] : NULL;
   if (last && last->capacity - last->used >= rows) return SR_OK;
   size_t row_bytes = r->layout->row_bytes ? r->layout->row_bytes : 1;
-  int64_t most = (int64_t)(SEGMENT_BYTES / row_bytes), capacity = last ? last->capacity * 2 : 0;
+  int64_t most = (int64_t)(SEGMENT_BYTES / row_bytes), capacity = r->line / SHARE;
   if (capacity > most) capacity = most;
   if (capacity < rows) capacity = rows;
   SR_GROW(ctx, r->segments, r->segment_capacity, r->segment_count + 1);
