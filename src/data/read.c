@@ -236,7 +236,8 @@ sr_status sr__table_read_memory(sr_context *ctx, const void *bytes, size_t size,
   sr__source *source = NULL;
   const file_format *format = NULL;
   *table = NULL;
-  SR_TRY(sr__source_open_memory(ctx, bytes, size, block, name, &source));
+  SR_TRY(sr__source_open_memory(ctx, bytes, size, name, &source));
+  if (block) sr__source_set_block(source, block);
   SR_TRY(detect(ctx, name, source, options, &format));
   if (format->kind == KIND_GRID)
     SR_TRY(sr__fail_at(ctx, SR_ERROR_UNSUPPORTED, name, 0, 0,
@@ -252,7 +253,7 @@ sr_status sr__series_read_memory(sr_context *ctx, const void *bytes, size_t size
   sr_status status = SR_OK;
   sr__source *source = NULL;
   *series = NULL;
-  SR_TRY(sr__source_open_memory(ctx, bytes, size, 0, name, &source));
+  SR_TRY(sr__source_open_memory(ctx, bytes, size, name, &source));
   SR_TRY(read_series_from(ctx, name, source, options, series));
 cleanup:
   sr__source_close(ctx, &source);

@@ -31,7 +31,7 @@ sr_status sr__read_geotiff(sr_context *ctx, const char *path, const sr_read_opti
                            sr_table **table);
 
 /* The bytes of a file from memory, as sr_table_read and sr_series_read would read it under `name`.
- * `block` as in sr__source_open_memory. */
+ * `block` as in sr__source_set_block, 0 for that of files. */
 SR_MUST_CHECK sr_status sr__table_read_memory(sr_context *ctx, const void *bytes, size_t size,
                                               size_t block, const char *name,
                                               const sr_read_options *options, sr_table **table);

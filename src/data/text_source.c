@@ -38,6 +38,10 @@ size_t sr__source_block(const sr__source *source) {
   return source->block;
 }
 
+void sr__source_set_block(sr__source *source, size_t block) {
+  source->block = block;
+}
+
 size_t sr__source_room(const sr__source *source, size_t most) {
   int64_t left = source->descriptor < 0 ? (int64_t)source->memory_left : source->file_left;
   if (source->compressed || left < 0) return most;
@@ -205,15 +209,14 @@ cleanup:
   return status;
 }
 
-sr_status sr__source_open_memory(sr_context *ctx, const void *bytes, size_t size, size_t block,
-                                 const char *name, sr__source **source) {
+sr_status sr__source_open_memory(sr_context *ctx, const void *bytes, size_t size, const char *name,
+                                 sr__source **source) {
   sr_status status = SR_OK;
   sr__source *made = NULL;
   *source = NULL;
   SR_TRY(new_source(ctx, name, &made));
   made->memory = bytes;
   made->memory_left = size;
-  if (block) made->block = block;
   SR_TRY(open_gzip(ctx, made));
   *source = made;
   made = NULL;

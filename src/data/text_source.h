@@ -8,10 +8,11 @@ typedef struct sr__source sr__source;
 
 /* Path "-" is standard input. gzip is told by its first bytes, not by the name. */
 SR_MUST_CHECK sr_status sr__source_open(sr_context *ctx, const char *path, sr__source **source);
-/* `bytes` must outlive the source. `block` is how many bytes a threaded reader takes at a time; 0:
- * as many as of a file. What is read does not depend on it. */
+/* `bytes` must outlive the source. */
 SR_MUST_CHECK sr_status sr__source_open_memory(sr_context *ctx, const void *bytes, size_t size,
-                                               size_t block, const char *name, sr__source **source);
+                                               const char *name, sr__source **source);
+/* How many bytes a threaded reader takes at a time; what is read does not depend on it. */
+void sr__source_set_block(sr__source *source, size_t block);
 size_t sr__source_block(const sr__source *source);
 /* `most`, or less where the input is known to be shorter: how much a buffer need hold. */
 size_t sr__source_room(const sr__source *source, size_t most);
