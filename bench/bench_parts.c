@@ -155,9 +155,16 @@ static sr_graph *make_graph(sr_context *ctx, const char *name, int64_t n) {
 /* ---- contestants -------------------------------------------------------------------------- */
 
 typedef struct outcome {
-  double seconds, balance;
+  double seconds, cpu; /* wall clock, and processor time of all threads */
+  double balance;
   int64_t cut;
 } outcome;
+
+static double cpu_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
 
 static outcome run_ours(const sr_graph *graph, sr_parts_mode mode, int threads) {
   sr_context *ctx = NULL;
@@ -170,21 +177,25 @@ static outcome run_ours(const sr_graph *graph, sr_parts_mode mode, int threads) 
   sr_parts_options_init(&options);
   options.parts = PARTS;
   options.mode = mode;
-  double start = bench_seconds();
+  double start = bench_seconds(), cpu = cpu_seconds();
   must_be_ok(ctx, sr_parts_compute(ctx, graph, &options, &parts));
-  double seconds = bench_seconds() - start;
   const sr_parts_view *view = sr_parts_get(parts);
-  outcome result = {.seconds = seconds, .balance = view->balance, .cut = view->cut_edges};
+  outcome result = {.seconds = bench_seconds() - start,
+                    .cpu = cpu_seconds() - cpu,
+                    .balance = view->balance,
+                    .cut = view->cut_edges};
   sr_parts_free(&parts);
   sr_context_free(&ctx);
   return result;
 }
 
 #if defined(SR_HAVE_METIS) || defined(SR_HAVE_SCOTCH)
-static outcome judge(sr_context *ctx, const sr_graph *graph, const int32_t *label, double seconds) {
+static outcome judge(sr_context *ctx, const sr_graph *graph, const int32_t *label, double seconds,
+                     double cpu) {
   sr_parts *parts = NULL;
   must_be_ok(ctx, sr_parts_new(ctx, sr_graph_get(graph)->nodes, label, graph, &parts));
   outcome result = {.seconds = seconds,
+                    .cpu = cpu,
                     .balance = sr_parts_get(parts)->balance,
                     .cut = sr_parts_get(parts)->cut_edges};
   sr_parts_free(&parts);
@@ -204,14 +215,14 @@ static outcome run_metis(sr_context *ctx, const sr_graph *graph, int recursive) 
   idx_t options[METIS_NOPTIONS];
   METIS_SetDefaultOptions(options);
   options[METIS_OPTION_SEED] = 1;
-  double start = bench_seconds();
+  double start = bench_seconds(), cpu = cpu_seconds();
   if (recursive)
     METIS_PartGraphRecursive(&nodes, &constraints, offset, neighbor, NULL, NULL, NULL, &parts, NULL,
                              NULL, options, &cut, label);
   else
     METIS_PartGraphKway(&nodes, &constraints, offset, neighbor, NULL, NULL, NULL, &parts, NULL,
                         NULL, options, &cut, label);
-  outcome result = judge(ctx, graph, label, bench_seconds() - start);
+  outcome result = judge(ctx, graph, label, bench_seconds() - start, cpu_seconds() - cpu);
   free(offset);
   free(neighbor);
   free(label);
@@ -234,9 +245,9 @@ static outcome run_scotch(sr_context *ctx, const sr_graph *graph) {
                     (SCOTCH_Num)view->arcs, neighbor, NULL);
   SCOTCH_stratInit(&strategy);
   SCOTCH_stratGraphMapBuild(&strategy, SCOTCH_STRATRECURSIVE, PARTS, 0.01);
-  double start = bench_seconds();
+  double start = bench_seconds(), cpu = cpu_seconds();
   SCOTCH_graphPart(&peer, PARTS, &strategy, (SCOTCH_Num *)label);
-  outcome result = judge(ctx, graph, label, bench_seconds() - start);
+  outcome result = judge(ctx, graph, label, bench_seconds() - start, cpu_seconds() - cpu);
   SCOTCH_stratExit(&strategy);
   SCOTCH_graphExit(&peer);
   free(offset);
@@ -250,13 +261,14 @@ static outcome run_scotch(sr_context *ctx, const sr_graph *graph) {
 
 static void print_line(const char *name, const char *mode, int64_t n, int threads, outcome us,
                        const char *peer, outcome them) {
-  char title[64], more[256];
+  char title[64], more[384];
   snprintf(title, sizeof title, "%s %s", name, mode);
   snprintf(more, sizeof more,
-           ", \"cut\": %lld, \"balance\": %.4f, \"peer_cut\": %lld, \"peer_balance\": %.4f, "
+           ", \"us_cpu\": %.4g, \"peer_cpu\": %.4g, \"cpu_ratio\": %.4g, \"cut\": %lld, "
+           "\"balance\": %.4f, \"peer_cut\": %lld, \"peer_balance\": %.4f, "
            "\"cut_ratio\": %.4f",
-           (long long)us.cut, us.balance, (long long)them.cut, them.balance,
-           (double)us.cut / (double)them.cut);
+           us.cpu, them.cpu, them.cpu / us.cpu, (long long)us.cut, us.balance, (long long)them.cut,
+           them.balance, (double)us.cut / (double)them.cut);
   bench_line("parts", title, n, threads, us.seconds, peer, them.seconds, more);
 }
 

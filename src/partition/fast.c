@@ -30,7 +30,7 @@ static sr_status refine_levels(sr_context *ctx, const sr__ladder *ladder, int32_
       memcpy(label, *coarse, (size_t)piece->graph.nodes * sizeof *label);
     }
     sr__kway_options options = {
-        .highest = highest, .patience = 60, .rounds = k > 0 ? 4 : 2, .passes = 3};
+        .highest = highest, .patience = 60, .rounds = k > 0 ? 3 : 1, .passes = 3};
     SR_TRY(sr__refine_kway(ctx, piece, parts, fine, &options));
     sr__progress(ctx, "refinement", ladder->levels - k, ladder->levels);
   }

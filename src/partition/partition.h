@@ -132,9 +132,10 @@ typedef struct sr__pair_limits {
  * no common entry. */
 typedef struct sr__refiner {
   const sr__piece *piece;
-  int32_t *part;  /* labels, moved in place */
-  double *gain;   /* what the cut loses when the node changes sides */
-  int32_t *place; /* where it stands in its queue, or a negative state */
+  int32_t *part;      /* labels, moved in place */
+  double *gain;       /* what the cut loses when the node changes sides */
+  int32_t *place;     /* where it stands in its queue, or a negative state */
+  double mean_weight; /* of an arc */
 } sr__refiner;
 
 typedef struct sr__queue {

@@ -13,6 +13,12 @@ typedef struct border_list {
   int64_t count, capacity;
 } border_list;
 
+/* What binds one node to parts; all zero between nodes. */
+typedef struct part_links {
+  double *weight; /* one a part */
+  int32_t *met;
+} part_links;
+
 typedef struct part_pair {
   int32_t low, high;
   int64_t first, count; /* its nodes in the sorted border */
@@ -36,30 +42,45 @@ typedef struct kway_work {
   int64_t pairs, pair_capacity;
   int64_t *class_pair;       /* pairs of the present class */
   sr__pair_scratch *scratch; /* one a slot */
-  int32_t **seen;            /* one a slot: last node that met a part */
+  part_links *links;         /* one a slot */
   int slots;
 } kway_work;
 
 enum { BORDER_GRAIN = 8192, MAX_CLASSES = 256 };
+/* How many times more strongly a node may be bound to its own part and still begin a search. */
+static const double LOOSE = 3;
 
 /* ---- the border --------------------------------------------------------------------------- */
 
+/* Weight of the node's arcs into each part; gives how many parts it meets, its own among them. */
+static int32_t link_parts(const kway_work *work, int64_t node, part_links *links) {
+  const sr__piece *piece = work->piece;
+  int32_t count = 0;
+  for (int64_t arc = piece->graph.offset[node]; arc < piece->graph.offset[node + 1]; arc++) {
+    int32_t part = work->refiner.part[piece->graph.neighbor[arc]];
+    if (links->weight[part] == 0) links->met[count++] = part;
+    links->weight[part] += sr__arc_weight(piece, arc);
+  }
+  return count;
+}
+
+/* A node that is bound to its own part far more strongly than to another one is left to the search,
+ * which meets it when its neighbours move. */
 static sr_status collect_border(sr_context *worker, void *data, int64_t chunk, int slot) {
   sr_status status = SR_OK;
   kway_work *work = data;
-  const sr__piece *piece = work->piece;
-  const int32_t *part = work->refiner.part;
   border_list *list = &work->chunk_border[chunk];
-  int32_t *seen = work->seen[slot];
-  for (int32_t p = 0; p < work->parts; p++) seen[p] = -1;
-  int64_t size = sr__chunk_size(piece->graph.nodes, BORDER_GRAIN), first = chunk * size;
-  int64_t end = first + size < piece->graph.nodes ? first + size : piece->graph.nodes;
-  for (int64_t node = first; node < end; node++) {
-    int32_t own = part[node];
-    for (int64_t arc = piece->graph.offset[node]; arc < piece->graph.offset[node + 1]; arc++) {
-      int32_t other = part[piece->graph.neighbor[arc]];
-      if (other == own || seen[other] == node) continue;
-      seen[other] = (int32_t)node;
+  part_links *links = &work->links[slot];
+  int64_t nodes = work->piece->graph.nodes, size = sr__chunk_size(nodes, BORDER_GRAIN);
+  int64_t end = (chunk + 1) * size < nodes ? (chunk + 1) * size : nodes;
+  for (int64_t node = chunk * size; node < end; node++) {
+    int32_t own = work->refiner.part[node], met = link_parts(work, node, links);
+    double inner = links->weight[own];
+    for (int32_t m = 0; m < met; m++) {
+      int32_t other = links->met[m];
+      double outer = links->weight[other];
+      links->weight[other] = 0;
+      if (other == own || LOOSE * outer < inner) continue;
       if (!work->active[own] && !work->active[other]) continue;
       SR_GROW(worker, list->entry, list->capacity, list->count + 1);
       list->entry[list->count++] = (border_entry){.low = own < other ? own : other,
@@ -210,8 +231,11 @@ static sr_status work_init(sr_context *ctx, const sr__piece *piece, int32_t part
   SR_NEW_ZERO(ctx, work->busy, parts);
   SR_NEW_ZERO(ctx, work->count, (int64_t)parts + 1);
   SR_NEW_ZERO(ctx, work->scratch, work->slots);
-  SR_NEW_ZERO(ctx, work->seen, work->slots);
-  for (int s = 0; s < work->slots; s++) SR_NEW(ctx, work->seen[s], parts);
+  SR_NEW_ZERO(ctx, work->links, work->slots);
+  for (int s = 0; s < work->slots; s++) {
+    SR_NEW_ZERO(ctx, work->links[s].weight, parts);
+    SR_NEW(ctx, work->links[s].met, parts);
+  }
   for (int32_t i = 0; i < piece->graph.nodes; i++) {
     int64_t size = sr__node_size(piece, i);
     work->rows[part[i]] += size;
@@ -226,7 +250,8 @@ static void work_free(sr_context *ctx, kway_work *work) {
   sr__refiner_free(ctx, &work->refiner);
   for (int s = 0; s < work->slots; s++) {
     if (work->scratch) sr__pair_scratch_free(ctx, &work->scratch[s]);
-    if (work->seen) sr__free(ctx, work->seen[s]);
+    if (work->links) sr__free(ctx, work->links[s].weight);
+    if (work->links) sr__free(ctx, work->links[s].met);
   }
   sr__free(ctx, work->rows);
   sr__free(ctx, work->changed);
@@ -237,7 +262,7 @@ static void work_free(sr_context *ctx, kway_work *work) {
   sr__free(ctx, work->pair);
   sr__free(ctx, work->class_pair);
   sr__free(ctx, work->scratch);
-  sr__free(ctx, work->seen);
+  sr__free(ctx, work->links);
 }
 
 sr_status sr__refine_kway(sr_context *ctx, const sr__piece *piece, int32_t parts, int32_t *part,

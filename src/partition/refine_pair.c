@@ -12,6 +12,9 @@ static inline void set_part(const sr__refiner *refiner, int32_t node, int32_t pa
   __atomic_store_n(&refiner->part[node], part, __ATOMIC_RELAXED);
 }
 
+/* In squares of the mean arc weight. */
+static const double DRIFT_ALLOWED = 20;
+
 typedef struct pair_search {
   const sr__refiner *refiner;
   sr__pair_scratch *scratch;
@@ -24,6 +27,9 @@ typedef struct pair_search {
   int64_t best_count; /* moves up to the best state */
   int64_t best_excess;
   int64_t best_tilt;
+  /* moves since the best state */
+  int64_t since_best;
+  double gain_sum, gain_squares;
 } pair_search;
 
 static inline int64_t excess(const sr__pair_limits *limits, int64_t rows_a) {
@@ -163,22 +169,44 @@ static void roll_back(pair_search *search) {
   }
 }
 
+/* A search that has gone downhill for long will not come back: its gains since the best state,
+ * taken as a random walk with drift, are too far below zero for their spread (Osipov and Sanders
+ * 2010). */
+static bool is_hopeless(const pair_search *search) {
+  double steps = (double)search->since_best, scale = search->refiner->mean_weight;
+  if (search->since_best >= search->limits->patience) return true;
+  if (!(search->gain_sum < 0)) return false;
+  double mean = search->gain_sum / steps, spread = search->gain_squares / steps - mean * mean;
+  return steps * mean * mean > spread + DRIFT_ALLOWED * scale * scale;
+}
+
+static void note_move(pair_search *search, double gain) {
+  if (keep_if_better(search)) {
+    search->since_best = 0;
+    search->gain_sum = search->gain_squares = 0;
+  } else {
+    search->since_best++;
+    search->gain_sum += gain;
+    search->gain_squares += gain * gain;
+  }
+}
+
 static sr_status run_moves(sr_context *ctx, pair_search *search) {
   sr_status status = SR_OK;
   const sr__piece *piece = search->refiner->piece;
   sr__pair_scratch *scratch = search->scratch;
-  int64_t since_best = 0;
-  while (since_best < search->limits->patience) {
+  while (!is_hopeless(search)) {
     int side = choose_side(search);
     if (side < 0) break;
     int32_t node = scratch->queue[side].node[0];
     SR_TRY(reserve_queues(ctx, search, piece->graph.offset[node + 1] - piece->graph.offset[node]));
     sr__queue_pop(&scratch->queue[side], search->refiner->place, SR_PLACE_LOCKED);
-    search->loss -= search->refiner->gain[node];
+    double gain = search->refiner->gain[node];
+    search->loss -= gain;
     move_node(search, node, side);
     scratch->moved[scratch->moved_count++] = node;
     update_neighbours(search, node, !side);
-    since_best = keep_if_better(search) ? 0 : since_best + 1;
+    note_move(search, gain);
   }
 cleanup:
   return status;
@@ -208,6 +236,8 @@ static sr_status run_pass(sr_context *ctx, pair_search *search, const int32_t *s
   search->best_count = search->scratch->moved_count = 0;
   search->best_excess = excess(search->limits, search->rows_a);
   search->best_tilt = tilt(search->limits, search->rows_a);
+  search->since_best = 0;
+  search->gain_sum = search->gain_squares = 0;
   search->scratch->clock = 0;
   SR_TRY(enqueue_seeds(ctx, search, seeds, seed_count));
   SR_TRY(run_moves(ctx, search));
@@ -238,10 +268,14 @@ cleanup:
 sr_status sr__refiner_init(sr_context *ctx, const sr__piece *piece, int32_t *part,
                            sr__refiner *refiner) {
   sr_status status = SR_OK;
+  double weight = 0;
   *refiner = (sr__refiner){.piece = piece, .part = part};
   SR_NEW(ctx, refiner->gain, piece->graph.nodes);
   SR_NEW(ctx, refiner->place, piece->graph.nodes);
-  for (int32_t i = 0; i < piece->graph.nodes; i++) refiner->place[i] = SR_PLACE_UNSEEN;
+  for (int64_t i = 0; i < piece->graph.nodes; i++) refiner->place[i] = SR_PLACE_UNSEEN;
+  for (int64_t a = 0; piece->graph.weight && a < piece->graph.arcs; a++)
+    weight += piece->graph.weight[a];
+  refiner->mean_weight = weight > 0 ? weight / (double)piece->graph.arcs : 1;
 cleanup:
   if (status != SR_OK) sr__refiner_free(ctx, refiner);
   return status;
