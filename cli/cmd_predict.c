@@ -65,7 +65,7 @@ static int predict(cli_run *run, const sr_ensemble *ensemble, const sr_table *ta
   if (status != SR_OK) return cli_fail(run, status);
   if (!to_stdout) {
     cli_say(run, "%s: %lld rows in %.2f s", path, (long long)rows, seconds);
-    if (error >= 0.0) cli_say(run, ", error %.4f", error);
+    if (error >= 0.0) cli_say(run, ", error %.4f (too good where the model was trained on these rows)", error);
     cli_say(run, "\n");
   }
   json_t *result = json_pack("{s:I,s:o}", "rows", (json_int_t)rows, "seconds",

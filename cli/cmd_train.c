@@ -1,6 +1,7 @@
 #include "commands.h"
 #include "model_page.h"
 #include "plan_options.h"
+#include "train_page.h"
 
 static const cli_option options[] = {
     {"output", 'o', CLI_PATH, "MODEL", NULL, NULL, 0, 0, "where to write the model"},
@@ -8,6 +9,7 @@ static const cli_option options[] = {
     {"learner", 'l', CLI_TEXT, "LEARNER", "tree", NULL, 0, 0, "tree or ridge"},
     {"folds", 0, CLI_INTEGER, "K", "5", NULL, 2, 1000, "folds of the honest error where a plan leaves no part out"},
     {"buffer", 0, CLI_INTEGER, "ROWS", NULL, NULL, 0, 1e9, "rows or graph steps kept free around what is held out (default T in a series)"},
+    {"report", 0, CLI_PATH, "FILE", NULL, NULL, 0, 0, "also write a page with pictures: .html or .md"},
     {"no-evaluation", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, "only fit: no error, covariance or importance"},
     {"no-importance", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, "do not measure the importance of features"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
@@ -62,6 +64,8 @@ static int run_train(cli_run *run) {
     status = sr_train(run->ctx, table, &o, &ensemble);
   }
   if (status == SR_OK) status = sr_ensemble_save(run->ctx, ensemble, cli_text(run, "output"));
+  if (status == SR_OK && cli_given(run, "report"))
+    status = train_write_page(run, table, ensemble, cli_text(run, "report"));
   int code = status == SR_OK ? finish(run, ensemble, read, cli_seconds() - start)
                              : cli_fail(run, status);
   sr_ensemble_free(&ensemble);

@@ -11,7 +11,7 @@
     if (status != SR_OK) goto cleanup; \
   } while (0)
 
-enum { CELL = 64 };
+enum { CELL = 64, MOST_ESTIMATES = 16 };
 
 static bool in_time(const sr_dependence_view *v) {
   return strcmp(v->graph, "time") == 0;
@@ -41,10 +41,11 @@ cleanup:
 
 static sr_status add_estimates(sr_context *ctx, sr_page *page, const sr_dependence_view *v) {
   static const char *const header[] = {"estimator", "T", "low", "high"};
-  char text[16][4][CELL];
-  sr_page_cell cells[16 * 4] = {0};
-  if (v->scale_count == 0) return SR_OK;
-  for (int32_t i = 0; i < v->scale_count && i < 16; i++) {
+  char text[MOST_ESTIMATES][4][CELL];
+  sr_page_cell cells[MOST_ESTIMATES * 4] = {0};
+  int32_t count = v->scale_count < MOST_ESTIMATES ? v->scale_count : MOST_ESTIMATES;
+  if (count == 0) return SR_OK;
+  for (int32_t i = 0; i < count; i++) {
     const sr_scale *s = v->scales + i;
     snprintf(text[i][0], CELL, "%s", s->method);
     snprintf(text[i][1], CELL, "%.4g", s->estimate);
@@ -55,7 +56,7 @@ static sr_status add_estimates(sr_context *ctx, sr_page *page, const sr_dependen
   sr_page_table table = {.caption = "Every estimate, with its interval",
                          .columns = 4,
                          .header = header,
-                         .rows = v->scale_count,
+                         .rows = count,
                          .cells = cells};
   return sr_page_add_table(ctx, page, &table);
 }
@@ -126,28 +127,35 @@ static sr_status add_slow(sr_context *ctx, sr_page *page, const sr_dependence_vi
   return status;
 }
 
+sr_status diagnose_add_sections(cli_run *run, sr_page *page, const sr_table *table,
+                                const sr_dependence_view *view) {
+  sr_status status = SR_OK;
+  sr_context *ctx = run->ctx;
+  TRY(add_summary(ctx, page, view));
+  TRY(add_estimates(ctx, page, view));
+  if (isnan(view->tmix.estimate)) return SR_OK;
+  TRY(add_correlation(ctx, page, view));
+  TRY(add_implied(ctx, page, view));
+  TRY(add_slow(ctx, page, view));
+  TRY(add_spectrum(ctx, page, view));
+  if (!in_time(view)) TRY(diagnose_add_map(run, page, table));
+cleanup:
+  return status;
+}
+
 sr_status diagnose_write_page(cli_run *run, const sr_table *table, const sr_dependence_view *view,
                               const char *path) {
   sr_status status = SR_OK;
   sr_page *page = NULL;
-  sr_context *ctx = run->ctx;
   char title[256];
   sr_page_options options;
   sr_page_options_init(&options);
   snprintf(title, sizeof title, "How dependent are the rows of %s?", run->arguments[0]);
   options.title = title;
   options.format = sr_page_format_of(path);
-  TRY(sr_page_new(ctx, &options, &page));
-  TRY(add_summary(ctx, page, view));
-  TRY(add_estimates(ctx, page, view));
-  if (!isnan(view->tmix.estimate)) {
-    TRY(add_correlation(ctx, page, view));
-    TRY(add_implied(ctx, page, view));
-    TRY(add_slow(ctx, page, view));
-    TRY(add_spectrum(ctx, page, view));
-    if (!in_time(view)) TRY(diagnose_add_map(run, page, table));
-  }
-  TRY(sr_page_write(ctx, page, path));
+  TRY(sr_page_new(run->ctx, &options, &page));
+  TRY(diagnose_add_sections(run, page, table, view));
+  TRY(sr_page_write(run->ctx, page, path));
 cleanup:
   sr_page_free(&page);
   return status;

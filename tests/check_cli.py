@@ -137,5 +137,20 @@ class Simulate(unittest.TestCase):
         self.assertIn("/no/such/folder/x.csv", result.stderr)
 
 
+class Train(unittest.TestCase):
+    def test_report_page_shows_both_errors(self):
+        with tempfile.TemporaryDirectory() as folder:
+            data, model, page = (os.path.join(folder, name) for name in ("x.csv", "x.model", "x.html"))
+            self.assertEqual(run("simulate", "ar1", "--n", "1500", "--noise-kind", "ar", "-o", data).returncode, 0)
+            result = run("train", data, "--target", "y", "-m", "10", "-o", model, "--report", page, "--json")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            error = json.loads(result.stdout)["error"]
+            with open(page, encoding="utf-8") as file:
+                text = file.read()
+            for key in ("naive", "honest"):
+                self.assertIn(f"{error[key]:.4f}", text)
+            self.assertIn("How dependent the rows are", text)
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])
