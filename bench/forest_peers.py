@@ -5,7 +5,9 @@ Usage: python bench/forest_peers.py BENCH_FOREST [speed] [predict] [accuracy] [s
 Prints JSON lines. Timings are wall and processor seconds of the call alone: no reading, no
 conversion; where the machine is busy with other work, compare processor seconds. Full
 bootstrap, leaf 1, sqrt(d) features a node for all; LightGBM grows leaf-wise on 63 % of the rows
-without replacement and is listed for orientation.
+without replacement and is listed for orientation. SR_PEER_TREES=25 lets the peers of `speed` and
+`predict` grow 25 trees instead of 100 and scales their seconds, which are linear in the trees; the
+lines then say "peer_trees": 25.
 """
 import gzip
 import json
@@ -21,6 +23,8 @@ from sklearn.ensemble import RandomForestClassifier
 
 BENCH = sys.argv[1]
 PARTS = sys.argv[2:] or ["speed", "predict", "accuracy", "scale"]
+TREES = 100
+PEER_TREES = int(os.environ.get("SR_PEER_TREES", TREES))
 FOLDER = tempfile.mkdtemp(prefix="forest-")
 COVERTYPE = os.path.join(os.path.dirname(__file__), "../../shared/data/tabular/covertype_93k.csv.gz")
 COVERTYPE = os.environ.get("SR_COVERTYPE", COVERTYPE)
@@ -114,6 +118,10 @@ def lightgbm_forest(train, test, trees, threads):
 
 
 def line(case, what, us, peer, result, **more):
+    factor = TREES / PEER_TREES
+    result = {key: value * (1 if key == "accuracy" else factor) for key, value in result.items()}
+    if PEER_TREES == TREES:
+        more.update(us_accuracy=us["accuracy"], peer_accuracy=round(result["accuracy"], 5))
     seconds, cpu = us[what + "_seconds"], us[what + "_cpu"]
     print(json.dumps(dict(
         bench="forest", case=case, what=what, n=us["n"], d=us["d"], trees=us["trees"],
@@ -121,7 +129,7 @@ def line(case, what, us, peer, result, **more):
         peer_seconds=round(result[what], 4), ratio=round(result[what] / seconds, 2),
         us_cpu=round(cpu, 4), peer_cpu=round(result[what + "_cpu"], 4),
         cpu_ratio=round(result[what + "_cpu"] / cpu, 2),
-        us_accuracy=us["accuracy"], peer_accuracy=round(result["accuracy"], 5), **more)), flush=True)
+        peer_trees=PEER_TREES, **more)), flush=True)
 
 
 def speed():
@@ -129,11 +137,11 @@ def speed():
     for d in (10, 50):
         train, test = witness(f"w{d}", 50000, d, 0), witness(f"w{d}t", 20000, d, 1)
         for threads in (1, 2):
-            case, args = f"witness d={d}", (path(f"w{d}"), path(f"w{d}t"), 100, threads)
+            case, args = f"witness d={d}", (path(f"w{d}"), path(f"w{d}t"), TREES, threads)
             runs = [ours(*args)]
-            peers = {"scikit-learn": sklearn_forest(train, test, 100, threads),
-                     "ranger": ranger_forest(*args),
-                     "LightGBM rf": lightgbm_forest(train, test, 100, threads)}
+            peers = {"scikit-learn": sklearn_forest(train, test, PEER_TREES, threads),
+                     "ranger": ranger_forest(*args[:2], PEER_TREES, threads),
+                     "LightGBM rf": lightgbm_forest(train, test, PEER_TREES, threads)}
             runs.append(ours(*args))
             us = min(runs, key=lambda run: run["train_seconds"])
             memory = {key: us[key] for key in ("peak_mb", "trees_mb", "binned_mb")}
@@ -147,9 +155,9 @@ def predict():
     for d in (10, 50):
         train, test = witness(f"p{d}", 50000, d, 0), witness(f"p{d}t", 1000000, d, 1)
         for threads in (1, 2):
-            us = ours(path(f"p{d}"), path(f"p{d}t"), 100, threads)
+            us = ours(path(f"p{d}"), path(f"p{d}t"), TREES, threads)
             line(f"witness d={d}", "predict", us, "scikit-learn",
-                 sklearn_forest(train, test, 100, threads), test_rows=us["test_rows"])
+                 sklearn_forest(train, test, PEER_TREES, threads), test_rows=us["test_rows"])
         os.remove(path(f"p{d}t"))
 
 

@@ -10,14 +10,14 @@
 
 #include "tree.h"
 
-enum { MAX_PSR__LANES = 20 };
+enum { MAX_PLANES = 20, FEW_BINS = 16 };
 
 typedef struct masked_block {
   const uint8_t *bins;
   const sr__entry *entry;
   int32_t count;
   int32_t planes;
-  uint64_t plane[MAX_PSR__LANES]; /* bit p of each row's weight */
+  uint64_t plane[MAX_PLANES]; /* bit p of each row's weight */
   int32_t classes;            /* that the block holds */
   int32_t class_of[SR__MASK_ROWS];
   uint64_t class_mask[SR__MASK_ROWS];
@@ -73,13 +73,18 @@ static inline uint64_t at_most(column_vector column, uint8_t threshold) {
 }
 #endif
 
-static void list_cuts(const uint8_t *column, uint64_t active, cut_list *cuts) {
+/* One cut a row, or, with `distinct`, one a value: that makes each comparison wait for the last, and
+ * pays where values repeat or cuts are dear. */
+static void list_cuts(const uint8_t *column, uint64_t active, bool distinct, cut_list *cuts) {
   column_vector vector = load_column(column);
   int32_t count = 0;
-  for (uint64_t rest = active; rest; rest &= rest - 1) {
+  for (uint64_t rest = active; rest;) {
     uint8_t threshold = column[__builtin_ctzll(rest)];
+    uint64_t left = at_most(vector, threshold);
+    uint64_t below = distinct && threshold > 0 ? at_most(vector, (uint8_t)(threshold - 1)) : 0;
     cuts->threshold[count] = threshold;
-    cuts->left[count++] = at_most(vector, threshold) & active;
+    cuts->left[count++] = left & active;
+    rest = distinct ? rest & ~(left & ~below) : rest & (rest - 1);
   }
   for (; count % SR__LANES; count++) {
     cuts->threshold[count] = UINT8_MAX;
@@ -202,7 +207,8 @@ static void cut_column(sr__grower *g, const masked_block *block, uint64_t active
                        const uint8_t *column, uint8_t shift, int32_t feature, bool missing,
                        sr__split *split) {
   cut_list cuts;
-  list_cuts(column, active, &cuts);
+  bool distinct = !g->two_class_gini || g->shared->binning->feature[feature].bins <= FEW_BINS;
+  list_cuts(column, active, distinct, &cuts);
   best_cut best = g->two_class_gini ? best_of_two(g, block, &cuts) : best_of_any(g, block, &cuts);
   if (best.threshold < 0 || (split->feature >= 0 && best.score <= split->score)) return;
   *split = (sr__split){.score = best.score,
@@ -215,7 +221,7 @@ static void cut_column(sr__grower *g, const masked_block *block, uint64_t active
 
 static void cut_categories(sr__grower *g, const masked_block *block, uint64_t active,
                            const uint8_t *column, int32_t feature, sr__split *split) {
-  memset(g->histogram, 0, 256 * (size_t)g->present * sizeof *g->histogram);
+  sr__clear_histogram(g, feature);
   for (uint64_t rest = active; rest; rest &= rest - 1) {
     int row = __builtin_ctzll(rest);
     int32_t slot = g->class_slot[sr__entry_class(block->entry[row])];

@@ -78,13 +78,19 @@ static int64_t bin_weight(const sr__grower *g, const int64_t *histogram, int32_t
   return sum;
 }
 
+static int32_t bins_of(const sr__grower *g, int32_t feature) {
+  return g->shared->binning->feature[feature].bins;
+}
+
 static void cut_numeric(sr__grower *g, const int64_t *histogram, int32_t feature,
                         sr__split *split) {
   uint8_t sequence[256];
+  int32_t used = bins_of(g, feature);
   bool missing = bin_weight(g, histogram, SR__BIN_MISSING) > 0;
   for (int shift = 0; shift <= (missing ? 1 : 0); shift++) {
-    for (int b = 0; b < 256; b++) sequence[b] = (uint8_t)(b - shift);
-    int32_t taken = cut_sequence(g, histogram, sequence, 256, split);
+    for (int32_t b = 0; b <= used; b++) sequence[b] = (uint8_t)(b - shift);
+    if (shift == 0) sequence[used] = SR__BIN_MISSING;
+    int32_t taken = cut_sequence(g, histogram, sequence, used + missing, split);
     if (taken == 0) continue;
     split->feature = feature;
     split->categorical = false;
@@ -132,11 +138,13 @@ static void cut_categorical(sr__grower *g, const int64_t *histogram, int32_t fea
   category_rate order[256];
   uint8_t sequence[256];
   int32_t length = 0, slot = ordering_slot(g);
-  for (int32_t b = 0; b < 256; b++) {
-    int64_t weight = bin_weight(g, histogram, b);
+  int32_t used = bins_of(g, feature);
+  for (int32_t b = 0; b <= used; b++) {
+    int32_t bin = b < used ? b : SR__BIN_MISSING;
+    int64_t weight = bin_weight(g, histogram, bin);
     if (weight == 0) continue;
-    double rate = (double)histogram[(int64_t)b * g->present + slot] / (double)weight;
-    order[length++] = (category_rate){rate, (uint8_t)b};
+    double rate = (double)histogram[(int64_t)bin * g->present + slot] / (double)weight;
+    order[length++] = (category_rate){rate, (uint8_t)bin};
   }
   qsort(order, (size_t)length, sizeof *order, by_rate);
   for (int32_t i = 0; i < length; i++) sequence[i] = order[i].bin;
@@ -158,10 +166,16 @@ void sr__cut_histogram(sr__grower *g, const int64_t *histogram, int32_t feature,
     cut_numeric(g, histogram, feature, split);
 }
 
+void sr__clear_histogram(sr__grower *g, int32_t feature) {
+  size_t bin = (size_t)g->present * sizeof *g->histogram;
+  memset(g->histogram, 0, (size_t)bins_of(g, feature) * bin);
+  memset(g->histogram + (int64_t)SR__BIN_MISSING * g->present, 0, bin);
+}
+
 static void fill_histogram(sr__grower *g, const uint8_t *bins, const sr__entry *entry,
                            int64_t count, int32_t feature) {
   const uint8_t *column = bins + feature;
-  memset(g->histogram, 0, 256 * (size_t)g->present * sizeof *g->histogram);
+  sr__clear_histogram(g, feature);
   for (int64_t i = 0; i < count; i++) {
     int64_t bin = column[(int64_t)entry[i].row * g->features];
     g->histogram[bin * g->present + g->class_slot[sr__entry_class(entry[i])]] +=
@@ -185,13 +199,13 @@ static void fill_packed(sr__grower *g, const uint8_t *bins, const sr__entry *ent
   }
 }
 
-/* Cuts of bins taken from `first` on, in order: position b holds bin (uint8_t)(first + b). */
-static void cut_rotated(const sr__grower *g, const uint64_t *packed, uint8_t first,
+/* Cuts of `used` bins taken from `first` on, in order: position b holds bin (uint8_t)(first + b). */
+static void cut_rotated(const sr__grower *g, const uint64_t *packed, uint8_t first, int32_t used,
                         sr__lane_best *best) {
   int64_t sums[256 + SR__LANES], position[256 + SR__LANES];
   int64_t sum = 0;
   int32_t count = 0;
-  for (int32_t b = 0; b < 255; b++) {
+  for (int32_t b = 0; b < used; b++) {
     int64_t here = (int64_t)packed[(uint8_t)(first + b)];
     sum += here;
     sums[count] = sum;
@@ -213,7 +227,7 @@ void sr__cut_packed(const sr__grower *g, const uint64_t *packed, int32_t feature
   bool missing = packed[SR__BIN_MISSING] != 0;
   for (int shift = 0; shift <= (missing ? 1 : 0); shift++) {
     sr__lane_best best;
-    cut_rotated(g, packed, (uint8_t)-shift, &best);
+    cut_rotated(g, packed, (uint8_t)-shift, bins_of(g, feature), &best);
     int lane = sr__lane_winner(&best);
     if (lane < 0 || !is_better(split, best.score[lane])) continue;
     split->score = best.score[lane];

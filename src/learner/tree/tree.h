@@ -122,7 +122,7 @@ typedef struct sr__grower {
   int32_t *class_slot;   /* column of a present class in the histogram */
   int64_t *slot_count;   /* class_count of the present classes, side by side */
   int64_t *left_count;   /* one a slot */
-  int64_t *histogram;    /* 256 bins x present classes */
+  int64_t *histogram;    /* 256 bins x present classes; only bins that the feature uses are read */
   uint64_t *packed;      /* two classes: 256 bins a candidate, total << 32 | second class */
 
   uint8_t *column_block;  /* owns `column` */
@@ -140,6 +140,8 @@ int32_t sr__draw_feature(sr__grower *grower, int64_t drawn);
 void sr__list_classes(sr__grower *grower);
 /* Of left counts a slot, any criterion. */
 double sr__score_slots(const sr__grower *grower, const int64_t *left, int64_t left_total);
+/* Zeros the bins that the feature uses, and that of missing values. */
+void sr__clear_histogram(sr__grower *grower, int32_t feature);
 /* Best cut of a histogram of 256 bins x present classes, numeric or categorical. */
 void sr__cut_histogram(sr__grower *grower, const int64_t *histogram, int32_t feature,
                        sr__split *split);
