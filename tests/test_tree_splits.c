@@ -101,6 +101,16 @@ static void check_node(reference *r, uint32_t at, const int32_t *rows, int64_t c
     assert_int_equal(r->tree->info[at], vote);
     return;
   }
+  /* Halfway between the neighbouring bins of the node; missing values stay apart. */
+  int lower = -1, upper = 256;
+  for (int64_t i = 0; i < count; i++) {
+    int bin = (uint8_t)(r->bins[rows[i] * r->features + best.feature] + best.shift);
+    if (bin <= best.threshold && bin > lower) lower = bin;
+    if (bin > best.threshold && bin < upper) upper = bin;
+  }
+  best.threshold = best.shift && lower == 0     ? 0
+                   : !best.shift && upper == 255 ? 254
+                                                 : (lower + upper) / 2;
   if (!best.missing && 2 * best.left_weight >= total) {
     best.shift = 1;
     best.threshold++;

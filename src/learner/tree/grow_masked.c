@@ -203,6 +203,14 @@ static best_cut best_of_any(sr__grower *g, const masked_block *block, const cut_
   return best;
 }
 
+/* The lowest value above `threshold` among the cuts: every value of the node is one. */
+static int32_t next_value(const cut_list *cuts, int32_t threshold) {
+  int64_t next = UINT8_MAX;
+  for (int32_t i = 0; i < cuts->count; i++)
+    next = cuts->threshold[i] > threshold && cuts->threshold[i] < next ? cuts->threshold[i] : next;
+  return (int32_t)next;
+}
+
 static void cut_column(sr__grower *g, const masked_block *block, uint64_t active,
                        const uint8_t *column, uint8_t shift, int32_t feature, bool missing,
                        sr__split *split) {
@@ -213,7 +221,8 @@ static void cut_column(sr__grower *g, const masked_block *block, uint64_t active
   if (best.threshold < 0 || (split->feature >= 0 && best.score <= split->score)) return;
   *split = (sr__split){.score = best.score,
                        .feature = feature,
-                       .threshold = (uint8_t)best.threshold,
+                       .threshold = sr__threshold_between(
+                           best.threshold, next_value(&cuts, best.threshold), shift),
                        .shift = shift,
                        .missing_seen = missing,
                        .left_weight = best.left_weight};

@@ -96,7 +96,10 @@ static void cut_numeric(sr__grower *g, const int64_t *histogram, int32_t feature
     split->categorical = false;
     split->missing_seen = missing;
     split->shift = (uint8_t)shift;
-    split->threshold = (uint8_t)(taken - 1);
+    int32_t next = taken;
+    while (bin_weight(g, histogram, sequence[next]) == 0) next++;
+    int32_t upper = (uint8_t)(sequence[next] + shift);
+    split->threshold = sr__threshold_between(taken - 1, upper, shift);
   }
 }
 
@@ -236,7 +239,9 @@ void sr__cut_packed(const sr__grower *g, const uint64_t *packed, int32_t feature
     split->categorical = false;
     split->missing_seen = missing;
     split->shift = (uint8_t)shift;
-    split->threshold = (uint8_t)best.key[lane];
+    int32_t lower = (int32_t)best.key[lane], upper = lower + 1;
+    while (packed[(uint8_t)(upper - shift)] == 0) upper++;
+    split->threshold = sr__threshold_between(lower, upper, shift);
   }
 }
 

@@ -145,6 +145,13 @@ void sr__clear_histogram(sr__grower *grower, int32_t feature);
 /* Best cut of a histogram of 256 bins x present classes, numeric or categorical. */
 void sr__cut_histogram(sr__grower *grower, const int64_t *histogram, int32_t feature,
                        sr__split *split);
+/* Where between two neighbouring bins of a node, both shifted, the threshold is put: halfway, so that
+ * bins that the node does not hold go to the nearer side; missing values stay apart. */
+static inline uint8_t sr__threshold_between(int lower, int upper, int shift) {
+  if (shift && lower == 0) return 0; /* only missing values go left */
+  if (!shift && upper == SR__BIN_MISSING) return SR__BIN_MISSING - 1;
+  return (uint8_t)((lower + upper) / 2);
+}
 /* Best cut of a packed histogram of two classes. */
 void sr__cut_packed(const sr__grower *grower, const uint64_t *packed, int32_t feature,
                     sr__split *split);
