@@ -3,6 +3,8 @@
 #include <strings.h>
 #include <zlib.h>
 
+#include "text_source.h"
+
 enum { PACKED_BYTES = 256 * 1024 };
 
 struct sr__output {
@@ -39,18 +41,11 @@ bool sr__path_ends(const char *path, const char *ending) {
   return ends_with(path, strlen(path) - (is_packed(path) ? 3 : 0), ending);
 }
 
-static void *zlib_allocate(void *data, unsigned items, unsigned size) {
-  return sr__alloc(data, items, size);
-}
-
-static void zlib_release(void *data, void *block) {
-  sr__free(data, block);
-}
-
 static sr_status start_packing(sr_context *ctx, sr__output *output) {
   sr_status status = SR_OK;
   SR_NEW(ctx, output->packed, PACKED_BYTES);
-  output->deflater = (z_stream){.zalloc = zlib_allocate, .zfree = zlib_release, .opaque = ctx};
+  output->deflater =
+      (z_stream){.zalloc = sr__zlib_allocate, .zfree = sr__zlib_release, .opaque = ctx};
   if (deflateInit2(&output->deflater, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8,
                    Z_DEFAULT_STRATEGY) != Z_OK) {
     sr__free(ctx, output->packed);

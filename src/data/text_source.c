@@ -129,12 +129,12 @@ cleanup:
   return status;
 }
 
-static void *zlib_allocate(void *data, unsigned items, unsigned size) {
-  return sr__alloc(data, items, size);
+void *sr__zlib_allocate(void *ctx, unsigned items, unsigned size) {
+  return sr__alloc(ctx, items, size);
 }
 
-static void zlib_release(void *data, void *block) {
-  sr__free(data, block);
+void sr__zlib_release(void *ctx, void *block) {
+  sr__free(ctx, block);
 }
 
 /* Looks at the first two bytes; the context is the one that closes the source too. */
@@ -148,7 +148,8 @@ static sr_status open_gzip(sr_context *ctx, sr__source *source) {
     goto cleanup;
   }
   SR_NEW(ctx, source->compressed, COMPRESSED_BYTES);
-  source->inflater = (z_stream){.zalloc = zlib_allocate, .zfree = zlib_release, .opaque = ctx};
+  source->inflater =
+      (z_stream){.zalloc = sr__zlib_allocate, .zfree = sr__zlib_release, .opaque = ctx};
   if (inflateInit2(&source->inflater, 15 + 16) != Z_OK) {
     sr__free(ctx, source->compressed);
     source->compressed = NULL;

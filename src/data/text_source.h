@@ -26,6 +26,10 @@ SR_MUST_CHECK sr_status sr__source_unread(sr_context *ctx, sr__source *source, c
 /* The name for messages: "standard input" for "-". */
 const char *sr__source_name(const sr__source *source);
 
+/* Memory of zlib's streams through a context, which is their `opaque`. */
+void *sr__zlib_allocate(void *ctx, unsigned items, unsigned size);
+void sr__zlib_release(void *ctx, void *block);
+
 /* ---- lines -------------------------------------------------------------------------------- */
 
 /* Lines of a source, one after the other. A struct of zeros with the source set is ready. */
