@@ -1,9 +1,9 @@
 /* How good the chosen plan is on witnesses whose Bayes rule is known: excess risk of every candidate
  * and of the choice among them, over the grid d x noise x T.
  *
- *   bench_auto_witness [first_seed seeds n threads [detail]]
+ *   bench_auto_witness [first_seed seeds n threads d [detail]]
  *
- * One line a cell; with `detail` also one line a seed and candidate. The ensemble that auto trains is
+ * One line a cell, of all d or (d > 0) of one; with `detail` also one line a seed and candidate. The ensemble that auto trains is
  * the chosen candidate's with the same seed, so it is fitted once. */
 #include <math.h>
 #include <stdlib.h>
@@ -166,13 +166,15 @@ int main(int count, char **arguments) {
   if (sr_context_new(&context_options, &ctx) != SR_OK) return 1;
   const int32_t d[] = {2, 5, 10};
   const double tmix[] = {10, 50, 200};
+  int only = count > 5 ? atoi(arguments[5]) : 0;
   for (int k = 0; k < 3; k++) {
+    if (only && d[k] != only) continue;
     for (int noise = 0; noise < 2; noise++) {
       for (int t = 0; t < 3; t++) {
         cell c = {d[k], tmix[t], d[k] == 10 ? 0.3 : 1.0, noise ? SR_NOISE_AR : SR_NOISE_IID};
         cell_result result = {0};
         for (int s = 0; s < seeds; s++)
-          run_seed(ctx, &c, n, first_seed + (uint64_t)s, count > 5, &result);
+          run_seed(ctx, &c, n, first_seed + (uint64_t)s, count > 6, &result);
         print_cell(&c, n, seeds, context_options.threads, &result);
       }
     }

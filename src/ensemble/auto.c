@@ -89,7 +89,8 @@ static void list_candidates(auto_job *job) {
   }
 }
 
-/* Cheap candidates get more members: they also need more. Odd, so that halves have no ties between two classes. */
+/* Cheap candidates get more members: they also need more. Odd, so that halves have no ties between
+ * two classes. */
 static int32_t first_half(double cost, int32_t members) {
   int32_t half = (int32_t)floor(3.0 / sqrt(cost)) | 1;
   if (half < LEAST_HALF) half = LEAST_HALF;
