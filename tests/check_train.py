@@ -23,6 +23,16 @@ def parsed(*arguments):
     return json.loads(result.stdout)
 
 
+def wait_for_handler(process):
+    """Until the command catches SIGINT: before that the shell's own answer would be tested."""
+    for _ in range(600):
+        with open(f"/proc/{process.pid}/status", encoding="utf-8") as file:
+            caught = next((line for line in file if line.startswith("SigCgt")), "SigCgt: 0")
+        if int(caught.split()[1], 16) >> (signal.SIGINT - 1) & 1:
+            return
+        time.sleep(0.05)
+
+
 class Commands(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -145,9 +155,10 @@ class Commands(unittest.TestCase):
             old = source.read()
             target.write(old)
         for sent, code in ((signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)):
-            process = subprocess.Popen([COMMAND, "train", data, "--target", "y", "-o", model, "-m", "2000", "-q"],
+            process = subprocess.Popen([COMMAND, "train", data, "--target", "y", "-o", model, "-m", "5000", "-q"],
                                        stderr=subprocess.DEVNULL)
-            time.sleep(1.0)
+            wait_for_handler(process)
+            time.sleep(0.3)
             process.send_signal(sent)
             self.assertEqual(process.wait(timeout=60), code)
             with open(model, "rb") as file:
