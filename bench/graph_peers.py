@@ -128,7 +128,7 @@ def main():
         print(json.dumps(one), flush=True)
         scaling(one, ours(builder, k, 2, None, rows))
     space(100_000 if QUICK else 1_000_000, 8, True)
-    features(10_000 if QUICK else 100_000, 20, 10, ("hnsw",) if QUICK else ("faiss", "hnsw"))
+    features(10_000 if QUICK else 100_000, 20, 10, ("hnsw",))
     features(20_000, 20, 10, ("brute", "faiss"))
     features(50_000 if QUICK else 200_000, 5, 10, ("tree",))
     if not QUICK:
