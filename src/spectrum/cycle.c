@@ -53,7 +53,7 @@ static sr_status relax_forward(sr_context *worker, void *data, int64_t chunk, in
   return SR_OK;
 }
 
-/* b of the next level := P' (b - L y). After the forward sweep the residual of a row is what the
+/* b of the next level, which is zero, += P' (b - L y). After the forward sweep the residual of a row is what the
  * columns it did not look at contribute. A chunk's aggregates are its own. */
 static sr_status restrict_residual(sr_context *worker, void *data, int64_t chunk, int slot_) {
   (void)worker, (void)slot_;
@@ -61,7 +61,6 @@ static sr_status restrict_residual(sr_context *worker, void *data, int64_t chunk
   const sr__level *level = pass->level;
   float *coarse_b = pass->next->b;
   int32_t begin = sr__chunk_begin(chunk), end = sr__chunk_end(level, chunk);
-  for (int32_t s = begin; s < end; s++) coarse_b[level->coarse[s]] = 0;
   for (int32_t s = begin; s < end; s += SR__LANES) {
     uint32_t slice = (uint32_t)s / SR__LANES;
     sr__f8 sum =
@@ -242,6 +241,7 @@ sr_status sr__cycle(sr_context *ctx, sr__hierarchy *h, int k, const float *b) {
   const sr__level *level = &h->level[k];
   sr__pass pass = {.level = level, .next = &h->level[k + 1], .in = b};
   SR_TRY(sr__run(ctx, level, relax_forward, &pass, NULL, 0));
+  memset(pass.next->b, 0, (size_t)pass.next->slots * sizeof(float));
   SR_TRY(sr__run(ctx, level, restrict_residual, &pass, NULL, 0));
   SR_TRY(inner_steps(ctx, h, k + 1));
   SR_TRY(sr__run(ctx, level, prolong, &pass, NULL, 0));

@@ -9,7 +9,7 @@
 static const double LOCAL_ENOUGH = 0.6;
 /* Coarse levels only make the start of the next one: what they need does not depend on the
  * tolerance of the finest. */
-static const double COARSE_TOLERANCE = 1e-3;
+static const double COARSE_TOLERANCE = 1e-2;
 enum { COARSE_ITERATIONS = 6, FINE_ITERATIONS = 200 };
 
 /* ---- vectors of the iteration ------------------------------------------------------------- */
@@ -208,7 +208,7 @@ static sr_status fiedler_dense(sr_context *ctx, const sr__csr *graph, double *x,
                                sr__fiedler_result *result) {
   sr_status status = SR_OK;
   int32_t wanted = graph->nodes > 2 ? 2 : 1;
-  double *vectors = NULL, values[2] = {0};
+  double *vectors = NULL, values[2] = {0, INFINITY};
   SR_NEW(ctx, vectors, wanted * graph->nodes);
   SR_TRY(sr__dense_pairs(ctx, graph, wanted, values, vectors));
   memcpy(x, vectors, (size_t)graph->nodes * sizeof *x);
@@ -225,7 +225,7 @@ cleanup:
 sr_status sr__fiedler(sr_context *ctx, const sr__csr *graph, const sr__fiedler_options *options,
                       double *x, double *x_second, sr__fiedler_result *result) {
   sr_status status = SR_OK;
-  double *second = NULL, values[2] = {0};
+  double *second = NULL, values[2] = {0, INFINITY};
   sr__multilevel_result outcome = {0};
   *result = (sr__fiedler_result){0};
   if (graph->nodes <= DENSE_UP_TO) {

@@ -52,7 +52,7 @@ typedef struct sr__fiedler_options {
 
 typedef struct sr__fiedler_result {
   double value;        /* lambda_2: Rayleigh quotient of x from edge differences */
-  double value_second; /* lambda_3, or 0 where no guard was carried */
+  double value_second; /* lambda_3; infinite where it is not known */
   double error;        /* estimate of the relative error of lambda_2 */
   int64_t iterations;
   bool converged;
