@@ -29,12 +29,23 @@ typedef struct sr_spectrum_options {
   int64_t max_iterations;   /* 0 = the solver's own */
   int32_t landmarks;        /* Nystrom */
   int leverage;             /* Nystrom: landmarks by leverage, else uniform */
+  double bandwidth;         /* Nystrom: 0 = median distance of the landmarks */
   uint64_t seed;
 } sr_spectrum_options;
 
 SR_API void sr_spectrum_options_init(sr_spectrum_options *options);
 /* SR_ERROR_NOT_CONVERGED still gives a spectrum with the best pair found. */
 SR_API SR_MUST_CHECK sr_status sr_spectrum_compute(sr_context *ctx, const sr_graph *graph,
+                                                   const sr_spectrum_options *options,
+                                                   sr_spectrum **spectrum);
+/* The Fiedler pair of another graph: every two rows of the table joined with the weight
+ * exp(-|a - b|^2 / (2 bandwidth^2)) of their standardised features (missing = the mean), as
+ * approximated from `landmarks` rows. That graph is dense and its lambda_2 is set by the bandwidth,
+ * so it is no replacement for sr_spectrum_compute on a sparse graph. Takes O(rows landmarks^2) time
+ * and O(rows + 16 landmarks^2) memory. effective_rank = (sum of the kernel's eigenvalues) / (the
+ * largest); residual is 0. Errors: SR_ERROR_DATA where approximate degrees are not positive: use
+ * more landmarks or a larger bandwidth. */
+SR_API SR_MUST_CHECK sr_status sr_spectrum_nystrom(sr_context *ctx, const sr_table *table,
                                                    const sr_spectrum_options *options,
                                                    sr_spectrum **spectrum);
 SR_API void sr_spectrum_free(sr_spectrum **spectrum);
