@@ -2,9 +2,6 @@
 #include "partition.h"
 
 enum { DEFAULT_PARTS = 64 };
-/* Coarsening matches inside blocks of consecutive nodes; below this share of inner arcs the nodes
- * are renumbered first. */
-static const double LOCAL_ENOUGH = 0.5;
 
 void sr_parts_options_init(sr_parts_options *options) {
   *options = (sr_parts_options){.mode = SR_PARTS_EXACT, .refine = 1, .imbalance = 0.03};
@@ -67,7 +64,7 @@ static sr_status cut_graph(sr_context *ctx, const sr_graph_view *view, int32_t p
   sr__piece piece = {.graph = sr__csr_view(view), .rows = view->nodes};
   sr__csr permuted = {.nodes = 0};
   int32_t *order = NULL, *inner = NULL;
-  if (sr__locality(&piece.graph) >= LOCAL_ENOUGH)
+  if (sr__is_local(&piece.graph))
     return cut_piece(ctx, &piece, parts, options, method, seconds, label);
   SR_NEW(ctx, order, view->nodes);
   SR_NEW(ctx, inner, view->nodes);

@@ -25,15 +25,17 @@ double sr__csr_degree(const sr__csr *graph, int64_t node) {
 }
 
 /* Looks at every node of small graphs and at a regular sample of large ones. */
-double sr__locality(const sr__csr *graph) {
-  int64_t inside = 0, seen = 0, stride = graph->nodes / 65536 + 1;
+bool sr__is_local(const sr__csr *graph) {
+  enum { NEAR = 512 };
+  int64_t inside = 0, near = 0, seen = 0, stride = graph->nodes / 65536 + 1;
   for (int64_t i = 0; i < graph->nodes; i += stride) {
     for (int64_t a = graph->offset[i]; a < graph->offset[i + 1]; a++) {
       inside += graph->neighbor[a] / SR__CHUNK == i / SR__CHUNK;
+      near += graph->neighbor[a] / NEAR == i / NEAR;
       seen++;
     }
   }
-  return seen ? (double)inside / (double)seen : 1;
+  return (double)inside >= 0.6 * (double)seen && (double)near >= 0.3 * (double)seen;
 }
 
 /* ---- blocks grown by breadth-first search --------------------------------------------------- */

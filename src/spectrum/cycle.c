@@ -53,8 +53,8 @@ static sr_status relax_forward(sr_context *worker, void *data, int64_t chunk, in
   return SR_OK;
 }
 
-/* b of the next level, which is zero, += P' (b - L y). After the forward sweep the residual of a row is what the
- * columns it did not look at contribute. A chunk's aggregates are its own. */
+/* b of the next level, which is zero, += P' (b - L y). After the forward sweep the residual of a
+ * row is what the columns it did not look at contribute. A chunk's aggregates are its own. */
 static sr_status restrict_residual(sr_context *worker, void *data, int64_t chunk, int slot_) {
   (void)worker, (void)slot_;
   const sr__pass *pass = data;

@@ -365,7 +365,8 @@ static sr_status expand(sr_context *ctx, sr__hierarchy *h, int k, sr__block *blo
   t->a[i * BASIS_MAX + i] = sums[0];
   t->b[i * BASIS_MAX + i] = sums[1];
   SR_TRY(sr__cycle(ctx, h, k, block->r));
-  memcpy(block->z[i], level->z, (size_t)level->slots * sizeof(float));
+  /* The last one stays where the cycle left it. */
+  if (i < size - 1) memcpy(block->z[i], level->z, (size_t)level->slots * sizeof(float));
   pass.in = level->z;
   SR_TRY(sr__run(ctx, level, gram, &pass, sums, 2 * known + 2));
   shift[i] = sums[2 * known] / h->volume;
@@ -451,10 +452,12 @@ sr_status sr__lobpcg(sr_context *ctx, sr__hierarchy *h, int k, sr__block *block,
         break;
       }
     }
+    float *z[SR__BLOCK_MAX];
+    for (int i = 0; i < size; i++) z[i] = i < size - 1 ? block->z[i] : h->level[k].z;
     block_pass pass = {.level = &h->level[k],
                        .x = block->x,
                        .p = block->p,
-                       .z = block->z,
+                       .z = z,
                        .size = size,
                        .with_p = with_p,
                        .shift = shift,

@@ -5,8 +5,6 @@
 
 #include "lanczos.h"
 
-/* Below this share of arcs inside chunks the graph is relabelled first. */
-static const double LOCAL_ENOUGH = 0.6;
 /* Coarse levels only make the start of the next one: what they need does not depend on the
  * tolerance of the finest. */
 static const double COARSE_TOLERANCE = 1e-2;
@@ -21,7 +19,7 @@ static sr_status block_new(sr_context *ctx, int64_t stride, int size, sr__block 
   for (int i = 0; i < size; i++) {
     SR_NEW_ZERO(ctx, block->x[i], stride);
     SR_NEW_ZERO(ctx, block->p[i], stride);
-    SR_NEW_ZERO(ctx, block->z[i], stride);
+    if (i < size - 1) SR_NEW_ZERO(ctx, block->z[i], stride);
   }
 cleanup:
   return status;
@@ -134,7 +132,8 @@ cleanup:
   return status;
 }
 
-static sr_status solve_ordered(sr_context *ctx, const sr__csr *graph,
+/* `graph` is freed as soon as it is laid out where it is a relabelled copy: `order` is given. */
+static sr_status solve_ordered(sr_context *ctx, sr__csr *graph,
                                const sr__multilevel_options *options, double *const *x,
                                double *value, const int32_t *order, sr__multilevel_result *result) {
   sr_status status = SR_OK;
@@ -148,12 +147,14 @@ static sr_status solve_ordered(sr_context *ctx, const sr__csr *graph,
                               order, result);
     goto cleanup;
   }
+  int64_t nodes = graph->nodes;
+  if (order) sr__csr_free(ctx, graph);
   SR_TRY(block_new(ctx, h.level[0].stride, size, &block));
   SR_TRY(solve(ctx, &h, options, &block));
   for (int i = 0; i < size; i++) {
     value[i] = block.value[i];
-    for (int32_t s = 0; s < h.level[0].slots; s++) {
-      int32_t node = sr__node_at(graph->nodes, s);
+    for (int32_t s = 0; x[i] && s < h.level[0].slots; s++) {
+      int32_t node = sr__node_at(nodes, s);
       if (node >= 0) x[i][order ? order[node] : node] = block.x[i][s];
     }
   }
@@ -176,8 +177,9 @@ sr_status sr__multilevel_pairs(sr_context *ctx, const sr__csr *graph,
   double *start = NULL;
   sr__multilevel_options own = *options;
   *result = (sr__multilevel_result){0};
-  if (sr__locality(graph) >= LOCAL_ENOUGH) {
-    SR_TRY(solve_ordered(ctx, graph, options, x, value, NULL, result));
+  if (sr__is_local(graph)) {
+    sr__csr same = *graph;
+    SR_TRY(solve_ordered(ctx, &same, options, x, value, NULL, result));
     goto cleanup;
   }
   SR_NEW(ctx, order, graph->nodes);
@@ -222,10 +224,20 @@ cleanup:
   return status;
 }
 
+/* A guard that was dropped early is no longer quite orthogonal to x. */
+static void orthogonalize_second(const sr__csr *graph, const double *x, double *second) {
+  double product = 0;
+  for (int64_t i = 0; i < graph->nodes; i++) {
+    double mass = graph->mass ? graph->mass[i] : sr__csr_degree(graph, i);
+    product += mass * x[i] * second[i];
+  }
+  for (int64_t i = 0; i < graph->nodes; i++) second[i] -= product * x[i];
+}
+
 sr_status sr__fiedler(sr_context *ctx, const sr__csr *graph, const sr__fiedler_options *options,
                       double *x, double *x_second, sr__fiedler_result *result) {
   sr_status status = SR_OK;
-  double *second = NULL, values[2] = {0, INFINITY};
+  double values[2] = {0, INFINITY};
   sr__multilevel_result outcome = {0};
   *result = (sr__fiedler_result){0};
   if (graph->nodes <= DENSE_UP_TO) {
@@ -233,15 +245,15 @@ sr_status sr__fiedler(sr_context *ctx, const sr__csr *graph, const sr__fiedler_o
     sr__fix_sign(graph, x);
     goto cleanup;
   }
-  if (!x_second) SR_NEW_ZERO(ctx, second, graph->nodes);
   sr__multilevel_options own = {.pairs = 1,
                                 .guard = options->guard,
                                 .tolerance = options->tolerance,
                                 .max_iterations = options->max_iterations,
                                 .arc_limit = SR__EXPANDER_ARCS,
                                 .start = options->start};
-  double *pair[2] = {x, x_second ? x_second : second};
+  double *pair[2] = {x, x_second};
   SR_TRY(sr__multilevel_pairs(ctx, graph, &own, pair, values, &outcome));
+  if (x_second) orthogonalize_second(graph, x, x_second);
   *result = (sr__fiedler_result){.value = values[0],
                                  .value_second = values[1],
                                  .error = outcome.error,
@@ -249,6 +261,5 @@ sr_status sr__fiedler(sr_context *ctx, const sr__csr *graph, const sr__fiedler_o
                                  .converged = outcome.converged};
   sr__fix_sign(graph, x);
 cleanup:
-  sr__free(ctx, second);
   return status;
 }

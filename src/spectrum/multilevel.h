@@ -57,7 +57,7 @@ static inline int32_t sr__stretch(int64_t nodes, int64_t chunk) {
 static inline int32_t sr__slot_of(int64_t nodes, int32_t node) {
   int32_t base = node & ~(SR__CHUNK - 1), local = node - base;
   const int32_t whole = SR__CHUNK / SR__LANES; /* full chunks: no division */
-  if (base + SR__CHUNK <= nodes) return base + local % whole * SR__LANES + local / whole;
+  if ((int64_t)base + SR__CHUNK <= nodes) return base + local % whole * SR__LANES + local / whole;
   int32_t stretch = sr__stretch(nodes, node >> SR__CHUNK_BITS);
   return base + local % stretch * SR__LANES + local / stretch;
 }
@@ -111,7 +111,8 @@ typedef struct sr__block {
   int wanted;               /* vectors that must converge */
   bool may_drop;            /* the others go once they are clearly apart */
   double *x[SR__BLOCK_MAX]; /* slots + 8 each */
-  float *p[SR__BLOCK_MAX], *z[SR__BLOCK_MAX];
+  float *p[SR__BLOCK_MAX];
+  float *z[SR__BLOCK_MAX]; /* all but the last: that one is the cycle's */
   float *r;
   double value[SR__BLOCK_MAX];
   double error[SR__BLOCK_MAX]; /* estimate of the relative error of the value */
@@ -122,7 +123,8 @@ SR_MUST_CHECK sr_status sr__lobpcg(sr_context *ctx, sr__hierarchy *hierarchy, in
                                    sr__block *block, double tolerance, int64_t max_iterations);
 
 /* Lowest pairs of a connected graph by the multilevel solver. x[p] (nodes entries) and value[p] get
- * the pairs; with a guard one more of both is written, as exact as it got before it was dropped.
+ * the pairs; with a guard one more of both is written (x may be NULL there), as exact as it got
+ * before it was dropped.
  * A graph that does not coarsen, or whose first coarse graph keeps more than `arc_limit` of the
  * arcs, is handed to Lanczos. */
 #define SR__EXPANDER_ARCS 0.6 /* more arcs kept than this: Lanczos is faster */

@@ -6,7 +6,7 @@ static sr_status solve(sr_context *ctx, const sr__problem *problem, sr__answer *
   sr_status status = SR_OK;
   int64_t n = problem->graph.nodes;
   int32_t pairs = problem->pairs;
-  double *spare = NULL, *x[SR__BLOCK_MAX], value[SR__BLOCK_MAX];
+  double *x[SR__BLOCK_MAX] = {NULL}, value[SR__BLOCK_MAX];
   if (pairs >= SR__BLOCK_MAX)
     SR_TRY(sr__fail(ctx, SR_ERROR_UNSUPPORTED,
                     "solver multilevel gives at most %d pairs, %d were asked for: use lanczos",
@@ -15,9 +15,7 @@ static sr_status solve(sr_context *ctx, const sr__problem *problem, sr__answer *
     status = sr__solver_dense.solve(ctx, problem, answer);
     goto cleanup;
   }
-  SR_NEW(ctx, spare, n);
   for (int p = 0; p < pairs; p++) x[p] = answer->vector + p * n;
-  x[pairs] = spare;
   sr__multilevel_options own = {.pairs = pairs,
                                 .guard = true,
                                 .tolerance = problem->options->tolerance,
@@ -30,7 +28,6 @@ static sr_status solve(sr_context *ctx, const sr__problem *problem, sr__answer *
   answer->iterations = result.iterations;
   answer->converged = result.converged;
 cleanup:
-  sr__free(ctx, spare);
   return status;
 }
 

@@ -36,9 +36,8 @@ SR_MUST_CHECK sr_status sr__coarsen(sr_context *ctx, const sr__csr *fine, int32_
 /* An order of the nodes in which neighbours stand close together: blocks grown by breadth-first
  * search. order[k] is the node at place k. */
 SR_MUST_CHECK sr_status sr__locality_order(sr_context *ctx, const sr__csr *graph, int32_t *order);
-/* Share of the arcs that stay inside a chunk of consecutive nodes; 1 where all neighbours are
- * near. */
-double sr__locality(const sr__csr *graph);
+/* Whether most neighbours are near already, so that another order would gain nothing. */
+bool sr__is_local(const sr__csr *graph);
 /* The graph with node order[k] as node k; owns its arrays. */
 SR_MUST_CHECK sr_status sr__csr_permute(sr_context *ctx, const sr__csr *graph, const int32_t *order,
                                         sr__csr *permuted);

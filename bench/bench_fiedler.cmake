@@ -1,0 +1,17 @@
+# CHOLMOD and SLEPc are the peers that are C libraries; without them their lines are left out.
+find_library(SR_CHOLMOD cholmod)
+find_path(SR_CHOLMOD_INCLUDE suitesparse/cholmod.h)
+if(SR_CHOLMOD AND SR_CHOLMOD_INCLUDE)
+  target_compile_definitions(bench_fiedler PRIVATE SR_HAVE_CHOLMOD=1)
+  target_link_libraries(bench_fiedler PRIVATE ${SR_CHOLMOD})
+endif()
+pkg_check_modules(SR_SLEPC IMPORTED_TARGET slepc petsc)
+if(SR_SLEPC_FOUND)
+  find_package(MPI COMPONENTS C)
+  if(MPI_C_FOUND)
+    target_compile_definitions(bench_fiedler PRIVATE SR_HAVE_SLEPC=1)
+    target_link_libraries(bench_fiedler PRIVATE PkgConfig::SR_SLEPC MPI::MPI_C)
+    # MPI's headers do not keep to the warnings of this project.
+    target_compile_options(bench_fiedler PRIVATE -Wno-unused-result -Wno-undef)
+  endif()
+endif()
