@@ -523,6 +523,32 @@ static void the_ramp_fixes_the_sign(void **state) {
   sr_context_free(&ctx);
 }
 
+/* A square grid has a plane of Fiedler vectors; the numbering of the nodes settles which is taken.
+ */
+static void a_double_value_has_one_vector(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  edges e = grid_edges(64, 64, false), turned = {.nodes = e.nodes};
+  for (int64_t k = 0; k < e.count; k++) /* the transposed grid, numbered alike: the same graph */
+    add_edge(&turned, e.from[k] % 64 * 64 + e.from[k] / 64, e.to[k] % 64 * 64 + e.to[k] / 64, 1);
+  sr_graph *a = NULL, *b = NULL;
+  assert_ok(ctx, graph_of(ctx, &e, false, &a));
+  assert_ok(ctx, graph_of(ctx, &turned, false, &b));
+  sr_spectrum *one = solve(ctx, a, "multilevel", 1), *two = solve(ctx, b, "multilevel", 1);
+  const double *x = sr_spectrum_get(one)->vector, *y = sr_spectrum_get(two)->vector;
+  assert_relative(sr_spectrum_get(one)->value[0], sr_spectrum_get(two)->value[0], 1e-6);
+  for (int64_t i = 0; i < e.nodes; i++) assert_close(x[i], y[i], 1e-4);
+  /* The ramp runs down the rows, so the vector does: first row low, last row high. */
+  for (int64_t c = 0; c < 64; c++) assert_true(x[c] < 0 && x[63 * 64 + c] > 0);
+  sr_spectrum_free(&one);
+  sr_spectrum_free(&two);
+  sr_graph_free(&a);
+  sr_graph_free(&b);
+  free_edges(&e);
+  free_edges(&turned);
+  sr_context_free(&ctx);
+}
+
 static sr_status allocate_and_solve(sr_context *ctx, void *data) {
   sr_graph *graph = NULL;
   sr_spectrum *spectrum = NULL;
@@ -631,6 +657,7 @@ int main(void) {
       cmocka_unit_test(stopping_early_says_so),
       cmocka_unit_test(wrong_requests_are_refused),
       cmocka_unit_test(the_ramp_fixes_the_sign),
+      cmocka_unit_test(a_double_value_has_one_vector),
       cmocka_unit_test(every_allocation_may_fail),
       cmocka_unit_test(coarse_graphs_keep_the_quadratic_form),
       cmocka_unit_test(a_second_vector_is_given),

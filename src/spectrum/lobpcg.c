@@ -397,8 +397,16 @@ static void estimate_errors(sr__block *block, const ritz *t, const double *befor
   }
 }
 
-static bool block_converged(const sr__block *block, double tolerance) {
-  for (int i = 0; i < block->wanted && i < block->size; i++) {
+/* On the finest level a guard with all but the same value belongs to the last wanted vector: what
+ * is given is one of the plane that both span, so both must be right. */
+static const double SAME_VALUE = 1e-4;
+
+static bool block_converged(const sr__block *block, const ritz *t, double tolerance) {
+  int must = block->wanted < block->size ? block->wanted : block->size;
+  if (block->may_drop && must < block->size &&
+      t->value[must] - t->value[must - 1] < SAME_VALUE * t->value[must - 1])
+    must++;
+  for (int i = 0; i < must; i++) {
     if (!(block->error[i] <= tolerance)) return false;
   }
   return true;
@@ -448,7 +456,7 @@ sr_status sr__lobpcg(sr_context *ctx, sr__hierarchy *h, int k, sr__block *block,
     if (!solve_ritz(t, with_p ? 3 * size : 2 * size)) {
       with_p = false;
       if (!solve_ritz(t, 2 * size)) { /* nothing left to gain in this precision */
-        block->converged = block_converged(block, tolerance);
+        block->converged = block_converged(block, t, tolerance);
         break;
       }
     }
@@ -468,7 +476,7 @@ sr_status sr__lobpcg(sr_context *ctx, sr__hierarchy *h, int k, sr__block *block,
     with_p = true;
     block->iterations++;
     estimate_errors(block, t, before, fall);
-    block->converged = block_converged(block, tolerance);
+    block->converged = block_converged(block, t, tolerance);
     drop_guards(block, t);
   }
   for (int i = 0; i < block->size; i++) block->value[i] = t->value[i];

@@ -9,9 +9,13 @@ static double hash_sign(int64_t node) {
   return h & 1 ? 1 : -1;
 }
 
-/* The odd ramp, the parabola, the hash; index in [-1, 1]. */
+double sr__ramp(int64_t node, int64_t nodes) {
+  return nodes > 1 ? 2 * (double)node / (double)(nodes - 1) - 1 : 0;
+}
+
+/* The ramp, the parabola, the hash. */
 static double form_at(int form, int64_t node, int64_t nodes) {
-  double u = nodes > 1 ? 2 * (double)node / (double)(nodes - 1) - 1 : 0;
+  double u = sr__ramp(node, nodes);
   return form == 0 ? u : form == 1 ? u * u - 1.0 / 3 : hash_sign(node);
 }
 

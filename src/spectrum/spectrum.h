@@ -69,5 +69,7 @@ SR_MUST_CHECK sr_status sr__fiedler(sr_context *ctx, const sr__csr *graph,
 /* Flips x so that its weighted sum with a fixed odd ramp over the indices is positive; where that
  * sum is too close to zero to be sure of, a parabola and then a hash of the index decide. */
 void sr__fix_sign(const sr__csr *graph, double *x);
+/* The ramp: -1 at the first node, 1 at the last. */
+double sr__ramp(int64_t node, int64_t nodes);
 
 #endif
