@@ -83,8 +83,9 @@ static sr_status prolong(sr_context *worker, void *data, int64_t chunk, int slot
   return SR_OK;
 }
 
-/* z := one backward sweep from y. Columns inside the chunk read z, which starts as a copy of y;
- * others read y, which no chunk changes here. Both live in one block, so one gather serves. */
+/* z := one backward sweep from y. Columns that point to earlier slices read y, which this sweep has
+ * not come to. Others inside the chunk read z, which starts as a copy of y; those outside read y,
+ * which no chunk changes here. Both live in one block, so one gather serves. */
 static sr_status relax_backward(sr_context *worker, void *data, int64_t chunk, int slot_) {
   (void)worker, (void)slot_;
   const sr__pass *pass = data;
@@ -94,8 +95,9 @@ static sr_status relax_backward(sr_context *worker, void *data, int64_t chunk, i
   const sr__i8 here = (int32_t)chunk - (sr__i8){0}, shift = level->stride - (sr__i8){0};
   for (int32_t s = end - SR__LANES; s >= begin; s -= SR__LANES) {
     uint32_t slice = (uint32_t)s / SR__LANES;
-    sr__f8 sum = sr__f8_load(pass->in + s);
-    for (size_t g = level->first[slice]; g < level->first[slice + 1]; g++) {
+    sr__f8 sum = add_groups(level, level->y, sr__f8_load(pass->in + s), level->first[slice],
+                            level->middle[slice]);
+    for (size_t g = level->middle[slice]; g < level->first[slice + 1]; g++) {
       sr__i8 column = sr__i8_load(level->column + g * SR__LANES);
       column += (column >> SR__CHUNK_BITS == here) & shift;
       sr__f8 v = sr__f8_gather(level->y, column);

@@ -211,6 +211,25 @@ static sr_status update(sr_context *worker, void *data, int64_t chunk, int slot_
   return SR_OK;
 }
 
+/* x_own -= damping / degree * r: one sweep of Jacobi where r = L x. */
+static const double DAMPING = 0.7;
+
+static sr_status smooth(sr_context *worker, void *data, int64_t chunk, int slot_) {
+  (void)worker, (void)slot_;
+  const block_pass *pass = data;
+  const sr__level *level = pass->level;
+  double *x = pass->x[pass->own];
+  int32_t end = sr__chunk_end(level, chunk);
+  for (int32_t s = sr__chunk_begin(chunk); s < end; s += SR__LANES) {
+    sr__d8 step = sr__d8_from(sr__f8_load(level->inverse + s) * sr__f8_load(pass->r + s));
+    sr__d8 own = sr__d8_load(x + s);
+    own.low -= DAMPING * step.low;
+    own.high -= DAMPING * step.high;
+    sr__d8_store(x + s, own);
+  }
+  return SR_OK;
+}
+
 /* x := (x - shift) mix for the start. */
 static sr_status mix_start(sr_context *worker, void *data, int64_t chunk, int slot_) {
   (void)worker, (void)slot_;
@@ -305,6 +324,22 @@ static void set_both(double *matrix, int i, int j, double value) {
 }
 
 /* ---- the iteration ------------------------------------------------------------------------ */
+
+/* A vector lifted from a coarse level is piecewise constant; a few cheap sweeps take its steps away. */
+enum { START_SWEEPS = 2 };
+
+static sr_status smooth_block(sr_context *ctx, const sr__level *level, sr__block *block) {
+  sr_status status = SR_OK;
+  for (int i = 0; i < block->size; i++) {
+    block_pass pass = {.level = level, .x = block->x, .own = i, .r = block->r};
+    for (int sweep = 0; sweep < START_SWEEPS; sweep++) {
+      SR_TRY(sr__run(ctx, level, residual, &pass, NULL, 0));
+      SR_TRY(sr__run(ctx, level, smooth, &pass, NULL, 0));
+    }
+  }
+cleanup:
+  return status;
+}
 
 /* Makes the block D-orthonormal, orthogonal to constants and sorted by Rayleigh quotient. */
 static sr_status start_block(sr_context *ctx, const sr__hierarchy *h, int k, sr__block *block,
@@ -446,6 +481,7 @@ sr_status sr__lobpcg(sr_context *ctx, sr__hierarchy *h, int k, sr__block *block,
   double shift[SR__BLOCK_MAX], before[SR__BLOCK_MAX], fall[SR__BLOCK_MAX] = {0};
   bool with_p = false;
   SR_NEW_ZERO(ctx, t, 1);
+  if (block->lifted) SR_TRY(smooth_block(ctx, &h->level[k], block));
   SR_TRY(start_block(ctx, h, k, block, t));
   block->converged = false;
   for (block->iterations = 0; block->iterations < max_iterations && !block->converged;) {

@@ -76,6 +76,7 @@ static sr_status climb(sr_context *ctx, sr__hierarchy *h, sr__block *block) {
   sr_status status = SR_OK;
   double *scratch = NULL;
   start_coarsest(h, block);
+  block->lifted = h->count > 1;
   SR_NEW(ctx, scratch, h->count > 1 ? h->level[1].slots : 1);
   for (int k = h->count - 2; k >= 0; k--) {
     SR_TRY(lift(ctx, h, k, block, scratch));
