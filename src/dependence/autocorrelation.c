@@ -189,6 +189,8 @@ sr_status sr__lags_measure(sr_context *ctx, const sr__rows *rows, const sr__colu
   int64_t longest = rows->longest_run / 2 < LONGEST_LAG ? rows->longest_run / 2 : LONGEST_LAG;
   int32_t limit = sr__lag_index_limit(longest);
   if (columns->count == 0 || limit < 4) goto cleanup;
+  lags->rows = (double)rows->n;
+  lags->alike = sr__columns_alike(columns);
   int32_t count = limit < DENSE_LAGS ? limit : DENSE_LAGS;
   for (;;) {
     SR_TRY(extend_lags(ctx, rows, columns, lags, count));
@@ -213,15 +215,16 @@ void sr__lags_free(sr_context *ctx, sr__lags *lags) {
 
 /* ---- scales ------------------------------------------------------------------------------- */
 
-/* The jackknife acts on log T, where the distribution is closest to normal. */
+/* The jackknife acts on log T, where the distribution is closest to normal; its relative error is
+ * never taken below `limit`. */
 static sr_scale jackknife_scale(const char *method, double estimate, const double *leave_out,
-                                int32_t blocks, double z) {
+                                int32_t blocks, double limit, double z) {
   sr_scale scale = {method, estimate < 1.0 ? 1.0 : estimate, NAN, NAN};
   double mean = 0.0, square = 0.0;
   for (int32_t b = 0; b < blocks; b++) mean += log(leave_out[b]) / blocks;
   for (int32_t b = 0; b < blocks; b++)
     square += (log(leave_out[b]) - mean) * (log(leave_out[b]) - mean);
-  double error = sqrt(square * (blocks - 1) / blocks);
+  double error = fmax(sqrt(square * (blocks - 1) / blocks), limit);
   scale.low = fmax(1.0, estimate * exp(-z * error));
   scale.high = fmax(1.0, estimate * exp(z * error));
   if (!isfinite(scale.estimate) || !isfinite(scale.high))
@@ -235,10 +238,12 @@ sr_scale sr__lags_first(const sr__lags *lags, const char *method, double z) {
   for (int32_t b = 0; b < lags->blocks; b++)
     leave_out[b] = 1.0 / (1.0 - sr__lags_correlation(lags, 1, b));
   double estimate = 1.0 / (1.0 - sr__lags_correlation(lags, 1, -1));
-  return jackknife_scale(method, estimate, leave_out, lags->blocks, z);
+  return jackknife_scale(method, estimate, leave_out, lags->blocks, 0.0, z);
 }
 
-/* iact = (1 + lambda) / (1 - lambda) of a first-order chain, so T = (iact + 1) / 2. */
+/* iact = (1 + lambda) / (1 - lambda) of a first-order chain, so T = (iact + 1) / 2. A sum of W lags
+ * over n rows has a relative variance of about 2 (2 W + 1) / n (Madras and Sokal), which blocks not
+ * much longer than W do not show. */
 sr_scale sr__lags_integrated_scale(const sr__lags *lags, const sr__integrated *integrated,
                                    const char *method, double z) {
   if (!isfinite(integrated->iact)) return (sr_scale){method, NAN, NAN, NAN};
@@ -248,5 +253,6 @@ sr_scale sr__lags_integrated_scale(const sr__lags *lags, const sr__integrated *i
     leave_out[b] = 0.5 * (fmax(iact, 1.0) + 1.0);
   }
   double estimate = 0.5 * (integrated->iact + 1.0);
-  return jackknife_scale(method, estimate, leave_out, lags->blocks, z);
+  double limit = sqrt(2.0 * (2.0 * (double)integrated->cut + 1.0) / lags->rows * lags->alike);
+  return jackknife_scale(method, estimate, leave_out, lags->blocks, limit, z);
 }

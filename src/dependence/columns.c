@@ -4,7 +4,7 @@
 
 #include "dependence.h"
 
-enum { SAMPLE = 4096, MOST_CATEGORIES = 16 };
+enum { SAMPLE = 4096, MOST_CATEGORIES = 16, MOST_COMPARED = 32 };
 
 /* Where a column comes from: a feature as it is, or the indicator of one of its categories. */
 typedef struct column_source {
@@ -188,6 +188,18 @@ sr_status sr__columns_labels(sr_context *ctx, const sr_table_view *table, const 
   }
 cleanup:
   return status;
+}
+
+double sr__columns_alike(const sr__columns *columns) {
+  double sum = 0.0, total = 0.0;
+  int64_t n = columns->n, d = columns->count < MOST_COMPARED ? columns->count : MOST_COMPARED;
+  for (int64_t i = 0; i < d; i++)
+    for (int64_t j = 0; j <= i; j++) {
+      double c = sr__dot(columns->value + i * n, columns->value + j * n, n);
+      total += i == j ? c : 0.0;
+      sum += (i == j ? 1.0 : 2.0) * c * c;
+    }
+  return total > 0.0 ? sum / (total * total) : 1.0;
 }
 
 void sr__columns_free(sr_context *ctx, sr__columns *columns) {

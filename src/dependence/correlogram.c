@@ -275,19 +275,6 @@ static sr_scale estimate_sum(const correlogram_work *w, double z, double range) 
                     estimate * exp(error)};
 }
 
-/* Mean squared correlation of the columns; for independent ones 1 / d. */
-static double alike(const sr__columns *columns, int64_t d) {
-  double sum = 0.0, total = 0.0;
-  int64_t n = columns->n;
-  for (int64_t i = 0; i < d; i++) total += sr__dot(columns->value + i * n, columns->value + i * n, n);
-  for (int64_t i = 0; i < d; i++)
-    for (int64_t j = 0; j < d; j++) {
-      double c = sr__dot(columns->value + i * n, columns->value + j * n, n) / total;
-      sum += c * c;
-    }
-  return sum;
-}
-
 static sr_status new_work(sr_context *ctx, correlogram_work *w) {
   sr_status status = SR_OK;
   int64_t n = w->graph->nodes, threads = sr_context_threads(ctx);
@@ -330,7 +317,7 @@ sr_status sr__correlogram_measure(sr_context *ctx, const sr_graph_view *graph,
                                    .crossing = NAN};
   if (w.d == 0 || graph->arcs == 0) goto cleanup;
   SR_TRY(new_work(ctx, &w));
-  w.columns_alike = alike(columns, w.d);
+  w.columns_alike = sr__columns_alike(columns);
   grow_regions(&w);
   list_members(&w);
   SR_TRY(sr__parallel_for(ctx, BLOCKS, measure_edges, &w));

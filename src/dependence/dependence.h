@@ -55,6 +55,9 @@ SR_MUST_CHECK sr_status sr__columns_labels(sr_context *ctx, const sr_table_view 
 /* Takes from the label columns what a linear fit on the features explains. */
 SR_MUST_CHECK sr_status sr__columns_residuals(sr_context *ctx, const sr__columns *features,
                                               sr__columns *labels);
+/* Sum of squared correlations of the columns / d^2: 1 / d for unrelated ones, 1 for copies. The
+ * variance of a mean over the columns is that of one column times this. */
+double sr__columns_alike(const sr__columns *columns);
 void sr__columns_free(sr_context *ctx, sr__columns *columns);
 
 /* ---- autocorrelation ---------------------------------------------------------------------- */
@@ -64,6 +67,7 @@ typedef struct sr__lags {
   int32_t count;
   int32_t blocks;
   double *sum, *pairs; /* [lag][block] */
+  double rows, alike;  /* of the columns: see sr__columns_alike */
 } sr__lags;
 
 typedef struct sr__integrated {
