@@ -1,4 +1,4 @@
-/* Lemma 4: two bootstrap learners have Cov(V1, V2) of order T^2 / n. Here V is the mean margin of the
+/* The lemma on pairwise bootstrap covariance: two bootstrap learners have Cov(V1, V2) of order T^2 / n. Here V is the mean margin of the
  * Bayes rule over a bag of n / m rows: the linear statistic that the lemma's proof speaks of. Given
  * the sample, the bags are independent, so the covariance is the variance of the full-sample mean. */
 #include <math.h>
@@ -130,7 +130,7 @@ static sr_status read_results(conclusion *c) {
 const experiment claim_pairwise_covariance = {
     .name = "claim-pairwise-covariance",
     .title = "Covariance of two bootstrap learners against T and n",
-    .place = "Lemma 4",
+    .place = "Lemma (pairwise bootstrap covariance)",
     .needs = "nothing: simulated",
     .seeds = {4, 20},
     .core_seconds = {20, 340},
