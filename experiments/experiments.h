@@ -20,5 +20,7 @@ extern const experiment table1_grid;
 extern const experiment claim_minimax;
 extern const experiment claim_autocovariance;
 extern const experiment claim_drift;
+extern const experiment nystrom_runtime;
+extern const experiment effective_rank;
 
 #endif

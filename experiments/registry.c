@@ -20,6 +20,8 @@ static const experiment *const registered[] = {
     &claim_minimax,
     &claim_autocovariance,
     &claim_drift,
+    &nystrom_runtime,
+    &effective_rank,
     NULL,
 };
 
