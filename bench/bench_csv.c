@@ -206,7 +206,7 @@ static void compare(const char *path, long megabytes) {
                         {"libcsv + strtod", run_libcsv},
 #endif
                         {"pandas read_csv", getenv("SR_BENCH_PYTHON") ? run_pandas : NULL}};
-  int repeats = megabytes < 50 ? 5 : megabytes < 500 ? 3 : 2;
+  int repeats = megabytes < 50 ? 5 : megabytes < 500 ? 2 : 1;
   int cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
   outcome us[2];
   for (int k = 0; k < 2; k++) {
