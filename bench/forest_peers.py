@@ -7,7 +7,8 @@ conversion; where the machine is busy with other work, compare processor seconds
 bootstrap, leaf 1, sqrt(d) features a node for all; LightGBM grows leaf-wise on 63 % of the rows
 without replacement and is listed for orientation. SR_PEER_TREES=25 lets the peers of `speed` and
 `predict` grow 25 trees instead of 100 and scales their seconds, which are linear in the trees; the
-lines then say "peer_trees": 25.
+lines then say "peer_trees": 25. SR_FEATURES=10 leaves out the tables of 50 features,
+SR_PEERS=scikit-learn,ranger the peers that are not named.
 """
 import gzip
 import json
@@ -25,6 +26,8 @@ BENCH = sys.argv[1]
 PARTS = sys.argv[2:] or ["speed", "predict", "accuracy", "scale"]
 TREES = 100
 PEER_TREES = int(os.environ.get("SR_PEER_TREES", TREES))
+PEERS = os.environ.get("SR_PEERS", "scikit-learn,ranger,LightGBM rf").split(",")
+FEATURES = [int(d) for d in os.environ.get("SR_FEATURES", "10,50").split(",")]
 FOLDER = tempfile.mkdtemp(prefix="forest-")
 COVERTYPE = os.path.join(os.path.dirname(__file__), "../../shared/data/tabular/covertype_93k.csv.gz")
 COVERTYPE = os.environ.get("SR_COVERTYPE", COVERTYPE)
@@ -134,25 +137,26 @@ def line(case, what, us, peer, result, **more):
 
 def speed():
     """100 trees on 50,000 rows, 1 and 2 threads."""
-    for d in (10, 50):
+    for d in FEATURES:
         train, test = witness(f"w{d}", 50000, d, 0), witness(f"w{d}t", 20000, d, 1)
         for threads in (1, 2):
             case, args = f"witness d={d}", (path(f"w{d}"), path(f"w{d}t"), TREES, threads)
             runs = [ours(*args)]
-            peers = {"scikit-learn": sklearn_forest(train, test, PEER_TREES, threads),
-                     "ranger": ranger_forest(*args[:2], PEER_TREES, threads),
-                     "LightGBM rf": lightgbm_forest(train, test, PEER_TREES, threads)}
+            peers = {"scikit-learn": lambda: sklearn_forest(train, test, PEER_TREES, threads),
+                     "ranger": lambda: ranger_forest(*args[:2], PEER_TREES, threads),
+                     "LightGBM rf": lambda: lightgbm_forest(train, test, PEER_TREES, threads)}
+            results = {peer: peers[peer]() for peer in PEERS}
             runs.append(ours(*args))
             us = min(runs, key=lambda run: run["train_seconds"])
             memory = {key: us[key] for key in ("peak_mb", "trees_mb", "binned_mb")}
-            for peer, result in peers.items():
+            for peer, result in results.items():
                 if result:
                     line(case, "train", us, peer, result, **memory)
 
 
 def predict():
     """10^6 rows through 100 trees."""
-    for d in (10, 50):
+    for d in FEATURES:
         train, test = witness(f"p{d}", 50000, d, 0), witness(f"p{d}t", 1000000, d, 1)
         for threads in (1, 2):
             us = ours(path(f"p{d}"), path(f"p{d}t"), TREES, threads)
