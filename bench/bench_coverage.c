@@ -4,10 +4,9 @@
  *
  * One JSON line a cell and estimator; "trusted" is the one that a diagnosis reports. */
 #include <math.h>
+#include <specroute/specroute.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <specroute/specroute.h>
 
 #include "bench.h"
 #include "core/random.h"
@@ -171,13 +170,14 @@ static void run_cell(cell c, int seeds) {
   for (int i = 0; i < c.tally_count; i++) {
     const tally *t = c.tallies + i;
     double mean = t->sum / t->runs, spread = t->square / t->runs - mean * mean;
-    printf("{\"bench\": \"coverage\", \"family\": \"%s\", \"n\": %lld, \"d\": %d, "
-           "\"parameter\": %g, \"truth\": %.6g, \"method\": \"%s\", \"runs\": %d, "
-           "\"mean_over_truth\": %.4f, \"sd_over_truth\": %.4f, \"coverage\": %.3f, "
-           "\"width_over_truth\": %.3f}\n",
-           c.family, (long long)c.n, c.d, c.parameter,
-           strcmp(t->method, "range") == 0 ? c.parameter : c.truth, t->method, t->runs, mean,
-           sqrt(spread > 0.0 ? spread : 0.0), (double)t->covered / t->runs, t->width / t->runs);
+    printf(
+        "{\"bench\": \"coverage\", \"family\": \"%s\", \"n\": %lld, \"d\": %d, "
+        "\"parameter\": %g, \"truth\": %.6g, \"method\": \"%s\", \"runs\": %d, "
+        "\"mean_over_truth\": %.4f, \"sd_over_truth\": %.4f, \"coverage\": %.3f, "
+        "\"width_over_truth\": %.3f}\n",
+        c.family, (long long)c.n, c.d, c.parameter,
+        strcmp(t->method, "range") == 0 ? c.parameter : c.truth, t->method, t->runs, mean,
+        sqrt(spread > 0.0 ? spread : 0.0), (double)t->covered / t->runs, t->width / t->runs);
   }
   fflush(stdout);
   sr_context_free(&ctx);
@@ -190,28 +190,52 @@ static void run_family(const char *family, int seeds) {
   if (strcmp(family, "ar1") == 0)
     for (int i = 0; i < 5; i++)
       for (int j = 0; j < 4; j++)
-        run_cell((cell){.family = family, .n = 50000, .d = dimensions[i], .parameter = times[j],
-                        .truth = times[j], .graph = "time"}, seeds);
+        run_cell((cell){.family = family,
+                        .n = 50000,
+                        .d = dimensions[i],
+                        .parameter = times[j],
+                        .truth = times[j],
+                        .graph = "time"},
+                 seeds);
   if (strcmp(family, "slow") == 0)
     for (int i = 2; i < 5; i += 2)
-      run_cell((cell){.family = family, .n = 50000, .d = dimensions[i], .parameter = 50.0,
-                      .truth = 50.0, .graph = "time"}, seeds);
+      run_cell((cell){.family = family,
+                      .n = 50000,
+                      .d = dimensions[i],
+                      .parameter = 50.0,
+                      .truth = 50.0,
+                      .graph = "time"},
+               seeds);
   if (strcmp(family, "grid") == 0)
     for (int i = 0; i < 3; i++)
       for (int j = 0; j < 3; j++)
-        run_cell((cell){.family = family, .n = 50176, .d = dimensions[i], .parameter = ranges[j],
-                        .truth = lattice_nodes(50176, ranges[j]), .graph = "grid"}, seeds);
+        run_cell((cell){.family = family,
+                        .n = 50176,
+                        .d = dimensions[i],
+                        .parameter = ranges[j],
+                        .truth = lattice_nodes(50176, ranges[j]),
+                        .graph = "grid"},
+                 seeds);
   if (strcmp(family, "chain") == 0)
     for (int i = 0; i < 3; i++) {
       double p = i == 0 ? 0.4 : i == 1 ? 0.05 : 0.01;
-      run_cell((cell){.family = family, .n = 50000, .d = 1, .parameter = p,
-                      .truth = 1.0 / (1.5 * p), .graph = "time"}, seeds);
+      run_cell((cell){.family = family,
+                      .n = 50000,
+                      .d = 1,
+                      .parameter = p,
+                      .truth = 1.0 / (1.5 * p),
+                      .graph = "time"},
+               seeds);
     }
   if (strcmp(family, "ring") == 0)
     for (int states = 8; states <= 32; states *= 2)
-      run_cell((cell){.family = family, .n = 50000, .d = 2, .parameter = states,
+      run_cell((cell){.family = family,
+                      .n = 50000,
+                      .d = 2,
+                      .parameter = states,
                       .truth = 2.0 / (1.0 - cos(2.0 * 3.14159265358979323846 / states)),
-                      .graph = "time"}, seeds);
+                      .graph = "time"},
+               seeds);
 }
 
 int main(int count, char **arguments) {

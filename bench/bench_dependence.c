@@ -3,11 +3,11 @@
  *   bench_dependence diagnose N D THREADS     the whole diagnosis of an AR(1) table, T = 50
  *   bench_dependence block N                  Politis-White of one series, T = 10
  *
- * Prints seconds, T and peak memory as one JSON object; bench/dependence.py sets peers beside it. */
+ * Prints seconds, T and peak memory as one JSON object; bench/dependence.py sets peers beside it.
+ */
+#include <specroute/specroute.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <specroute/specroute.h>
 
 #include "bench.h"
 

@@ -28,10 +28,11 @@ static sr_status add_map_plot(sr_context *ctx, sr_page *page, const sr_table_vie
   if (!x) return SR_ERROR_MEMORY;
   bool placed = true;
   for (int64_t i = 0; i < t->rows && placed; i++) placed = position(t, i, x + i, y + i);
-  sr_plot_series series = {.kind = SR_PLOT_HEAT_MAP, .count = t->rows, .x = x, .y = y,
-                           .value = vector};
+  sr_plot_series series = {
+      .kind = SR_PLOT_HEAT_MAP, .count = t->rows, .x = x, .y = y, .value = vector};
   sr_plot plot = {.title = "Fiedler vector on the map: the first cut runs where it is 0",
-                  .series_count = 1, .series = &series};
+                  .series_count = 1,
+                  .series = &series};
   sr_status status = placed ? sr_page_add_plot(ctx, page, &plot) : SR_OK;
   free(x);
   return status;
@@ -60,4 +61,3 @@ cleanup:
   sr_spectrum_free(&spectrum);
   return status;
 }
-

@@ -26,12 +26,13 @@ static sr_status add_summary(sr_context *ctx, sr_page *page, const sr_dependence
   if (isnan(v->tmix.estimate))
     snprintf(text, sizeof text, "T cannot be told from these rows.");
   else
-    snprintf(text, sizeof text,
-             "T is about %.3g %s (%.3g to %.3g), estimated by %s: %s. The %lld rows are worth about "
-             "%.0f independent ones. Use parts or blocks of about %.0f rows (%d parts); recommended "
-             "plan: %s.",
-             v->tmix.estimate, unit, v->tmix.low, v->tmix.high, v->tmix.method, v->reason,
-             (long long)v->rows, v->ess, v->block, v->parts, v->recommend);
+    snprintf(
+        text, sizeof text,
+        "T is about %.3g %s (%.3g to %.3g), estimated by %s: %s. The %lld rows are worth about "
+        "%.0f independent ones. Use parts or blocks of about %.0f rows (%d parts); recommended "
+        "plan: %s.",
+        v->tmix.estimate, unit, v->tmix.low, v->tmix.high, v->tmix.method, v->reason,
+        (long long)v->rows, v->ess, v->block, v->parts, v->recommend);
   TRY(sr_page_paragraph(ctx, page, text));
   for (int32_t i = 0; i < v->warning_count; i++)
     TRY(sr_page_note(ctx, page, SR_AGREEMENT_PARTLY, v->warnings[i]));
@@ -73,12 +74,21 @@ static sr_status add_correlation(sr_context *ctx, sr_page *page, const sr_depend
   double *fit = malloc(((size_t)v->lag_count + 1) * sizeof *fit);
   if (!fit) return SR_ERROR_MEMORY;
   for (int32_t i = 0; i < v->lag_count; i++) fit[i] = fitted(v, v->lag[i]);
-  sr_plot_series series[3] = {
-      {.label = in_time(v) ? "mean of the features" : "measured", .kind = SR_PLOT_LINE_POINTS,
-       .count = v->lag_count, .x = v->lag, .y = v->correlation},
-      {.label = "fitted decay", .kind = SR_PLOT_DASHED, .count = v->lag_count, .x = v->lag, .y = fit},
-      {.label = "slowest direction", .kind = SR_PLOT_LINE_POINTS, .count = v->lag_count, .x = v->lag,
-       .y = v->slow_correlation}};
+  sr_plot_series series[3] = {{.label = in_time(v) ? "mean of the features" : "measured",
+                               .kind = SR_PLOT_LINE_POINTS,
+                               .count = v->lag_count,
+                               .x = v->lag,
+                               .y = v->correlation},
+                              {.label = "fitted decay",
+                               .kind = SR_PLOT_DASHED,
+                               .count = v->lag_count,
+                               .x = v->lag,
+                               .y = fit},
+                              {.label = "slowest direction",
+                               .kind = SR_PLOT_LINE_POINTS,
+                               .count = v->lag_count,
+                               .x = v->lag,
+                               .y = v->slow_correlation}};
   sr_plot plot = {.title = in_time(v) ? "Autocorrelation" : "Correlogram",
                   .x_label = in_time(v) ? "rows apart" : "steps apart on the graph",
                   .y_label = "correlation",
@@ -91,10 +101,15 @@ static sr_status add_correlation(sr_context *ctx, sr_page *page, const sr_depend
 
 static sr_status add_implied(sr_context *ctx, sr_page *page, const sr_dependence_view *v) {
   if (v->implied_count < 2) return SR_OK;
-  sr_plot_series series = {.kind = SR_PLOT_LINE_POINTS, .count = v->implied_count,
-                           .x = v->implied_lag, .y = v->implied_timescale};
+  sr_plot_series series = {.kind = SR_PLOT_LINE_POINTS,
+                           .count = v->implied_count,
+                           .x = v->implied_lag,
+                           .y = v->implied_timescale};
   sr_plot plot = {.title = "Implied timescale: flat where the memory is one step deep",
-                  .x_label = "lag in rows", .y_label = "T", .log_x = 1, .series_count = 1,
+                  .x_label = "lag in rows",
+                  .y_label = "T",
+                  .log_x = 1,
+                  .series_count = 1,
                   .series = &series};
   return sr_page_add_plot(ctx, page, &plot);
 }
@@ -103,10 +118,12 @@ static sr_status add_spectrum(sr_context *ctx, sr_page *page, const sr_dependenc
   double index[16];
   if (v->eigenvalue_count < 2) return SR_OK;
   for (int32_t i = 0; i < v->eigenvalue_count; i++) index[i] = i + 2;
-  sr_plot_series series = {.kind = SR_PLOT_BARS, .count = v->eigenvalue_count, .x = index,
-                           .y = v->eigenvalue};
+  sr_plot_series series = {
+      .kind = SR_PLOT_BARS, .count = v->eigenvalue_count, .x = index, .y = v->eigenvalue};
   sr_plot plot = {.title = "Eigenvalues of the transition graph (1 - lambda_k of its Laplacian)",
-                  .x_label = "number", .y_label = "eigenvalue", .series_count = 1,
+                  .x_label = "number",
+                  .y_label = "eigenvalue",
+                  .series_count = 1,
                   .series = &series};
   return sr_page_add_plot(ctx, page, &plot);
 }
@@ -121,7 +138,10 @@ static sr_status add_slow(sr_context *ctx, sr_page *page, const sr_dependence_vi
   }
   sr_plot_series series = {.kind = SR_PLOT_LINE, .count = v->rows, .x = x, .y = y};
   sr_plot plot = {.title = "Second eigenvector of the transition graph over time",
-                  .x_label = "row", .y_label = "value", .series_count = 1, .series = &series};
+                  .x_label = "row",
+                  .y_label = "value",
+                  .series_count = 1,
+                  .series = &series};
   sr_status status = sr_page_add_plot(ctx, page, &plot);
   free(x);
   return status;

@@ -8,7 +8,9 @@
 enum { TMIX_COUNT = 7, DIMENSION = 5 };
 static const double tmix_grid[TMIX_COUNT] = {1, 2, 5, 10, 20, 50, 100};
 
-static int64_t rows_at(experiment_scale scale) { return scale == SCALE_FULL ? 1000000 : 200000; }
+static int64_t rows_at(experiment_scale scale) {
+  return scale == SCALE_FULL ? 1000000 : 200000;
+}
 
 static int count_cases(experiment_scale scale) {
   (void)scale;
@@ -84,21 +86,25 @@ static sr_status read_results(conclusion *c) {
       if (s.count > 0) least = fmin(least, s.mean);
     }
   bool linear = slope[0].estimate > 0.9 && slope[1].estimate > 0.9;
-  conclude(c, linear && least > 0.0 ? VERDICT_REPRODUCED : linear ? VERDICT_PARTLY
-                                                                  : VERDICT_NOT_REPRODUCED,
-           "beyond lag 0 the summed margin autocovariance grows as T^%.2f under independent and T^%.2f "
-           "under dependent label noise, and the whole sum never falls below %.3g T",
-           slope[0].estimate, slope[1].estimate, least);
+  conclude(
+      c,
+      linear && least > 0.0 ? VERDICT_REPRODUCED
+      : linear              ? VERDICT_PARTLY
+                            : VERDICT_NOT_REPRODUCED,
+      "beyond lag 0 the summed margin autocovariance grows as T^%.2f under independent and T^%.2f "
+      "under dependent label noise, and the whole sum never falls below %.3g T",
+      slope[0].estimate, slope[1].estimate, least);
   return SR_OK;
 }
 
-const experiment claim_autocovariance = {.name = "claim-autocovariance",
-                                         .title = "Margin autocovariance summed over one mixing time",
-                                         .place = "Proposition 1",
-                                         .needs = "nothing: simulated",
-                                         .seeds = {5, 10},
-                                         .core_seconds = {20, 200},
-                                         .case_count = count_cases,
-                                         .case_name = name_case,
-                                         .run = run_unit,
-                                         .conclude = read_results};
+const experiment claim_autocovariance = {
+    .name = "claim-autocovariance",
+    .title = "Margin autocovariance summed over one mixing time",
+    .place = "Proposition 1",
+    .needs = "nothing: simulated",
+    .seeds = {5, 10},
+    .core_seconds = {20, 200},
+    .case_count = count_cases,
+    .case_name = name_case,
+    .run = run_unit,
+    .conclude = read_results};

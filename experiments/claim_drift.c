@@ -1,6 +1,6 @@
 /* Restricted linear drift: the appendix adds a term of order nu T / n to the rate, because the ramp
- * (nu / n) t adds order nu^2 n / T to the divergence. The divergence is computed; the excess risk of
- * a least-squares classifier under drift is measured. */
+ * (nu / n) t adds order nu^2 n / T to the divergence. The divergence is computed; the excess risk
+ * of a least-squares classifier under drift is measured. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,7 +11,9 @@ enum { DRIFT_COUNT = 5, TMIX_COUNT = 4, DIMENSION = 5, COEFFICIENTS = DIMENSION 
 static const double drift_grid[DRIFT_COUNT] = {0, 1, 2, 4, 8};
 static const double tmix_grid[TMIX_COUNT] = {5, 10, 20, 50};
 
-static int64_t rows_at(experiment_scale scale) { return scale == SCALE_FULL ? 20000 : 5000; }
+static int64_t rows_at(experiment_scale scale) {
+  return scale == SCALE_FULL ? 20000 : 5000;
+}
 
 static int count_cases(experiment_scale scale) {
   (void)scale;
@@ -93,8 +95,8 @@ cleanup:
 }
 
 static sr_status read_results(conclusion *c) {
-  sr_interval by_drift = slope_over(c, 3 * DRIFT_COUNT + 1, 1, DRIFT_COUNT - 1, drift_grid + 1,
-                                    "divergence");
+  sr_interval by_drift =
+      slope_over(c, 3 * DRIFT_COUNT + 1, 1, DRIFT_COUNT - 1, drift_grid + 1, "divergence");
   sr_interval by_tmix = slope_over(c, 1, DRIFT_COUNT, TMIX_COUNT, tmix_grid, "divergence");
   double n = (double)rows_at(scale_of(c)), most = tmix_grid[TMIX_COUNT - 1];
   begin_table(c, "Exponents of the ramp's divergence, fitted");
@@ -112,17 +114,22 @@ static sr_status read_results(conclusion *c) {
   sample still = results_of(c, (TMIX_COUNT - 1) * DRIFT_COUNT, "excess");
   sample moving = results_of(c, TMIX_COUNT * DRIFT_COUNT - 1, "excess");
   double rise = moving.mean - still.mean, said = drift_grid[DRIFT_COUNT - 1] * most / n;
-  double error = sqrt((still.sd * still.sd + moving.sd * moving.sd) / fmax(1.0, (double)still.count));
+  double error =
+      sqrt((still.sd * still.sd + moving.sd * moving.sd) / fmax(1.0, (double)still.count));
   bool divergence = fabs(by_drift.estimate - 2.0) < 0.1 && fabs(by_tmix.estimate + 1.0) < 0.15;
   bool risk = rise > 2.0 * error && rise > 0.3 * said;
-  add_remark(c,
-             "A ramp that both hypotheses share leaves their mean difference, and so their divergence, "
-             "as it was: the term enters only where the drift itself tells the hypotheses apart.");
-  conclude(c, divergence && risk ? VERDICT_REPRODUCED : divergence || risk ? VERDICT_PARTLY
-                                                                           : VERDICT_NOT_REPRODUCED,
-           "the ramp's own divergence scales as nu^%.2f and T^%.2f as said, while the excess risk at "
-           "T = %g moves by %+.4f (standard error %.4f) from nu = 0 to %g, where nu T / n = %.4f",
-           by_drift.estimate, by_tmix.estimate, most, rise, error, drift_grid[DRIFT_COUNT - 1], said);
+  add_remark(
+      c,
+      "A ramp that both hypotheses share leaves their mean difference, and so their divergence, "
+      "as it was: the term enters only where the drift itself tells the hypotheses apart.");
+  conclude(
+      c,
+      divergence && risk   ? VERDICT_REPRODUCED
+      : divergence || risk ? VERDICT_PARTLY
+                           : VERDICT_NOT_REPRODUCED,
+      "the ramp's own divergence scales as nu^%.2f and T^%.2f as said, while the excess risk at "
+      "T = %g moves by %+.4f (standard error %.4f) from nu = 0 to %g, where nu T / n = %.4f",
+      by_drift.estimate, by_tmix.estimate, most, rise, error, drift_grid[DRIFT_COUNT - 1], said);
   return SR_OK;
 }
 

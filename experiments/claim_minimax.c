@@ -65,8 +65,8 @@ static double probability(double z) {
   return 0.5 * erfc(-z / sqrt(2.0));
 }
 
-/* What one label adds: E KL(Y | X under v, Y | X under v') for two patterns that differ in a quarter
- * of their signs, at delta = 0. It depends on neither T nor n nor delta. */
+/* What one label adds: E KL(Y | X under v, Y | X under v') for two patterns that differ in a
+ * quarter of their signs, at delta = 0. It depends on neither T nor n nor delta. */
 static double label_divergence(uint64_t seed) {
   double x[DIMENSION], sum = 0.0;
   for (int i = 0; i < LABEL_DRAWS; i++) {
@@ -126,28 +126,33 @@ static sr_status read_results(conclusion *c) {
   add_estimate(c, "Fano floor in n", "exponent", -0.5, &by_rows);
   begin_table(c, "The bound in numbers (d = 10, delta at its best)");
   for (int i = 0; i < TMIX_COUNT + ROWS_COUNT; i++) add_row(c, i);
-  add_remark(c,
-             "The divergence counts the features alone. Labels are Y = sign(<v, X> + noise), so the "
-             "law of Y given X also depends on v; its divergence is of order n whatever T and delta "
-             "are, and the Fano step would have to bound the sum of both.");
+  add_remark(
+      c,
+      "The divergence counts the features alone. Labels are Y = sign(<v, X> + noise), so the "
+      "law of Y given X also depends on v; its divergence is of order n whatever T and delta "
+      "are, and the Fano step would have to bound the sum of both.");
   bool scales = fabs(by_tmix.estimate - 0.5) < 0.05 && fabs(by_rows.estimate + 0.5) < 0.05;
   bool labels_small = labels.mean < features.mean;
-  conclude(c, scales && labels_small ? VERDICT_REPRODUCED : scales ? VERDICT_PARTLY
-                                                                   : VERDICT_NOT_REPRODUCED,
-           "the features' divergence and the floor built on it scale as claimed (T^%.2f, n^%.2f), but "
-           "at T = 50, n = 50000 the labels carry a divergence of %.3g against %.3g of the features, "
-           "which the argument leaves out",
-           by_tmix.estimate, by_rows.estimate, labels.mean, features.mean);
+  conclude(
+      c,
+      scales && labels_small ? VERDICT_REPRODUCED
+      : scales               ? VERDICT_PARTLY
+                             : VERDICT_NOT_REPRODUCED,
+      "the features' divergence and the floor built on it scale as claimed (T^%.2f, n^%.2f), but "
+      "at T = 50, n = 50000 the labels carry a divergence of %.3g against %.3g of the features, "
+      "which the argument leaves out",
+      by_tmix.estimate, by_rows.estimate, labels.mean, features.mean);
   return SR_OK;
 }
 
-const experiment claim_minimax = {.name = "claim-minimax",
-                                  .title = "Minimax lower bound: divergence, packing and Fano in numbers",
-                                  .place = "Theorem 1 and Appendix A",
-                                  .needs = "nothing: computed",
-                                  .seeds = {3, 10},
-                                  .core_seconds = {3, 10},
-                                  .case_count = count_cases,
-                                  .case_name = name_case,
-                                  .run = run_unit,
-                                  .conclude = read_results};
+const experiment claim_minimax = {
+    .name = "claim-minimax",
+    .title = "Minimax lower bound: divergence, packing and Fano in numbers",
+    .place = "Theorem 1 and Appendix A",
+    .needs = "nothing: computed",
+    .seeds = {3, 10},
+    .core_seconds = {3, 10},
+    .case_count = count_cases,
+    .case_name = name_case,
+    .run = run_unit,
+    .conclude = read_results};

@@ -141,7 +141,8 @@ static void test_few_rows(void **state) {
   sr_context *ctx = test_context(1);
   float x[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
   for (int64_t n = 0; n <= 9; n += 3) {
-    sr_dependence *d = diagnose_view(ctx, &(sr_table_view){.rows = n, .features = 1, .x = x}, "time");
+    sr_dependence *d =
+        diagnose_view(ctx, &(sr_table_view){.rows = n, .features = 1, .x = x}, "time");
     assert_unknown(d);
     assert_true(warns(d, "too few"));
     sr_dependence_free(&d);
@@ -196,10 +197,10 @@ static void test_useless_columns(void **state) {
     x[6000 + i] = NAN;
     x[9000 + i] = v->x[3000 + i];
   }
-  sr_dependence *plain = diagnose_view(ctx, &(sr_table_view){.rows = 3000, .features = 2, .x = v->x},
-                                       "time");
-  sr_dependence *with = diagnose_view(ctx, &(sr_table_view){.rows = 3000, .features = 4, .x = x},
-                                      "time");
+  sr_dependence *plain =
+      diagnose_view(ctx, &(sr_table_view){.rows = 3000, .features = 2, .x = v->x}, "time");
+  sr_dependence *with =
+      diagnose_view(ctx, &(sr_table_view){.rows = 3000, .features = 4, .x = x}, "time");
   assert_same_diagnosis(plain, with);
   assert_true(warns(with, "1 of 4 features never vary"));
   assert_true(warns(with, "1 of 4 features have no value"));
@@ -252,7 +253,8 @@ static void test_missing(void **state) {
   assert_true(warns(d, "10 % of the values are missing"));
   assert_true(v->tmix.estimate > 12.0 && v->tmix.estimate < 28.0);
   for (int32_t i = 0; i < v->scale_count; i++) /* pairs with a gap do not count */
-    if (strcmp(v->scales[i].method, "pooled-lag1") == 0) assert_close(v->scales[i].estimate, 20.0, 0.1);
+    if (strcmp(v->scales[i].method, "pooled-lag1") == 0)
+      assert_close(v->scales[i].estimate, 20.0, 0.1);
   sr_dependence_free(&d);
   free(x);
   free(u);
@@ -364,8 +366,7 @@ static void test_advice(void **state) {
   assert_close(fabs(sr_dependence_get(c)->drift), 3.0 / sqrt(1.0 + 9.0 / 12.0), 0.15);
   assert_true(sr_dependence_get(b)->sample_condition < 1.0);
   const sr_dependence_view *v = sr_dependence_get(d);
-  assert_close(v->sample_condition,
-               5000.0 / (pow(v->tmix.estimate, 3.0) * log(5000.0)), 1e-12);
+  assert_close(v->sample_condition, 5000.0 / (pow(v->tmix.estimate, 3.0) * log(5000.0)), 1e-12);
   assert_close(v->block, 4.0 * v->tmix.estimate, 0.05 * v->block);
   assert_close(v->block * v->parts, 5000.0, 1e-9);
   sr_dependence_free(&a);

@@ -136,7 +136,8 @@ static void test_one_slow_coordinate(void **state) {
 
 /* ---- chains with an exact gap --------------------------------------------------------------- */
 
-/* Left with probabilities p and q: eigenvalue 1 - p - q. The reference counts transitions itself. */
+/* Left with probabilities p and q: eigenvalue 1 - p - q. The reference counts transitions itself.
+ */
 static void test_two_states(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
@@ -272,7 +273,8 @@ static void test_lags_reference(void **state) {
   }
   double expected = 0.0, least = 1e300; /* Geyer, straight from his definition */
   for (int32_t m = 0; 2 * m + 1 < lags.count && sr__lag_at(2 * m + 1) == 2 * m + 1; m++) {
-    double pair = sr__lags_correlation(&lags, 2 * m, -1) + sr__lags_correlation(&lags, 2 * m + 1, -1);
+    double pair =
+        sr__lags_correlation(&lags, 2 * m, -1) + sr__lags_correlation(&lags, 2 * m + 1, -1);
     if (pair <= 0.0) break;
     least = fmin(least, pair);
     expected += least;
@@ -313,11 +315,15 @@ static void test_symmetric_top(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_ar1),          cmocka_unit_test(test_coverage),
-      cmocka_unit_test(test_one_slow_coordinate), cmocka_unit_test(test_two_states),
-      cmocka_unit_test(test_ring),         cmocka_unit_test(test_hidden_chain),
-      cmocka_unit_test(test_fields),       cmocka_unit_test(test_lags_reference),
-      cmocka_unit_test(test_lag_grid),     cmocka_unit_test(test_symmetric_top)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_ar1),
+                                     cmocka_unit_test(test_coverage),
+                                     cmocka_unit_test(test_one_slow_coordinate),
+                                     cmocka_unit_test(test_two_states),
+                                     cmocka_unit_test(test_ring),
+                                     cmocka_unit_test(test_hidden_chain),
+                                     cmocka_unit_test(test_fields),
+                                     cmocka_unit_test(test_lags_reference),
+                                     cmocka_unit_test(test_lag_grid),
+                                     cmocka_unit_test(test_symmetric_top)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

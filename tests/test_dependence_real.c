@@ -1,7 +1,6 @@
 /* Real sets give sane answers, and the command prints what other programs rely on. */
-#include <math.h>
-
 #include <jansson.h>
+#include <math.h>
 
 #include "harness.h"
 
@@ -63,8 +62,9 @@ static void test_events(void **state) {
 
 static void test_keys(void **state) {
   (void)state;
-  static const char *const keys[] = {"n",       "d",       "classes", "tmix",  "iact",      "ess",
-                                     "politis_white", "lambda2", "parts",   "recommend", "warnings"};
+  static const char *const keys[] = {"n",     "d",         "classes",       "tmix",
+                                     "iact",  "ess",       "politis_white", "lambda2",
+                                     "parts", "recommend", "warnings"};
   char line[256], *out = NULL;
   snprintf(line, sizeof line, "simulate ar1 --n 3000 --tmix 10 --d 3 -o %s/a.csv", test_folder());
   assert_int_equal(test_command(line, NULL, NULL), 0);

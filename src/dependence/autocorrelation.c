@@ -111,7 +111,7 @@ double sr__lags_correlation(const sr__lags *lags, int32_t index, int32_t left_ou
 typedef struct curve {
   const sr__lags *lags;
   int32_t left_out;
-  int32_t index;       /* grid lag at or below the last lag asked for */
+  int32_t index; /* grid lag at or below the last lag asked for */
   double here, next;
 } curve;
 
@@ -135,7 +135,8 @@ static double curve_at(curve *c, int64_t lag) {
 /* Pairs rho(2m) + rho(2m + 1), kept positive and decreasing. A curve that rises again by more than
  * its noise (Bartlett's formula, four standard errors) comes back with a season: the sum ends at
  * the low before it. `limit` > 0 ends the sum at a given lag instead. */
-static sr__integrated integrate(const sr__lags *lags, int32_t left_out, int64_t limit, double rows) {
+static sr__integrated integrate(const sr__lags *lags, int32_t left_out, int64_t limit,
+                                double rows) {
   sr__integrated result = {.cut = 0, .period = NAN};
   int64_t last = sr__lag_at(lags->count - 1);
   double sum = 0.0, least = HUGE_VAL, squares = 0.0, sum_at_least = 0.0;
@@ -200,7 +201,8 @@ sr_status sr__lags_measure(sr_context *ctx, const sr__rows *rows, const sr__colu
   }
   if (!isnan(integrated->period)) {
     int32_t more = sr__lag_index_limit((int64_t)(2.5 * integrated->period));
-    if (more > lags->count) SR_TRY(extend_lags(ctx, rows, columns, lags, more < limit ? more : limit));
+    if (more > lags->count)
+      SR_TRY(extend_lags(ctx, rows, columns, lags, more < limit ? more : limit));
     integrated->period = find_period(lags, integrated->period);
   }
 cleanup:

@@ -17,8 +17,8 @@ typedef struct column_job {
   const int64_t *order;
   const column_source *source;
   sr__columns *columns;
-  int64_t *missing;  /* a column */
-  uint8_t *useless;  /* a column: 1 constant, 2 empty */
+  int64_t *missing; /* a column */
+  uint8_t *useless; /* a column: 1 constant, 2 empty */
 } column_job;
 
 static int by_float(const void *a, const void *b) {
@@ -80,7 +80,8 @@ static int standardise(float *x, int64_t n, bool scale, int64_t *missing) {
     if (!isnan(x[i])) square += ((double)x[i] - mean) * ((double)x[i] - mean);
   double factor = scale ? 1.0 / sqrt(square / (double)count) : 1.0;
   if (!isfinite(factor)) return 1;
-  for (int64_t i = 0; i < n; i++) x[i] = isnan(x[i]) ? NAN : (float)(((double)x[i] - mean) * factor);
+  for (int64_t i = 0; i < n; i++)
+    x[i] = isnan(x[i]) ? NAN : (float)(((double)x[i] - mean) * factor);
   return 0;
 }
 
@@ -141,8 +142,8 @@ cleanup:
   return status;
 }
 
-sr_status sr__columns_standardise(sr_context *ctx, const sr_table_view *table,
-                                  const int64_t *order, sr__columns *columns) {
+sr_status sr__columns_standardise(sr_context *ctx, const sr_table_view *table, const int64_t *order,
+                                  sr__columns *columns) {
   sr_status status = SR_OK;
   column_source *source = NULL;
   column_job job = {.table = table, .order = order, .columns = columns};

@@ -5,21 +5,21 @@
 #include "dependence.h"
 
 enum {
-  BLOCKS = 40,           /* regions around random nodes: the units of the jackknife */
+  BLOCKS = 40, /* regions around random nodes: the units of the jackknife */
   MOST_COLUMNS = 32,
-  MOST_STEPS = 256,      /* of the curve */
-  MOST_RINGS = 4096,     /* of the ring sizes */
-  LEAST_SOURCES = 4,     /* a block */
+  MOST_STEPS = 256,  /* of the curve */
+  MOST_RINGS = 4096, /* of the ring sizes */
+  LEAST_SOURCES = 4, /* a block */
   MOST_SOURCES = 100
 };
 static const double PRODUCTS = 1e8; /* about as many are formed for the curve ... */
 static const double VISITS = 2e7;   /* ... and so many nodes met for the ring sizes */
 
 typedef struct region {
-  double edge_product, edge_square;    /* over the arcs that leave its nodes */
-  double ring_product[MOST_STEPS];     /* over its sources, by distance */
+  double edge_product, edge_square; /* over the arcs that leave its nodes */
+  double ring_product[MOST_STEPS];  /* over its sources, by distance */
   double ring_square[MOST_STEPS];
-  double *ring_size;                   /* nodes at each distance, over its deep sources */
+  double *ring_size; /* nodes at each distance, over its deep sources */
   int64_t deep_sources;
 } region;
 
@@ -27,15 +27,15 @@ typedef struct correlogram_work {
   const sr_graph_view *graph;
   const sr__columns *columns;
   int64_t d;
-  float *value;        /* row-major copy: n x d */
-  int32_t *block;      /* region of each node */
-  int64_t *offset;     /* BLOCKS + 1: nodes by region ... */
+  float *value;    /* row-major copy: n x d */
+  int32_t *block;  /* region of each node */
+  int64_t *offset; /* BLOCKS + 1: nodes by region ... */
   int32_t *member;
   region *regions;
-  double *rings;       /* memory of ring_size */
+  double *rings; /* memory of ring_size */
   int32_t steps, ring_steps;
   int64_t sources, deep_sources; /* a block */
-  double columns_alike; /* sum of squared correlations of the columns / d^2: 1/d where unrelated */
+  double columns_alike;  /* sum of squared correlations of the columns / d^2: 1/d where unrelated */
   int32_t *mark, *queue; /* n a thread each */
   uint64_t seed;
 } correlogram_work;
@@ -96,7 +96,8 @@ static sr_status measure_edges(sr_context *ctx, void *data, int64_t b, int slot)
     int64_t node = w->member[m];
     int64_t begin = w->graph->offset[node], end = w->graph->offset[node + 1];
     r->edge_square += (double)(end - begin) * product(w, node, node);
-    for (int64_t a = begin; a < end; a++) r->edge_product += product(w, node, w->graph->neighbor[a]);
+    for (int64_t a = begin; a < end; a++)
+      r->edge_product += product(w, node, w->graph->neighbor[a]);
   }
   return sr__check_interrupt(ctx);
 }
@@ -115,8 +116,8 @@ static double edge_correlation(const correlogram_work *w, int left_out) {
 
 /* Breadth-first from one source: products to `steps`, ring sizes to `ring_steps` where `deep`.
  * Gives the number of nodes met. */
-static int64_t walk(const correlogram_work *w, int32_t source, bool deep, int32_t stamp, int32_t *mark,
-                    int32_t *queue, region *r) {
+static int64_t walk(const correlogram_work *w, int32_t source, bool deep, int32_t stamp,
+                    int32_t *mark, int32_t *queue, region *r) {
   const sr_graph_view *g = w->graph;
   int64_t head = 0, tail = 1;
   int32_t most = deep ? w->ring_steps : w->steps;
@@ -259,8 +260,8 @@ static void estimate_first(const correlogram_work *w, double z, sr__correlogram 
   double error = fmax(jackknife_error(leave_out), information_limit(w, rho)) * z / (1.0 - rho);
   double low = 1.0 - (1.0 - rho) * exp(error), high = 1.0 - (1.0 - rho) * exp(-error);
   out->range = (sr_scale){"range", range_of(rho), range_of(low), range_of(high)};
-  out->nodes = (sr_scale){"correlogram-first", exponential_nodes(w, rho),
-                          exponential_nodes(w, low), exponential_nodes(w, high)};
+  out->nodes = (sr_scale){"correlogram-first", exponential_nodes(w, rho), exponential_nodes(w, low),
+                          exponential_nodes(w, high)};
 }
 
 static sr_scale estimate_sum(const correlogram_work *w, double z, double range) {
@@ -268,8 +269,8 @@ static sr_scale estimate_sum(const correlogram_work *w, double z, double range) 
   for (int b = 0; b < BLOCKS; b++) leave_out[b] = log(measured_nodes(w, b, range));
   /* The size of the neighbourhood moves with the square of the range, and its tail is measured from
    * few sources: simulated fields scatter by two to three times the plain propagation of 2. */
-  double limit = 5.0 * information_limit(w, edge_correlation(w, -1)) /
-                 (1.0 - edge_correlation(w, -1));
+  double limit =
+      5.0 * information_limit(w, edge_correlation(w, -1)) / (1.0 - edge_correlation(w, -1));
   double error = z * fmax(jackknife_error(leave_out), limit);
   return (sr_scale){"correlogram-sum", estimate, fmax(1.0, estimate * exp(-error)),
                     estimate * exp(error)};

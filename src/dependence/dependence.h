@@ -20,24 +20,24 @@ typedef struct sr__piece {
 
 typedef struct sr__rows {
   int64_t n;
-  int64_t *order;      /* row of the table at each position */
-  int64_t cut;         /* first position of the second half */
+  int64_t *order; /* row of the table at each position */
+  int64_t cut;    /* first position of the second half */
   int64_t longest_run;
-  int32_t blocks;      /* even; the first half of them lies below the cut */
+  int32_t blocks; /* even; the first half of them lies below the cut */
   int64_t piece_count;
-  sr__piece *piece;    /* increasing */
+  sr__piece *piece; /* increasing */
   int64_t groups;
-  bool time_missing;   /* in some row */
+  bool time_missing;    /* in some row */
   bool time_disordered; /* it goes back somewhere inside a group */
-  bool time_irregular; /* steps of very different length */
+  bool time_irregular;  /* steps of very different length */
 } sr__rows;
 
 /* Standardised columns in position order: column j is value + j * n, 0 where missing. */
 typedef struct sr__columns {
   int64_t n, count;
   float *value;
-  uint8_t *present;    /* count * n flags, or NULL where nothing is missing */
-  int64_t *feature;    /* where the column comes from; -1 for a derived one */
+  uint8_t *present;                         /* count * n flags, or NULL where nothing is missing */
+  int64_t *feature;                         /* where the column comes from; -1 for a derived one */
   int64_t constant, empty, many_categories; /* features that were left out, and why */
   double missing_share;
 } sr__columns;
@@ -71,10 +71,10 @@ typedef struct sr__lags {
 } sr__lags;
 
 typedef struct sr__integrated {
-  double iact;         /* 1 + 2 sum rho_k, Geyer's initial monotone sequence */
-  int64_t cut;         /* first lag that is left out */
-  bool finished;       /* the sequence ended inside the lags there are */
-  double period;       /* where the correlation comes back after it had fallen; NaN */
+  double iact;   /* 1 + 2 sum rho_k, Geyer's initial monotone sequence */
+  int64_t cut;   /* first lag that is left out */
+  bool finished; /* the sequence ended inside the lags there are */
+  double period; /* where the correlation comes back after it had fallen; NaN */
 } sr__integrated;
 
 int64_t sr__lag_at(int32_t index);
@@ -99,7 +99,8 @@ SR_MUST_CHECK sr_status sr__politis_white_runs(sr_context *ctx, const float *cen
                                                sr_politis_white_form form,
                                                sr_politis_white *length);
 
-/* ---- the slow coordinate and its transition graph --------------------------------------------- */
+/* ---- the slow coordinate and its transition graph ---------------------------------------------
+ */
 
 /* `slow` holds n floats: the direction fitted on one half, applied to the other, standardised
  * there. *found is false where no direction could be fitted. */
@@ -110,12 +111,12 @@ typedef struct sr__transition {
   double lambda;       /* second eigenvalue at lag 1, noise floor removed */
   double spectrum[16]; /* second, third ... eigenvalue at lag 1, mean of the halves, as measured */
   int32_t spectrum_count;
-  int32_t cells;       /* of the finer half */
+  int32_t cells; /* of the finer half */
   bool connected;
   sr_scale scale;
   int32_t implied_count;
   double implied_lag[SR__MAX_IMPLIED], implied_timescale[SR__MAX_IMPLIED];
-  bool implied_bends;  /* implied timescales differ by more than noise: no one-step memory */
+  bool implied_bends; /* implied timescales differ by more than noise: no one-step memory */
 } sr__transition;
 
 /* `eigenvector` (n floats) gets the second eigenvector at each position. */
@@ -139,16 +140,16 @@ SR_MUST_CHECK sr_status sr__drift_measure(sr_context *ctx, const sr__columns *co
 /* ---- graphs ------------------------------------------------------------------------------- */
 
 typedef struct sr__correlogram {
-  int32_t count;        /* distances 0 .. count - 1 in steps */
-  double *correlation;  /* [count] */
-  double lambda;        /* correlation at one step */
-  double crossing;      /* distance at which the measured curve falls to 1/e */
-  sr_scale range;       /* steps, from the first step */
-  sr_scale nodes, sum;  /* correlated nodes: from the first step, and from the measured curve */
+  int32_t count;       /* distances 0 .. count - 1 in steps */
+  double *correlation; /* [count] */
+  double lambda;       /* correlation at one step */
+  double crossing;     /* distance at which the measured curve falls to 1/e */
+  sr_scale range;      /* steps, from the first step */
+  sr_scale nodes, sum; /* correlated nodes: from the first step, and from the measured curve */
 } sr__correlogram;
 SR_MUST_CHECK sr_status sr__correlogram_measure(sr_context *ctx, const sr_graph_view *graph,
-                                                const sr__columns *columns, double z,
-                                                uint64_t seed, sr__correlogram *correlogram);
+                                                const sr__columns *columns, double z, uint64_t seed,
+                                                sr__correlogram *correlogram);
 void sr__correlogram_free(sr_context *ctx, sr__correlogram *correlogram);
 
 /* ---- the object --------------------------------------------------------------------------- */

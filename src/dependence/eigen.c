@@ -14,9 +14,9 @@ sr_status sr__symmetric_top(sr_context *ctx, double *matrix, int32_t size, int32
   SR_NEW(ctx, iwork, iwork_size);
   SR_NEW(ctx, support, 2 * (int64_t)size);
   SR_NEW(ctx, z, vector ? (int64_t)size * count : 1);
-  lapack_int info = LAPACKE_dsyevr_work(
-      LAPACK_COL_MAJOR, vector ? 'V' : 'N', 'I', 'U', size, matrix, size, 0.0, 0.0,
-      size - count + 1, size, 0.0, &found, w, z, size, support, work, work_size, iwork, iwork_size);
+  lapack_int info = LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, vector ? 'V' : 'N', 'I', 'U', size,
+                                        matrix, size, 0.0, 0.0, size - count + 1, size, 0.0, &found,
+                                        w, z, size, support, work, work_size, iwork, iwork_size);
   if (info != 0 || found != count)
     SR_TRY(sr__fail(ctx, SR_ERROR_INTERNAL,
                     "LAPACK found %d of %d eigenvalues of a %d x %d matrix (info %d)", (int)found,

@@ -187,7 +187,8 @@ sr_status sr_dependence_estimate(sr_context *ctx, const sr_table *table,
   warn_labels(d, view);
   double z = interval_quantile(options->level);
   if (view->rows < LEAST_ROWS)
-    sr__dependence_warn(d, "%lld rows are too few to say anything about dependence; %d are the least",
+    sr__dependence_warn(d,
+                        "%lld rows are too few to say anything about dependence; %d are the least",
                         (long long)view->rows, LEAST_ROWS);
   else if (strcmp(d->graph, "time") == 0)
     SR_TRY(sr__estimate_time(ctx, view, z, d));

@@ -105,8 +105,7 @@ static void choose(sr_dependence *d, const time_work *w, double z) {
   sr_scale pooled = sr__lags_integrated_scale(&w->lags, &w->pooled, "pooled-geyer", z);
   sr_scale first = sr__lags_first(&w->lags, "pooled-lag1", z);
   sr_scale labels = sr__lags_integrated_scale(&w->label_lags, &w->label, "labels", z);
-  sr_scale residuals =
-      sr__lags_integrated_scale(&w->residual_lags, &w->residual, "residuals", z);
+  sr_scale residuals = sr__lags_integrated_scale(&w->residual_lags, &w->residual, "residuals", z);
   if (isfinite(graph.estimate)) sr__dependence_add(d, graph);
   if (isfinite(slow.estimate)) sr__dependence_add(d, slow);
   if (isfinite(pooled.estimate)) sr__dependence_add(d, pooled);
@@ -154,8 +153,10 @@ static void warn_rows(sr_dependence *d, const time_work *w) {
     sr__dependence_warn(d, "%lld rows are few: read the interval, not the estimate",
                         (long long)d->view.rows);
   if (w->columns.count > 0 && !isfinite(d->view.tmix.estimate))
-    sr__dependence_warn(d, "the runs are too short to measure dependence inside them (longest: "
-                        "%lld rows)", (long long)w->rows.longest_run);
+    sr__dependence_warn(d,
+                        "the runs are too short to measure dependence inside them (longest: "
+                        "%lld rows)",
+                        (long long)w->rows.longest_run);
   if (groups_differ(d, w))
     sr__dependence_warn(d,
                         "%.0f %% of the variance lies between the %lld groups: rows of one group "

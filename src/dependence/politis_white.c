@@ -4,13 +4,13 @@
 #include "dependence.h"
 
 typedef struct politis_white_work {
-  const float *x;      /* centred */
+  const float *x; /* centred */
   const sr__piece *piece;
   int64_t piece_count;
   int64_t n, run, cap; /* length of an insignificant run, largest lag */
   double band;
-  double *covariance;  /* cap + 1 */
-  bool *significant;   /* cap + 1 */
+  double *covariance; /* cap + 1 */
+  bool *significant;  /* cap + 1 */
 } politis_white_work;
 
 static sr_status check_series(sr_context *ctx, const float *series, int64_t n) {
@@ -29,8 +29,7 @@ static sr_status check_series(sr_context *ctx, const float *series, int64_t n) {
  * variance. */
 static bool is_significant(const politis_white_work *w, int64_t lag, sr_politis_white_form form) {
   double product = w->covariance[lag] * (double)w->n;
-  if (form == SR_POLITIS_WHITE_NP)
-    return fabs(w->covariance[lag]) >= w->band * w->covariance[0];
+  if (form == SR_POLITIS_WHITE_NP) return fabs(w->covariance[lag]) >= w->band * w->covariance[0];
   double total = w->covariance[0] * (double)w->n, head = 0.0, tail = 0.0;
   for (int64_t i = 0; i <= lag; i++) {
     head += (double)w->x[i] * (double)w->x[i];
@@ -60,8 +59,7 @@ static int64_t first_quiet_lag(const politis_white_work *w, sr_politis_white_for
     w->significant[lag] = is_significant(w, lag, form);
     quiet = lag >= first && !w->significant[lag] ? quiet + 1 : 0;
     /* The arch rule sees a run only once the lag after it exists below the cap. */
-    if (quiet == w->run && lag + (form == SR_POLITIS_WHITE_ARCH) <= w->cap)
-      return lag - w->run + 1;
+    if (quiet == w->run && lag + (form == SR_POLITIS_WHITE_ARCH) <= w->cap) return lag - w->run + 1;
   }
   return -1;
 }

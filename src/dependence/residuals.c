@@ -9,8 +9,7 @@ enum { MOST_COLUMNS = 64 };
 static void gram(const sr__columns *x, const sr__columns *y, int64_t d, double *a, double *b) {
   int64_t n = x->n;
   for (int64_t i = 0; i < d; i++) {
-    for (int64_t j = 0; j <= i; j++)
-      a[j * d + i] = sr__dot(x->value + i * n, x->value + j * n, n);
+    for (int64_t j = 0; j <= i; j++) a[j * d + i] = sr__dot(x->value + i * n, x->value + j * n, n);
     a[i * d + i] *= 1.001;
     for (int64_t c = 0; c < y->count; c++)
       b[c * d + i] = sr__dot(x->value + i * n, y->value + c * n, n);
@@ -25,9 +24,9 @@ sr_status sr__columns_residuals(sr_context *ctx, const sr__columns *features, sr
   SR_NEW(ctx, a, d * d);
   SR_NEW(ctx, b, d * labels->count);
   gram(features, labels, d, a, b);
-  lapack_int info = LAPACKE_dposv_work(LAPACK_COL_MAJOR, 'L', (lapack_int)d,
-                                       (lapack_int)labels->count, a, (lapack_int)d, b,
-                                       (lapack_int)d);
+  lapack_int info =
+      LAPACKE_dposv_work(LAPACK_COL_MAJOR, 'L', (lapack_int)d, (lapack_int)labels->count, a,
+                         (lapack_int)d, b, (lapack_int)d);
   if (info != 0) goto cleanup; /* not definite: the labels stay as they are */
   for (int64_t c = 0; c < labels->count; c++)
     for (int64_t j = 0; j < d; j++) {

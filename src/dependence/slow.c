@@ -16,7 +16,7 @@ typedef struct moments {
 typedef struct slow_job {
   const sr__rows *rows;
   const sr__columns *columns;
-  const int64_t *chosen;   /* columns that take part */
+  const int64_t *chosen; /* columns that take part */
   int64_t d;
   moments *block;          /* a block */
   double *scratch;         /* (TILE + 1) * d a thread */
@@ -212,7 +212,8 @@ static sr_status choose_columns(sr_context *ctx, const sr__rows *rows, const sr_
       const sr__piece *piece = rows->piece + p;
       int64_t end = piece->limit - 1 < piece->end ? piece->limit - 1 : piece->end;
       if (end > piece->start)
-        ranked[j].correlation += sr__dot(x + piece->start, x + piece->start + 1, end - piece->start);
+        ranked[j].correlation +=
+            sr__dot(x + piece->start, x + piece->start + 1, end - piece->start);
     }
   }
   qsort(ranked, (size_t)columns->count, sizeof *ranked, by_correlation);
@@ -262,8 +263,8 @@ sr_status sr__slow_coordinate(sr_context *ctx, const sr__rows *rows, const sr__c
   fix_signs(direction, d);
   job.direction = direction;
   SR_TRY(sr__parallel_for(ctx, rows->blocks, project_block, &job));
-  *found = standardise_half(slow, rows->cut) &&
-           standardise_half(slow + rows->cut, rows->n - rows->cut);
+  *found =
+      standardise_half(slow, rows->cut) && standardise_half(slow + rows->cut, rows->n - rows->cut);
 cleanup:
   sr__free(ctx, chosen);
   sr__free(ctx, memory);

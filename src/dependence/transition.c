@@ -9,16 +9,16 @@ enum { MANY_CELLS = 256, FEW_CELLS = 64, MANY_ROWS = 20000, ROWS_A_CELL = 16, SP
 typedef struct half_graph {
   int64_t start, end;
   int32_t cells;
-  double *weight;  /* cells x cells */
+  double *weight; /* cells x cells */
   double *degree;
-  double *value;   /* top eigenvalues */
-  double *vector;  /* top eigenvectors, cells each */
-  double pairs;    /* at the lag last counted */
+  double *value;  /* top eigenvalues */
+  double *vector; /* top eigenvectors, cells each */
+  double pairs;   /* at the lag last counted */
 } half_graph;
 
 typedef struct transition_work {
   const sr__rows *rows;
-  uint16_t *cell;  /* a position */
+  uint16_t *cell; /* a position */
   half_graph half[2];
 } transition_work;
 
@@ -227,8 +227,9 @@ cleanup:
   return status;
 }
 
-/* A one-step memory has the same implied timescale at every lag. Lags far beyond the longest timescale
- * seen so far say little; the tolerance is a factor 1.6, widened by the uncertainty of T. */
+/* A one-step memory has the same implied timescale at every lag. Lags far beyond the longest
+ * timescale seen so far say little; the tolerance is a factor 1.6, widened by the uncertainty of T.
+ */
 static bool timescales_bend(const sr__transition *t) {
   double width = log(t->scale.high / t->scale.low), longest = t->scale.estimate;
   for (int32_t i = 1; i < t->implied_count; i++) {
@@ -260,8 +261,8 @@ static void free_half(sr_context *ctx, half_graph *half) {
 }
 
 static void keep_spectrum(const transition_work *work, sr__transition *out) {
-  int32_t least = work->half[0].cells < work->half[1].cells ? work->half[0].cells
-                                                            : work->half[1].cells;
+  int32_t least =
+      work->half[0].cells < work->half[1].cells ? work->half[0].cells : work->half[1].cells;
   out->spectrum_count = least - 1 < SPECTRUM ? least - 1 : SPECTRUM;
   for (int32_t k = 0; k < out->spectrum_count; k++)
     out->spectrum[k] = halves_mean(work, work->half[0].value[k + 1], work->half[1].value[k + 1]);
@@ -282,9 +283,8 @@ static void estimate_gap(const transition_work *work, const float *eigenvector, 
 sr_status sr__transition_estimate(sr_context *ctx, const sr__rows *rows, const float *slow,
                                   double z, sr__transition *transition, float *eigenvector) {
   sr_status status = SR_OK;
-  transition_work work = {.rows = rows,
-                          .half = {{.start = 0, .end = rows->cut},
-                                   {.start = rows->cut, .end = rows->n}}};
+  transition_work work = {
+      .rows = rows, .half = {{.start = 0, .end = rows->cut}, {.start = rows->cut, .end = rows->n}}};
   *transition = (sr__transition){.lambda = NAN, .scale = {"slow-graph", NAN, NAN, NAN}};
   SR_NEW(ctx, work.cell, rows->n);
   for (int h = 0; h < 2; h++) {
@@ -295,8 +295,8 @@ sr_status sr__transition_estimate(sr_context *ctx, const sr__rows *rows, const f
     if (!(work.half[h].pairs > 0.0)) goto cleanup;
     spread_eigenvector(&work, &work.half[h], eigenvector);
   }
-  transition->cells = work.half[0].cells > work.half[1].cells ? work.half[0].cells
-                                                              : work.half[1].cells;
+  transition->cells =
+      work.half[0].cells > work.half[1].cells ? work.half[0].cells : work.half[1].cells;
   keep_spectrum(&work, transition);
   estimate_gap(&work, eigenvector, z, transition);
   if (!transition->connected) goto cleanup;
