@@ -1,19 +1,19 @@
-/* How good the chosen plan is on witnesses whose Bayes rule is known: excess risk of every candidate
- * and of the choice among them, over the grid d x noise x T.
+/* How good the chosen plan is on witnesses whose Bayes rule is known: excess risk of every
+ * candidate and of the choice among them, over the grid d x noise x T.
  *
- *   bench_auto_witness [first_seed seeds n threads d [detail]]
+ *   bench_auto_witness [first_seed seeds n threads first_cell cells [detail]]
  *
- * One line a cell, of all d or (d > 0) of one; with `detail` also one line a seed and candidate. The ensemble that auto trains is
- * the chosen candidate's with the same seed, so it is fitted once. */
+ * One line a cell (there are 18, all by default); with `detail` also one line a seed and candidate
+ * as soon as it is known, seeds outermost. The ensemble that auto trains is the chosen candidate's
+ * with the same seed, so it is fitted once. */
 #include <math.h>
+#include <specroute/specroute.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <specroute/specroute.h>
-
 #include "bench.h"
 
-enum { MOST = 16, TEST_ROWS = 10000 };
+enum { MOST = 16, TEST_ROWS = 10000, CELLS = 18 };
 
 typedef struct cell {
   int32_t d;
@@ -46,9 +46,10 @@ static double excess_risk(sr_context *ctx, const sr_ensemble *ensemble, const sr
 }
 
 /* The candidate as a plan of its own. */
-static double candidate_excess(sr_context *ctx, const sr_table *train, const sr_structure *structure,
-                               const sr_candidate *candidate, uint64_t seed, const sr_table *test,
-                               const double *contrast, double *seconds) {
+static double candidate_excess(sr_context *ctx, const sr_table *train,
+                               const sr_structure *structure, const sr_candidate *candidate,
+                               uint64_t seed, const sr_table *test, const double *contrast,
+                               double *seconds) {
   sr_plan_options plan_options;
   sr_plan_options_init(&plan_options);
   plan_options.name = candidate->name;
@@ -105,21 +106,23 @@ static void run_seed(sr_context *ctx, const cell *c, int64_t n, uint64_t seed, i
   result->choose_seconds += sr_ensemble_get(ensemble)->seconds_choose;
   for (int32_t k = 0; k < choice->candidate_count; k++) {
     const sr_candidate *candidate = &choice->candidates[k];
-    double seconds, excess = candidate_excess(ctx, train, structure, candidate, seed, test,
-                                              contrast, &seconds);
+    double seconds,
+        excess = candidate_excess(ctx, train, structure, candidate, seed, test, contrast, &seconds);
     memcpy(result->label[k], candidate->label, sizeof result->label[k]);
     result->sum[k] += excess;
     result->square[k] += excess * excess;
     if (k == 0) result->uniform_seconds += seconds;
     if (k == choice->chosen) result->chosen_sum += excess;
     if (detail)
-      printf("{\"seed\": %llu, \"d\": %d, \"noise\": \"%s\", \"tmix\": %g, \"candidate\": \"%s\", "
-             "\"index\": %d, \"excess\": %.6f, \"error\": %.6f, \"difference\": %.6f, \"se\": %.6f, "
-             "\"members\": %d, \"chosen\": %d, \"fallback\": %d, \"t_hat\": %.3g}\n",
-             (unsigned long long)seed, c->d, c->noise == SR_NOISE_AR ? "ar" : "iid", c->tmix,
-             candidate->label, k, excess, candidate->error, candidate->difference,
-             candidate->difference_se, candidate->members, k == choice->chosen,
-             k == choice->fallback, sr_ensemble_get(ensemble)->tmix);
+      printf(
+          "{\"seed\": %llu, \"d\": %d, \"noise\": \"%s\", \"tmix\": %g, \"candidate\": \"%s\", "
+          "\"index\": %d, \"excess\": %.6f, \"error\": %.6f, \"difference\": %.6f, \"se\": %.6f, "
+          "\"members\": %d, \"chosen\": %d, \"fallback\": %d, \"t_hat\": %.3g}\n",
+          (unsigned long long)seed, c->d, c->noise == SR_NOISE_AR ? "ar" : "iid", c->tmix,
+          candidate->label, k, excess, candidate->error, candidate->difference,
+          candidate->difference_se, candidate->members, k == choice->chosen, k == choice->fallback,
+          sr_ensemble_get(ensemble)->tmix);
+    fflush(stdout);
   }
   sr_structure_free(&structure);
   sr_ensemble_free(&ensemble);
@@ -134,15 +137,16 @@ static void print_cell(const cell *c, int64_t n, int seeds, int threads, const c
   double uniform = r->sum[0] / seeds;
   double variance = r->square[0] / seeds - uniform * uniform;
   double se = seeds > 1 ? sqrt(variance / (seeds - 1)) : NAN;
-  printf("{\"bench\": \"auto_witness\", \"n\": %lld, \"d\": %d, \"noise\": \"%s\", \"tmix\": %g, "
-         "\"seeds\": %d, \"threads\": %d, \"auto\": %.5f, \"uniform\": %.5f, \"uniform_se\": %.5f, "
-         "\"best\": \"%s\", \"best_excess\": %.5f, \"ratio_to_best\": %.4f, "
-         "\"worse_than_uniform\": %s, \"choice_cost\": %.3f, \"choose_over_fit_seconds\": %.3f, "
-         "\"excess\": {",
-         (long long)n, c->d, c->noise == SR_NOISE_AR ? "ar" : "iid", c->tmix, seeds, threads,
-         r->chosen_sum / seeds, uniform, se, r->label[best], r->sum[best] / seeds,
-         r->chosen_sum / r->sum[best], r->chosen_sum / seeds > uniform + se ? "true" : "false",
-         r->choice_cost / seeds, r->choose_seconds / r->uniform_seconds);
+  printf(
+      "{\"bench\": \"auto_witness\", \"n\": %lld, \"d\": %d, \"noise\": \"%s\", \"tmix\": %g, "
+      "\"seeds\": %d, \"threads\": %d, \"auto\": %.5f, \"uniform\": %.5f, \"uniform_se\": %.5f, "
+      "\"best\": \"%s\", \"best_excess\": %.5f, \"ratio_to_best\": %.4f, "
+      "\"worse_than_uniform\": %s, \"choice_cost\": %.3f, \"choose_over_fit_seconds\": %.3f, "
+      "\"excess\": {",
+      (long long)n, c->d, c->noise == SR_NOISE_AR ? "ar" : "iid", c->tmix, seeds, threads,
+      r->chosen_sum / seeds, uniform, se, r->label[best], r->sum[best] / seeds,
+      r->chosen_sum / r->sum[best], r->chosen_sum / seeds > uniform + se ? "true" : "false",
+      r->choice_cost / seeds, r->choose_seconds / r->uniform_seconds);
   for (int32_t k = 0; k < r->candidates; k++)
     printf("%s\"%s\": %.5f", k ? ", " : "", r->label[k], r->sum[k] / seeds);
   printf("}, \"chosen\": {");
@@ -155,6 +159,14 @@ static void print_cell(const cell *c, int64_t n, int seeds, int threads, const c
   fflush(stdout);
 }
 
+static cell cell_at(int index) {
+  static const int32_t d[] = {2, 5, 10};
+  static const double tmix[] = {10, 50, 200};
+  int k = index / 6;
+  return (cell){d[k], tmix[index % 3], k == 2 ? 0.3 : 1.0,
+                index / 3 % 2 ? SR_NOISE_AR : SR_NOISE_IID};
+}
+
 int main(int count, char **arguments) {
   uint64_t first_seed = count > 1 ? strtoull(arguments[1], NULL, 10) : 1;
   int seeds = count > 2 ? atoi(arguments[2]) : 20;
@@ -164,20 +176,18 @@ int main(int count, char **arguments) {
   context_options.threads = count > 4 ? atoi(arguments[4]) : 1;
   sr_context *ctx = NULL;
   if (sr_context_new(&context_options, &ctx) != SR_OK) return 1;
-  const int32_t d[] = {2, 5, 10};
-  const double tmix[] = {10, 50, 200};
-  int only = count > 5 ? atoi(arguments[5]) : 0;
-  for (int k = 0; k < 3; k++) {
-    if (only && d[k] != only) continue;
-    for (int noise = 0; noise < 2; noise++) {
-      for (int t = 0; t < 3; t++) {
-        cell c = {d[k], tmix[t], d[k] == 10 ? 0.3 : 1.0, noise ? SR_NOISE_AR : SR_NOISE_IID};
-        cell_result result = {0};
-        for (int s = 0; s < seeds; s++)
-          run_seed(ctx, &c, n, first_seed + (uint64_t)s, count > 6, &result);
-        print_cell(&c, n, seeds, context_options.threads, &result);
-      }
+  int first_cell = count > 5 ? atoi(arguments[5]) : 0,
+      cells = count > 6 ? atoi(arguments[6]) : CELLS;
+  if (first_cell < 0 || cells < 0 || first_cell + cells > CELLS) return 2;
+  static cell_result result[CELLS];
+  for (int s = 0; s < seeds; s++)
+    for (int k = first_cell; k < first_cell + cells; k++) {
+      cell c = cell_at(k);
+      run_seed(ctx, &c, n, first_seed + (uint64_t)s, count > 7, &result[k]);
     }
+  for (int k = first_cell; k < first_cell + cells; k++) {
+    cell c = cell_at(k);
+    print_cell(&c, n, seeds, context_options.threads, &result[k]);
   }
   sr_context_free(&ctx);
   return 0;

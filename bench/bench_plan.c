@@ -2,12 +2,11 @@
  *
  *   bench_plan [rows members repeats]      needs /opt/peers/bin/python or PEER_PYTHON for the peers
  *
- * "write indices" copies members x rows 32-bit indices out of a table in the cache's reach: the least that
- * any program does that hands out bags as index lists. */
+ * "write indices" copies members x rows 32-bit indices out of a table in the cache's reach: the
+ * least that any program does that hands out bags as index lists. */
+#include <specroute/specroute.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <specroute/specroute.h>
 
 #include "bench.h"
 
@@ -46,7 +45,8 @@ static double peer_seconds(const char *setup, const char *statement, int64_t n, 
   char line[1024], text[64];
   snprintf(line, sizeof line,
            "%s -c \"import time, numpy as np\nn, m = %lld, %d\nrng = np.random.default_rng(1)\n%s\n"
-           "t = time.perf_counter()\nfor _ in range(m): %s\nprint(time.perf_counter() - t)\" 2>/dev/null",
+           "t = time.perf_counter()\nfor _ in range(m): %s\nprint(time.perf_counter() - t)\" "
+           "2>/dev/null",
            python, (long long)n, members, setup, statement);
   FILE *pipe = popen(line, "r");
   double seconds = pipe && fgets(text, sizeof text, pipe) ? atof(text) : -1.0;
@@ -71,24 +71,29 @@ int main(int count, char **arguments) {
   must(j.ctx, sr_parts_new(j.ctx, j.n, label, NULL, &parts));
   double writing = bench_best(write_indices, &j, repeats);
   double randint = peer_seconds("", "rng.integers(0, n, n, dtype=np.int32)", j.n, j.members);
-  double counted = peer_seconds("", "np.bincount(rng.integers(0, n, n, dtype=np.int32), minlength=n)",
-                                j.n, j.members);
-  double circular = peer_seconds("b = int(round(n ** (1/3)))\nstep = np.arange(b)",
-                                 "((rng.integers(0, n, -(-n // b))[:, None] + step) % n).ravel()[:n]",
-                                 j.n, j.members);
+  double counted = peer_seconds(
+      "", "np.bincount(rng.integers(0, n, n, dtype=np.int32), minlength=n)", j.n, j.members);
+  double circular = peer_seconds(
+      "b = int(round(n ** (1/3)))\nstep = np.arange(b)",
+      "((rng.integers(0, n, -(-n // b))[:, None] + step) % n).ravel()[:n]", j.n, j.members);
   double stationary = peer_seconds(
-      "from arch.bootstrap import StationaryBootstrap\nbs = StationaryBootstrap(n ** (1/3), np.arange(n), seed=1)",
+      "from arch.bootstrap import StationaryBootstrap\nbs = StationaryBootstrap(n ** (1/3), "
+      "np.arange(n), seed=1)",
       "bs.update_indices()", j.n, j.members);
   const struct {
     const char *name, *peer;
     double seconds;
-  } cases[] = {{"uniform", "write indices", writing},   {"uniform", "numpy integers", randint},
+  } cases[] = {{"uniform", "write indices", writing},
+               {"uniform", "numpy integers", randint},
                {"uniform", "numpy integers + bincount", counted},
-               {"uniform-nm", "write indices", writing}, {"circular", "write indices", writing},
+               {"uniform-nm", "write indices", writing},
+               {"circular", "write indices", writing},
                {"circular", "numpy circular blocks", circular},
                {"stationary", "arch StationaryBootstrap", stationary},
-               {"moving", "write indices", writing},     {"lag-thin", "write indices", writing},
-               {"spectral", "write indices", writing},   {"routed", "write indices", writing}};
+               {"moving", "write indices", writing},
+               {"lag-thin", "write indices", writing},
+               {"spectral", "write indices", writing},
+               {"routed", "write indices", writing}};
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     sr_plan_input input = {.rows = j.n, .parts = parts, .tmix = 50, .block = 500};
     sr_plan_options plan_options;

@@ -6,11 +6,15 @@
 enum { MOST_PLANS = 32, MOST_LEARNERS = 8 };
 
 static const cli_option options[] = {
-    {"plans", 'p', CLI_LIST, "PLAN,...", "uniform,uniform-nm,routed,spectral,auto", NULL, 0, 0, "plans to compare; routed:F:G names its shares"},
-    {"learners", 'l', CLI_LIST, "LEARNER,...", "tree", NULL, 0, 0, "learners to compare: tree, ridge"},
-    {"folds", 0, CLI_INTEGER, "K", "5", NULL, 2, 100000, "folds of whole blocks, or of whole groups where a group column is given"},
+    {"plans", 'p', CLI_LIST, "PLAN,...", "uniform,uniform-nm,routed,spectral,auto", NULL, 0, 0,
+     "plans to compare; routed:F:G names its shares"},
+    {"learners", 'l', CLI_LIST, "LEARNER,...", "tree", NULL, 0, 0,
+     "learners to compare: tree, ridge"},
+    {"folds", 0, CLI_INTEGER, "K", "5", NULL, 2, 100000,
+     "folds of whole blocks, or of whole groups where a group column is given"},
     {"leave-group-out", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, "one group a fold"},
-    {"buffer", 0, CLI_INTEGER, "ROWS", NULL, NULL, 0, 1e9, "rows or graph steps kept free around a held-out block (default T in a series)"},
+    {"buffer", 0, CLI_INTEGER, "ROWS", NULL, NULL, 0, 1e9,
+     "rows or graph steps kept free around a held-out block (default T in a series)"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
 typedef struct compare_lists {
@@ -81,12 +85,12 @@ static json_t *comparison_json(const sr_comparison_view *view) {
   for (int32_t t = 0; t < view->test_count; t++) {
     const sr_compare_test *test = &view->tests[t];
     json_array_append_new(
-        tests, json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o}", "first", view->rows[test->first].label,
-                         "first_learner", view->rows[test->first].learner, "second",
-                         view->rows[test->second].label, "second_learner",
-                         view->rows[test->second].learner, "difference",
-                         cli_json_real(test->difference), "p", cli_json_real(test->p), "p_holm",
-                         cli_json_real(test->p_holm)));
+        tests,
+        json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o}", "first", view->rows[test->first].label,
+                  "first_learner", view->rows[test->first].learner, "second",
+                  view->rows[test->second].label, "second_learner",
+                  view->rows[test->second].learner, "difference", cli_json_real(test->difference),
+                  "p", cli_json_real(test->p), "p_holm", cli_json_real(test->p_holm)));
   }
   return json_pack("{s:o,s:o,s:{s:s,s:s},s:s,s:i,s:i,s:I}", "rows", rows, "wilcoxon", tests, "best",
                    "plan", view->rows[view->best].label, "learner", view->rows[view->best].learner,
@@ -114,7 +118,8 @@ static int run_compare(cli_run *run) {
     o.learner_count = lists.learners;
     o.learners = lists.learner;
     o.leave_group_out = cli_flag(run, "leave-group-out");
-    o.folds = o.leave_group_out && !cli_given(run, "folds") ? 0 : (int32_t)cli_integer(run, "folds");
+    o.folds =
+        o.leave_group_out && !cli_given(run, "folds") ? 0 : (int32_t)cli_integer(run, "folds");
     if (cli_given(run, "buffer")) o.buffer = cli_integer(run, "buffer");
     o.vote = cli_read_vote(run);
     o.seed = run->seed;
@@ -138,8 +143,10 @@ const cli_command cli_compare = {
     .most = 1,
     .help = "error of plans and learners on held-out blocks or groups, with paired tests",
     .description =
-        "Every plan and learner is trained on the same folds and judged on whole blocks (or groups)\n"
-        "that it never saw. The best is tested against each other one by Wilcoxon's signed ranks over\n"
+        "Every plan and learner is trained on the same folds and judged on whole blocks (or "
+        "groups)\n"
+        "that it never saw. The best is tested against each other one by Wilcoxon's signed ranks "
+        "over\n"
         "the blocks, corrected by Holm. auto chooses anew inside every fold.",
     .groups = {options, cli_scheme_options, cli_structure_options, cli_learner_options,
                cli_column_options, cli_graph_options},

@@ -4,8 +4,11 @@
 #include "plan_options.h"
 
 static const cli_option options[] = {
-    {"output", 'o', CLI_PATH, "BAGS", NULL, NULL, 0, 0, "where to write the bags: .npy (members x rows, counts) or .csv (member,row,count from 0)"},
-    {"plan", 'p', CLI_TEXT, "PLAN", "routed", NULL, 0, 0, "uniform, uniform-nm, lag-thin, tmix-thin, stationary, circular, moving, burn-in, oracle-block, auto-block, spectral, routed or bags"},
+    {"output", 'o', CLI_PATH, "BAGS", NULL, NULL, 0, 0,
+     "where to write the bags: .npy (members x rows, counts) or .csv (member,row,count from 0)"},
+    {"plan", 'p', CLI_TEXT, "PLAN", "routed", NULL, 0, 0,
+     "uniform, uniform-nm, lag-thin, tmix-thin, stationary, circular, moving, burn-in, "
+     "oracle-block, auto-block, spectral, routed or bags"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
 static int finish(cli_run *run, const sr_structure *structure, const sr_plan *plan,
@@ -15,8 +18,7 @@ static int finish(cli_run *run, const sr_structure *structure, const sr_plan *pl
   cli_say(run, "plan      ");
   cli_say_plan(run, info.name, info.parameter_count, info.parameters);
   cli_say(run, "\nbags      %d of %lld to %lld rows (mean %.1f) out of %lld\n", info.members,
-          (long long)sizes->smallest, (long long)sizes->largest, sizes->mean,
-          (long long)info.rows);
+          (long long)sizes->smallest, (long long)sizes->largest, sizes->mean, (long long)info.rows);
   cli_say(run, "written   %s\n", cli_text(run, "output"));
   return cli_finish(
       run, json_pack("{s:o,s:i,s:{s:I,s:o,s:I},s:i,s:I,s:o}", "plan",
@@ -31,8 +33,9 @@ static int run_plan(cli_run *run) {
   const char *path = cli_text(run, "output");
   if (!path) return cli_complain(run, CLI_USAGE, "plan needs -o BAGS.npy or -o BAGS.csv");
   if (strcmp(cli_text(run, "plan"), "auto") == 0)
-    return cli_complain(run, CLI_USAGE,
-                        "auto is chosen by training; run train --plan auto and give the plan it names");
+    return cli_complain(
+        run, CLI_USAGE,
+        "auto is chosen by training; run train --plan auto and give the plan it names");
   sr_table *table = NULL;
   sr_structure *structure = NULL;
   sr_plan *plan = NULL;

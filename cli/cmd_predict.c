@@ -5,7 +5,8 @@
 #include "model_page.h"
 
 static const cli_option options[] = {
-    {"output", 'o', CLI_PATH, "OUT", "-", NULL, 0, 0, "csv file for the classes; - is standard output"},
+    {"output", 'o', CLI_PATH, "OUT", "-", NULL, 0, 0,
+     "csv file for the classes; - is standard output"},
     {"proba", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, "also write each class's share of the vote"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
@@ -34,8 +35,8 @@ static double error_of(const sr_ensemble *ensemble, const sr_table *table, const
   for (int64_t i = 0; view->label && i < view->rows; i++) {
     if (view->label[i] < 0) continue;
     judged++;
-    wrong += vote[i] < 0 ||
-             strcmp(classes.names[vote[i]], view->classes.names[view->label[i]]) != 0;
+    wrong +=
+        vote[i] < 0 || strcmp(classes.names[vote[i]], view->classes.names[view->label[i]]) != 0;
   }
   return judged ? (double)wrong / (double)judged : -1.0;
 }
@@ -65,11 +66,12 @@ static int predict(cli_run *run, const sr_ensemble *ensemble, const sr_table *ta
   if (status != SR_OK) return cli_fail(run, status);
   if (!to_stdout) {
     cli_say(run, "%s: %lld rows in %.2f s", path, (long long)rows, seconds);
-    if (error >= 0.0) cli_say(run, ", error %.4f (too good where the model was trained on these rows)", error);
+    if (error >= 0.0)
+      cli_say(run, ", error %.4f (too good where the model was trained on these rows)", error);
     cli_say(run, "\n");
   }
-  json_t *result = json_pack("{s:I,s:o}", "rows", (json_int_t)rows, "seconds",
-                             cli_json_real(seconds));
+  json_t *result =
+      json_pack("{s:I,s:o}", "rows", (json_int_t)rows, "seconds", cli_json_real(seconds));
   if (error >= 0.0) json_object_set_new(result, "error", json_real(error));
   return cli_finish(run, result);
 }
@@ -100,7 +102,8 @@ const cli_command cli_predict = {
     .most = 2,
     .help = "classes of new rows by a trained model; without FILE, what the model is",
     .description =
-        "Columns are found by the names they had in training; others are passed over. Where FILE has\n"
+        "Columns are found by the names they had in training; others are passed over. Where FILE "
+        "has\n"
         "the class column, the error is told as well. With MODEL alone the model describes itself\n"
         "(--json: all that is recorded about it).",
     .groups = {options, cli_column_options},

@@ -5,13 +5,20 @@
 
 static const cli_option options[] = {
     {"output", 'o', CLI_PATH, "MODEL", NULL, NULL, 0, 0, "where to write the model"},
-    {"plan", 'p', CLI_TEXT, "PLAN", "auto", NULL, 0, 0, "auto, uniform, uniform-nm, lag-thin, tmix-thin, stationary, circular, moving, burn-in, oracle-block, auto-block, spectral, routed or bags"},
+    {"plan", 'p', CLI_TEXT, "PLAN", "auto", NULL, 0, 0,
+     "auto, uniform, uniform-nm, lag-thin, tmix-thin, stationary, circular, moving, burn-in, "
+     "oracle-block, auto-block, spectral, routed or bags"},
     {"learner", 'l', CLI_TEXT, "LEARNER", "tree", NULL, 0, 0, "tree or ridge"},
-    {"folds", 0, CLI_INTEGER, "K", "5", NULL, 2, 1000, "folds of the honest error where a plan leaves no part out"},
-    {"buffer", 0, CLI_INTEGER, "ROWS", NULL, NULL, 0, 1e9, "rows or graph steps kept free around what is held out (default T in a series)"},
-    {"report", 0, CLI_PATH, "FILE", NULL, NULL, 0, 0, "also write a page with pictures: .html or .md"},
-    {"no-evaluation", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, "only fit: no error, covariance or importance"},
-    {"no-importance", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, "do not measure the importance of features"},
+    {"folds", 0, CLI_INTEGER, "K", "5", NULL, 2, 1000,
+     "folds of the honest error where a plan leaves no part out"},
+    {"buffer", 0, CLI_INTEGER, "ROWS", NULL, NULL, 0, 1e9,
+     "rows or graph steps kept free around what is held out (default T in a series)"},
+    {"report", 0, CLI_PATH, "FILE", NULL, NULL, 0, 0,
+     "also write a page with pictures: .html or .md"},
+    {"no-evaluation", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0,
+     "only fit: no error, covariance or importance"},
+    {"no-importance", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0,
+     "do not measure the importance of features"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
 static sr_train_options read_options(cli_run *run, const sr_table *table) {
@@ -35,16 +42,17 @@ static int finish(cli_run *run, const sr_ensemble *ensemble, double read, double
   const sr_ensemble_view *view = sr_ensemble_get(ensemble);
   double fit = view->seconds_structure + view->seconds_choose + view->seconds_fit;
   cli_say_model(run, ensemble);
-  cli_say(run, "time      read %.2f s, structure %.2f s, choice %.2f s, fit %.2f s, evaluation %.2f s,"
-          " total %.2f s\n", read, view->seconds_structure, view->seconds_choose, view->seconds_fit,
+  cli_say(run,
+          "time      read %.2f s, structure %.2f s, choice %.2f s, fit %.2f s, evaluation %.2f s,"
+          " total %.2f s\n",
+          read, view->seconds_structure, view->seconds_choose, view->seconds_fit,
           view->seconds_evaluate, total);
   cli_say(run, "written   %s\n", cli_text(run, "output"));
   json_t *result = cli_model_json(ensemble);
-  json_object_set_new(result, "seconds",
-                      json_pack("{s:o,s:o,s:o,s:o}", "read", cli_json_real(read), "fit",
-                                cli_json_real(fit), "evaluate",
-                                cli_json_real(view->seconds_evaluate), "total",
-                                cli_json_real(total)));
+  json_object_set_new(
+      result, "seconds",
+      json_pack("{s:o,s:o,s:o,s:o}", "read", cli_json_real(read), "fit", cli_json_real(fit),
+                "evaluate", cli_json_real(view->seconds_evaluate), "total", cli_json_real(total)));
   json_object_set_new(result, "model", json_string(cli_text(run, "output")));
   return cli_finish(run, result);
 }
@@ -66,8 +74,8 @@ static int run_train(cli_run *run) {
   if (status == SR_OK) status = sr_ensemble_save(run->ctx, ensemble, cli_text(run, "output"));
   if (status == SR_OK && cli_given(run, "report"))
     status = train_write_page(run, table, ensemble, cli_text(run, "report"));
-  int code = status == SR_OK ? finish(run, ensemble, read, cli_seconds() - start)
-                             : cli_fail(run, status);
+  int code =
+      status == SR_OK ? finish(run, ensemble, read, cli_seconds() - start) : cli_fail(run, status);
   sr_ensemble_free(&ensemble);
   sr_table_free(&table);
   return code;
@@ -80,8 +88,10 @@ const cli_command cli_train = {
     .most = 1,
     .help = "fit a voting ensemble and say what its error will be on new parts",
     .description =
-        "Finds how far dependence reaches, cuts the rows into parts (or takes the groups), chooses how\n"
-        "members get their rows, fits them and judges every row by members that saw nothing of its\n"
+        "Finds how far dependence reaches, cuts the rows into parts (or takes the groups), chooses "
+        "how\n"
+        "members get their rows, fits them and judges every row by members that saw nothing of "
+        "its\n"
         "part. Ends with a page: plan and why, honest and naive error, covariance, features, time.",
     .groups = {options, cli_scheme_options, cli_structure_options, cli_learner_options,
                cli_column_options, cli_graph_options},

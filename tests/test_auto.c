@@ -23,8 +23,8 @@ static sr_train_options auto_options(int32_t members) {
   return options;
 }
 
-/* Noisy labels and two features: full bootstraps of trees with leaves of one row copy the noise, and
- * every smaller bag is far better. */
+/* Noisy labels and two features: full bootstraps of trees with leaves of one row copy the noise,
+ * and every smaller bag is far better. */
 static void noise_makes_it_leave_the_full_bootstrap(void **state) {
   (void)state;
   sr_context *ctx = test_context(2);
@@ -144,8 +144,8 @@ static void rows_tests_and_blocks_agree(void **state) {
       x[b] = view->block_error[test->first * view->blocks + b];
       y[b] = view->block_error[test->second * view->blocks + b];
     }
-    assert_ok(ctx, sr_wilcoxon_test(ctx, view->blocks, x, y, SR_ZERO_WILCOX, SR_TAIL_AUTO,
-                                    &expected));
+    assert_ok(ctx,
+              sr_wilcoxon_test(ctx, view->blocks, x, y, SR_ZERO_WILCOX, SR_TAIL_AUTO, &expected));
     assert_close(test->p, expected.p, 1e-12);
     assert_true(test->p_holm >= test->p);
   }
@@ -154,8 +154,8 @@ static void rows_tests_and_blocks_agree(void **state) {
   sr_context_free(&ctx);
 }
 
-/* Each group has its own answer, so whole groups held out leave nothing to know: the error is that of
- * guessing, while a comparison by blocks of the same rows would see every group. */
+/* Each group has its own answer, so whole groups held out leave nothing to know: the error is that
+ * of guessing, while a comparison by blocks of the same rows would see every group. */
 static void groups_are_held_out_whole(void **state) {
   (void)state;
   enum { ROWS = 400, GROUPS = 20 };
@@ -173,8 +173,13 @@ static void groups_are_held_out_whole(void **state) {
     x[i] = (float)(group[i] * 7 % GROUPS);
     label[i] = ((int)x[i] + (int)x[i] / 2) % 2;
   }
-  sr_table_view view = {.rows = ROWS, .features = 1, .x = x, .label = label,
-                        .classes = {2, class_names}, .group = group, .groups = {GROUPS, group_names}};
+  sr_table_view view = {.rows = ROWS,
+                        .features = 1,
+                        .x = x,
+                        .label = label,
+                        .classes = {2, class_names},
+                        .group = group,
+                        .groups = {GROUPS, group_names}};
   sr_table *table = NULL;
   assert_ok(ctx, sr_table_new(ctx, &view, &table));
   sr_plan_options plan;

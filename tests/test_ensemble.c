@@ -202,8 +202,13 @@ static void categories_are_found_by_name(void **state) {
     z[i] = code[(int)x[i]];
   }
   sr_dictionary old_categories = {3, colours}, new_categories = {4, shuffled};
-  sr_table_view view = {.rows = N, .features = 1, .x = x, .feature_names = names,
-                        .categories = &old_categories, .label = label, .classes = {2, class_names}};
+  sr_table_view view = {.rows = N,
+                        .features = 1,
+                        .x = x,
+                        .feature_names = names,
+                        .categories = &old_categories,
+                        .label = label,
+                        .classes = {2, class_names}};
   sr_table *train = NULL, *test = NULL;
   assert_ok(f->ctx, sr_table_new(f->ctx, &view, &train));
   view.x = z;

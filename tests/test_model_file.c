@@ -1,4 +1,5 @@
-/* Model files: the same bytes at any thread count, everything comes back, nothing damaged passes. */
+/* Model files: the same bytes at any thread count, everything comes back, nothing damaged passes.
+ */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -162,8 +163,8 @@ static void seal(char *bytes, size_t count) {
   memcpy(bytes + count - SR_MODEL_CHECKSUM_BYTES, &sum, sizeof sum);
 }
 
-/* With the checksum made right again every byte is tried with other values: the reader refuses it, or
- * the model it gives can be used without leaving its arrays. */
+/* With the checksum made right again every byte is tried with other values: the reader refuses it,
+ * or the model it gives can be used without leaving its arrays. */
 static void altered_bytes_behind_a_right_checksum_do_no_harm(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);

@@ -59,9 +59,9 @@ static int64_t bag_size(const fixture *f) {
   return size;
 }
 
-static const char *const all_but_bags[] = {
-    "uniform", "uniform-nm", "lag-thin",     "tmix-thin",  "stationary", "circular",
-    "moving",  "burn-in",    "oracle-block", "auto-block", "spectral",   "routed"};
+static const char *const all_but_bags[] = {"uniform",      "uniform-nm", "lag-thin", "tmix-thin",
+                                           "stationary",   "circular",   "moving",   "burn-in",
+                                           "oracle-block", "auto-block", "spectral", "routed"};
 enum { SCHEMES = sizeof all_but_bags / sizeof *all_but_bags };
 
 /* ---- all schemes -------------------------------------------------------------------------- */
@@ -111,10 +111,10 @@ static void bags_have_the_size_their_scheme_says(void **state) {
   const struct {
     const char *name;
     int64_t low, high;
-  } sizes[] = {{"uniform", N, N},       {"uniform-nm", 100, 100}, {"lag-thin", 200, 200},
-               {"tmix-thin", 83, 84},   {"stationary", N, N},     {"circular", N, N},
-               {"moving", N, N},        {"oracle-block", N, N},   {"auto-block", N, N},
-               {"burn-in", 917, 917},   {"spectral", 142, 143},   {"routed", 568, 575}};
+  } sizes[] = {{"uniform", N, N},     {"uniform-nm", 100, 100}, {"lag-thin", 200, 200},
+               {"tmix-thin", 83, 84}, {"stationary", N, N},     {"circular", N, N},
+               {"moving", N, N},      {"oracle-block", N, N},   {"auto-block", N, N},
+               {"burn-in", 917, 917}, {"spectral", 142, 143},   {"routed", 568, 575}};
   for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
     sr_plan *plan = make_plan(f, &input, sizes[s].name);
     for (int32_t member = 0; member < MEMBERS; member++) {
@@ -267,8 +267,10 @@ static void blocks_equal_their_index_lists(void **state) {
     const char *name;
     double block;
     bool geometric, moving;
-  } cases[] = {{"circular", 10, false, false},     {"oracle-block", 12, false, false},
-               {"auto-block", 17, false, false},   {"stationary", 10, true, false},
+  } cases[] = {{"circular", 10, false, false},
+               {"oracle-block", 12, false, false},
+               {"auto-block", 17, false, false},
+               {"stationary", 10, true, false},
                {"moving", 10, false, true}};
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     sr_plan *plan = make_plan(f, &input, cases[c].name);
@@ -345,8 +347,7 @@ static void spectral_gives_each_part_its_members(void **state) {
   const int32_t expected[MEMBERS] = {0, 0, 1, 1, 2, 2, 3, 4, 5, 6};
   for (int32_t member = 0; member < MEMBERS; member++) {
     get_bag(f, plan, member);
-    for (int64_t i = 0; i < f->length; i++)
-      assert_int_equal(f->part[f->rows[i]], expected[member]);
+    for (int64_t i = 0; i < f->length; i++) assert_int_equal(f->part[f->rows[i]], expected[member]);
     assert_int_equal(bag_size(f), sr_parts_get(f->parts)->size[expected[member]]);
   }
   assert_true(sr_plan_get(plan).leaves_parts_out);
@@ -404,7 +405,8 @@ static void routed_draws_its_share_of_parts_and_rows(void **state) {
   sr_plan_free(&plan);
 }
 
-/* ---- refusals and memory ---------------------------------------------------------------------- */
+/* ---- refusals and memory ----------------------------------------------------------------------
+ */
 
 static void missing_inputs_are_refused(void **state) {
   fixture *f = *state;
@@ -451,8 +453,8 @@ static void one_row_is_enough(void **state) {
 
 static sr_status bag_of_each_scheme(sr_context *ctx, void *data) {
   fixture *f = data;
-  sr_plan_input input = {.rows = N, .parts = f->parts, .tmix = 12, .block = 17,
-                         .group = f->group, .groups = 3};
+  sr_plan_input input = {
+      .rows = N, .parts = f->parts, .tmix = 12, .block = 17, .group = f->group, .groups = 3};
   sr_status status = SR_OK;
   for (int s = 0; s < SCHEMES && status == SR_OK; s++) {
     sr_plan_options options;
@@ -460,8 +462,7 @@ static sr_status bag_of_each_scheme(sr_context *ctx, void *data) {
     options.name = all_but_bags[s];
     sr_plan *plan = NULL;
     status = sr_plan_new(ctx, &input, &options, &plan);
-    if (status == SR_OK)
-      status = sr_plan_bag(ctx, plan, 0, f->rows, f->counts, &f->length);
+    if (status == SR_OK) status = sr_plan_bag(ctx, plan, 0, f->rows, f->counts, &f->length);
     sr_plan_free(&plan);
   }
   return status;
@@ -474,7 +475,8 @@ static void plans_survive_every_allocation_failure(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_registry_lists_every_scheme),
-      cmocka_unit_test_setup_teardown(bags_are_sorted_distinct_and_within_capacity, setup, teardown),
+      cmocka_unit_test_setup_teardown(bags_are_sorted_distinct_and_within_capacity, setup,
+                                      teardown),
       cmocka_unit_test_setup_teardown(bags_have_the_size_their_scheme_says, setup, teardown),
       cmocka_unit_test_setup_teardown(a_bag_depends_on_seed_and_member_alone, setup, teardown),
       cmocka_unit_test_setup_teardown(uniform_counts_are_multinomial, setup, teardown),

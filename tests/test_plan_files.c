@@ -97,9 +97,15 @@ static void bad_files_name_line_and_column(void **state) {
   const struct {
     const char *text;
     int64_t line, column;
-  } cases[] = {{"0,1\n0,3\n", 2, 2},       {"0,1\n-1,0\n", 2, 1}, {"0,1,x\n", 1, 1},
-               {"member,row\n0\n", 2, 1},  {"0,0,-1\n", 1, 3},    {"", 0, 0},
-               {"0,0\n2,0\n", 0, 0},       {"0,0,1,1\n", 1, 1},   {"0,99999999999999999999\n", 1, 1},
+  } cases[] = {{"0,1\n0,3\n", 2, 2},
+               {"0,1\n-1,0\n", 2, 1},
+               {"0,1,x\n", 1, 1},
+               {"member,row\n0\n", 2, 1},
+               {"0,0,-1\n", 1, 3},
+               {"", 0, 0},
+               {"0,0\n2,0\n", 0, 0},
+               {"0,0,1,1\n", 1, 1},
+               {"0,99999999999999999999\n", 1, 1},
                {"0,1,2147483647\n0,1,1\n", 0, 0}};
   sr_context *ctx = test_context(1);
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {

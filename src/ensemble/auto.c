@@ -2,16 +2,25 @@
  *
  * Every candidate trains small ensembles on the same folds and streams. The votes of each small
  * ensemble and of its two halves give its error at full size through e(m) = e + c/m: plans whose
- * members differ more gain more from further members, and would else be judged too harshly. The worse
- * half of the candidates is given up; the others get twice the members, until the budget is spent. The
- * default is left only for a candidate whose paired gain is clear. */
+ * members differ more gain more from further members, and would else be judged too harshly. The
+ * worse half of the candidates is given up; the others get twice the members, until the budget is
+ * spent. The default is left only for a candidate whose paired gain is clear. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "ensemble.h"
 
-enum { MOST_CANDIDATES = 16, FOLDS = 4, ROUNDS = 3, MOST_JUDGED = 40000, LEAST_UNITS = 10, LEAST_HALF = 5, MOST_HALF = 256,
-       MOST_UNITS = 200, UNIT_SCALES = 2 };
+enum {
+  MOST_CANDIDATES = 16,
+  FOLDS = 4,
+  ROUNDS = 3,
+  MOST_JUDGED = 40000,
+  LEAST_UNITS = 10,
+  LEAST_HALF = 5,
+  MOST_HALF = 256,
+  MOST_UNITS = 200,
+  UNIT_SCALES = 2
+};
 /* Members spent on the choice, in full-bootstrap members of the ensemble; a round that would go
  * beyond is not begun. */
 #define BUDGET 1.4
@@ -23,9 +32,9 @@ typedef struct auto_state {
   sr_candidate candidate;
   sr_plan_options plan;
   bool alive;
-  int32_t half;        /* members of each half so far */
-  float *tally[2];     /* judged rows x classes: votes of the two halves */
-  double *unit_error;  /* a unit: error at full size, summed over its rows */
+  int32_t half;       /* members of each half so far */
+  float *tally[2];    /* judged rows x classes: votes of the two halves */
+  double *unit_error; /* a unit: error at full size, summed over its rows */
   double error;
 } auto_state;
 
@@ -40,10 +49,10 @@ typedef struct auto_job {
   int64_t train_count[FOLDS], test_count[FOLDS];
   int64_t first_judged[FOLDS + 1]; /* where a fold's rows stand in the tallies */
   int32_t units;
-  int32_t *unit;       /* of each row */
-  double *unit_rows;   /* judged */
+  int32_t *unit;     /* of each row */
+  double *unit_rows; /* judged */
   double judged;
-  double spent;        /* in full-bootstrap members */
+  double spent; /* in full-bootstrap members */
   /* the present round */
   int32_t add[MOST_CANDIDATES]; /* members to add to each half */
   int32_t item[MOST_CANDIDATES * FOLDS];
@@ -61,9 +70,14 @@ static void add_candidate(auto_job *job, const char *name, double part_share, do
   s->plan.part_share = part_share;
   s->plan.row_share = row_share;
   s->alive = true;
-  s->candidate = (sr_candidate){.name = name, .part_share = part_share, .row_share = row_share,
-                                .parts = parts, .error = NAN, .difference = NAN,
-                                .difference_se = NAN, .cost = cost};
+  s->candidate = (sr_candidate){.name = name,
+                                .part_share = part_share,
+                                .row_share = row_share,
+                                .parts = parts,
+                                .error = NAN,
+                                .difference = NAN,
+                                .difference_se = NAN,
+                                .cost = cost};
   if (strcmp(name, "routed") == 0)
     snprintf(s->candidate.label, sizeof s->candidate.label, "routed %g %g", part_share, row_share);
   else if (parts)
@@ -74,7 +88,8 @@ static void add_candidate(auto_job *job, const char *name, double part_share, do
 
 /* Costs are distinct rows of a bag over those of a full bootstrap, 1 - 1/e of the rows. */
 static void list_candidates(auto_job *job) {
-  static const double shares[][2] = {{1, .3}, {1, .1}, {1, .03}, {.5, 1}, {.2, 1}, {.1, 1}, {.5, .2}};
+  static const double shares[][2] = {{1, .3}, {1, .1}, {1, .03}, {.5, 1},
+                                     {.2, 1}, {.1, 1}, {.5, .2}};
   static const int32_t parts[] = {5, 20, 50};
   const double full = 1.0 - exp(-1.0);
   int32_t members = job->options->plan.members, own = sr_parts_get(job->structure->parts)->parts;
@@ -97,8 +112,8 @@ static int32_t first_half(double cost, int32_t members) {
   return half < members / 2 ? half : members / 2 > 0 ? members / 2 : 1;
 }
 
-/* How much of the step from halves to whole is still to come at full size. A hard vote of 2h members
- * with split ties is right as often as one of 2h - 1. */
+/* How much of the step from halves to whole is still to come at full size. A hard vote of 2h
+ * members with split ties is right as often as one of 2h - 1. */
 static double remaining_share(const sr_train_options *options, int32_t half) {
   double odd = options->vote == SR_VOTE_SOFT ? 0.0 : 1.0;
   double whole = 2.0 * half - odd, full = options->plan.members - odd;
@@ -145,8 +160,8 @@ cleanup:
 static sr_status make_folds(sr_context *ctx, auto_job *job) {
   sr_status status = SR_OK;
   int64_t rows = job->engine->view->rows;
-  SR_TRY(sr__folds_make(ctx, job->structure, FOLDS, false, job->options->buffer,
-                        job->options->seed, &job->folds));
+  SR_TRY(sr__folds_make(ctx, job->structure, FOLDS, false, job->options->buffer, job->options->seed,
+                        &job->folds));
   for (int32_t f = 0; f < job->folds.folds; f++) {
     SR_NEW(ctx, job->train[f], rows);
     SR_NEW(ctx, job->test[f], rows);
@@ -173,7 +188,8 @@ static sr_status cast_votes(sr_context *ctx, const auto_job *job, int32_t fold,
   sr_status status = SR_OK;
   const sr__engine *engine = job->engine;
   int64_t count = job->test_count[fold];
-  sr__ballot ballot = {.learner = engine->learner, .shared = engine->shared,
+  sr__ballot ballot = {.learner = engine->learner,
+                       .shared = engine->shared,
                        .rule = job->options->vote == SR_VOTE_SOFT ? SR_VOTE_SOFT : SR_VOTE_HARD,
                        .classes = engine->classes};
   SR_NEW(ctx, ballot.vote, count);
@@ -202,8 +218,12 @@ static sr_status score_item(sr_context *ctx, void *data, int64_t item, int slot)
   SR_TRY(sr__subset_plan(ctx, job->structure, &s->plan, s->candidate.parts, job->train[fold],
                          job->train_count[fold], &plan));
   int32_t members = sr_plan_get(plan).members;
-  sr__fit fit = {.plan = plan, .subset = job->train[fold], .first = 2 * s->half, .count = 2 * add,
-                 .stride = sr__fair_stride(members), .seed = job->options->seed,
+  sr__fit fit = {.plan = plan,
+                 .subset = job->train[fold],
+                 .first = 2 * s->half,
+                 .count = 2 * add,
+                 .stride = sr__fair_stride(members),
+                 .seed = job->options->seed,
                  .replicate = (uint64_t)fold + 1};
   SR_TRY(sr__crew_fit(ctx, job->engine, &fit, &crew));
   SR_TRY(cast_votes(ctx, job, fold, &crew, add, s));
@@ -252,7 +272,8 @@ static double row_error(const auto_job *job, const float *a, const float *b, int
   int32_t classes = job->engine->classes;
   if (binary) return binary[(int32_t)(a[1 - label] + b[1 - label] + 0.5f)];
   double whole = tally_error(a, b, classes, label);
-  double halves = 0.5 * (tally_error(a, NULL, classes, label) + tally_error(b, NULL, classes, label));
+  double halves =
+      0.5 * (tally_error(a, NULL, classes, label) + tally_error(b, NULL, classes, label));
   return whole - remaining * (halves - whole);
 }
 
@@ -272,8 +293,8 @@ static void score_candidate(const auto_job *job, auto_state *s) {
       if (label[row] < 0) continue;
       const float *a = s->tally[0] + (job->first_judged[f] + k) * classes;
       const float *b = s->tally[1] + (job->first_judged[f] + k) * classes;
-      s->unit_error[job->unit[row]] += row_error(job, a, b, label[row], is_binary ? binary : NULL,
-                                                 remaining);
+      s->unit_error[job->unit[row]] +=
+          row_error(job, a, b, label[row], is_binary ? binary : NULL, remaining);
     }
   }
   for (int32_t u = 0; u < job->units; u++) s->error += s->unit_error[u];
@@ -306,8 +327,8 @@ static double round_cost(const auto_job *job) {
   for (int32_t c = 0; c < job->count; c++) {
     double train = 0.0;
     for (int32_t f = 0; f < job->folds.folds; f++) train += (double)job->train_count[f];
-    cost += 2.0 * job->add[c] * job->state[c].candidate.cost * train /
-            (double)job->engine->view->rows;
+    cost +=
+        2.0 * job->add[c] * job->state[c].candidate.cost * train / (double)job->engine->view->rows;
   }
   return cost;
 }
@@ -413,9 +434,13 @@ static sr_status report_choice(sr_context *ctx, const auto_job *job, int32_t bas
              -c->difference, b->label, c->difference_se, job->folds.folds, job->folds.unit);
   SR_NEW(ctx, list, job->count);
   for (int32_t k = 0; k < job->count; k++) list[k] = job->state[k].candidate;
-  *choice = (sr_choice){.candidate_count = job->count, .candidates = list, .chosen = chosen,
-                        .fallback = base, .cost = job->spent / job->options->plan.members,
-                        .folds = job->folds.folds, .buffer = job->folds.buffer};
+  *choice = (sr_choice){.candidate_count = job->count,
+                        .candidates = list,
+                        .chosen = chosen,
+                        .fallback = base,
+                        .cost = job->spent / job->options->plan.members,
+                        .folds = job->folds.folds,
+                        .buffer = job->folds.buffer};
   choice->reason = sr__strdup(ctx, text);
   if (!choice->reason) SR_TRY(SR_ERROR_MEMORY);
 cleanup:
@@ -439,8 +464,8 @@ static void job_free(sr_context *ctx, auto_job *job) {
 }
 
 sr_status sr__auto_choose(sr_context *ctx, const sr__engine *engine, const sr_structure *structure,
-                          const sr_train_options *options, sr_choice *choice,
-                          sr_plan_options *plan, int32_t *parts) {
+                          const sr_train_options *options, sr_choice *choice, sr_plan_options *plan,
+                          int32_t *parts) {
   sr_status status = SR_OK;
   auto_job *job = NULL;
   SR_NEW_ZERO(ctx, job, 1);

@@ -1,8 +1,7 @@
 /* Errors counted by block, because blocks, not rows, are the independent units. */
 #include <math.h>
-#include <stdlib.h>
-
 #include <specroute/stats.h>
+#include <stdlib.h>
 
 #include "ensemble.h"
 

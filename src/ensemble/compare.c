@@ -1,6 +1,5 @@
 /* Plans x learners on the same folds of whole blocks, with paired tests over the blocks. */
 #include <math.h>
-
 #include <specroute/stats.h>
 
 #include "ensemble.h"
@@ -20,7 +19,7 @@ typedef struct compare_job {
   sr_structure *structure;
   sr__folds folds;
   sr_comparison *comparison;
-  int32_t *vote;      /* of the present plan and learner, a row of the table */
+  int32_t *vote; /* of the present plan and learner, a row of the table */
   int32_t *train, *test;
 } compare_job;
 
@@ -37,7 +36,8 @@ void sr_compare_options_init(sr_compare_options *options) {
 static sr_status check_options(sr_context *ctx, const sr_table *table,
                                const sr_compare_options *o) {
   if (!sr_table_get(table)->label)
-    return sr__fail(ctx, SR_ERROR_DATA, "the table has no classes to learn; name the target column");
+    return sr__fail(ctx, SR_ERROR_DATA,
+                    "the table has no classes to learn; name the target column");
   if (o->plan_count < 1 || o->learner_count < 1)
     return sr__fail(ctx, SR_ERROR_ARGUMENT, "a comparison needs at least one plan and one learner");
   if (!(o->level > 0.0 && o->level < 1.0))
@@ -89,17 +89,24 @@ static sr_status judge_fold(sr_context *ctx, compare_job *job, const sr__engine 
   int32_t parts = 0;
   sr_plan_options plan_options = *wanted;
   plan_options.seed = job->options->seed;
-  SR_TRY(sr__folds_rows(ctx, job->structure, &job->folds, fold, job->train, &train_count,
-                        job->test, &test_count));
+  SR_TRY(sr__folds_rows(ctx, job->structure, &job->folds, fold, job->train, &train_count, job->test,
+                        &test_count));
   if (strcmp(plan_options.name, "auto") == 0)
     SR_TRY(choose_in_fold(ctx, job, train_count, &engine->options, &plan_options, &parts));
-  SR_TRY(sr__subset_plan(ctx, job->structure, &plan_options, parts, job->train, train_count,
-                         &plan));
-  sr__fit fit = {.plan = plan, .subset = job->train, .count = sr_plan_get(plan).members,
-                 .seed = job->options->seed, .replicate = (uint64_t)fold + 1};
+  SR_TRY(
+      sr__subset_plan(ctx, job->structure, &plan_options, parts, job->train, train_count, &plan));
+  sr__fit fit = {.plan = plan,
+                 .subset = job->train,
+                 .count = sr_plan_get(plan).members,
+                 .seed = job->options->seed,
+                 .replicate = (uint64_t)fold + 1};
   SR_TRY(sr__crew_fit(ctx, engine, &fit, &crew));
-  sr__jury jury = {.engine = engine, .crew = &crew, .rule = job->options->vote, .rows = job->test,
-                   .count = test_count, .honest = job->vote};
+  sr__jury jury = {.engine = engine,
+                   .crew = &crew,
+                   .rule = job->options->vote,
+                   .rows = job->test,
+                   .count = test_count,
+                   .honest = job->vote};
   SR_TRY(sr__jury_judge(ctx, &jury));
 cleanup:
   sr__crew_free(ctx, &crew);
@@ -156,8 +163,8 @@ static sr_status test_pair(sr_context *ctx, const sr_comparison *c, int32_t firs
   }
   *test = (sr_compare_test){first, second, c->row[first].error - c->row[second].error, 1.0, 1.0};
   if (used == 0) return SR_OK;
-  sr_status status = sr_wilcoxon_test(ctx, used, scratch, NULL, SR_ZERO_WILCOX, SR_TAIL_AUTO,
-                                      &result);
+  sr_status status =
+      sr_wilcoxon_test(ctx, used, scratch, NULL, SR_ZERO_WILCOX, SR_TAIL_AUTO, &result);
   if (status == SR_OK) test->p = result.p;
   return status;
 }
@@ -201,9 +208,13 @@ static sr_status start_comparison(sr_context *ctx, compare_job *job) {
   SR_NEW_ZERO(ctx, c->block_error, (int64_t)count * job->folds.blocks);
   c->held_out = sr__strdup(ctx, job->folds.unit);
   if (!c->held_out) SR_TRY(SR_ERROR_MEMORY);
-  c->view = (sr_comparison_view){.row_count = count, .rows = c->row, .folds = job->folds.folds,
-                                 .blocks = job->folds.blocks, .held_out = c->held_out,
-                                 .buffer = job->folds.buffer, .block_error = c->block_error};
+  c->view = (sr_comparison_view){.row_count = count,
+                                 .rows = c->row,
+                                 .folds = job->folds.folds,
+                                 .blocks = job->folds.blocks,
+                                 .held_out = c->held_out,
+                                 .buffer = job->folds.buffer,
+                                 .block_error = c->block_error};
   SR_NEW(ctx, job->vote, sr_table_get(job->table)->rows);
   SR_NEW(ctx, job->train, sr_table_get(job->table)->rows);
   SR_NEW(ctx, job->test, sr_table_get(job->table)->rows);

@@ -1,6 +1,6 @@
-#include <math.h>
-
 #include "ensemble.h"
+
+#include <math.h>
 
 void sr_ensemble_options_init(sr_ensemble_options *options) {
   memset(options, 0, sizeof *options);
@@ -80,8 +80,8 @@ sr_status sr_ensemble_fit(sr_context *ctx, const sr_table *table, const sr_plan 
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "the plan is for %lld rows, the table has %lld",
                     (long long)sr_plan_get(plan).rows, (long long)sr_table_get(table)->rows));
   SR_TRY(sr__engine_open(ctx, table, &options->learner, &engine));
-  sr__fit fit = {.plan = plan, .count = sr_plan_get(plan).members, .seed = options->seed,
-                 .stage = "fit"};
+  sr__fit fit = {
+      .plan = plan, .count = sr_plan_get(plan).members, .seed = options->seed, .stage = "fit"};
   SR_TRY(sr__crew_fit(ctx, &engine, &fit, &crew));
   SR_TRY(sr__ensemble_assemble(ctx, &engine, &crew, plan, options->vote, options->seed, ensemble));
 cleanup:
@@ -106,11 +106,17 @@ void sr_ensemble_free(sr_ensemble **ensemble) {
   for (int k = 0; k < SR_PLAN_PARAMETERS; k++) sr__release(&allocator, e->parameter_name[k]);
   sr__choice_free(&allocator, &e->choice);
   sr__gate_free(&allocator, &e->gate);
-  void *blocks[] = {e->member, e->plan_name, e->reason, e->held_out,
+  void *blocks[] = {e->member,
+                    e->plan_name,
+                    e->reason,
+                    e->held_out,
                     (void *)(uintptr_t)e->evaluation.by_class,
-                    (void *)(uintptr_t)e->evaluation.importance, e};
+                    (void *)(uintptr_t)e->evaluation.importance,
+                    e};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__release(&allocator, blocks[i]);
   *ensemble = NULL;
 }
 
-const sr_ensemble_view *sr_ensemble_get(const sr_ensemble *ensemble) { return &ensemble->view; }
+const sr_ensemble_view *sr_ensemble_get(const sr_ensemble *ensemble) {
+  return &ensemble->view;
+}

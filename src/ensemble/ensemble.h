@@ -2,9 +2,8 @@
 #ifndef SR_ENSEMBLE_ENSEMBLE_H
 #define SR_ENSEMBLE_ENSEMBLE_H
 
-#include <stdatomic.h>
-
 #include <specroute/ensemble.h>
+#include <stdatomic.h>
 
 #include "core/core.h"
 #include "core/random.h"
@@ -41,8 +40,9 @@ typedef struct sr__crew {
 typedef struct sr__fit {
   const sr_plan *plan;
   const int32_t *subset; /* row of each of the plan's rows; NULL: the same */
-  int32_t first, count;  /* members of the plan to fit: the k-th is (first + k) * stride, modulo all */
-  int32_t stride;        /* 0 = 1; prime to the number of members, so that a few are a fair sample */
+  int32_t first,
+      count;      /* members of the plan to fit: the k-th is (first + k) * stride, modulo all */
+  int32_t stride; /* 0 = 1; prime to the number of members, so that a few are a fair sample */
   uint64_t seed, replicate; /* names of the members' own streams */
   bool keep_drawn;
   const char *stage; /* what progress calls it; NULL: silent */
@@ -61,10 +61,10 @@ static inline bool sr__has_drawn(const sr__crew *crew, int32_t member, int64_t r
 typedef struct sr__gate {
   int32_t parts;
   int64_t features;
-  float *center;  /* parts x features, standardised */
+  float *center; /* parts x features, standardised */
   float *mean, *scale;
-  double width;   /* squared distance at which a part's pull has fallen to 1/e */
-  uint8_t *seen;  /* members x parts */
+  double width;  /* squared distance at which a part's pull has fallen to 1/e */
+  uint8_t *seen; /* members x parts */
 } sr__gate;
 
 SR_MUST_CHECK sr_status sr__gate_make(sr_context *ctx, const sr_table_view *view,
@@ -142,16 +142,16 @@ typedef struct sr__margins {
 typedef struct sr__jury {
   const sr__engine *engine;
   const sr__crew *crew;
-  const sr__rows *encoded;  /* NULL: the training rows */
+  const sr__rows *encoded; /* NULL: the training rows */
   sr_vote rule;
-  const sr__gate *gate;     /* gated votes only */
-  const int32_t *rows;      /* to judge; NULL: all */
+  const sr__gate *gate; /* gated votes only */
+  const int32_t *rows;  /* to judge; NULL: all */
   int64_t count;
-  const int32_t *part;      /* honest: member j may judge row r where !blocked[j * parts + part[r]] */
-  const uint8_t *blocked;   /* NULL: every member that did not draw the row */
+  const int32_t *part;    /* honest: member j may judge row r where !blocked[j * parts + part[r]] */
+  const uint8_t *blocked; /* NULL: every member that did not draw the row */
   int32_t parts;
-  int32_t *naive, *honest;  /* votes by row number, -1 = no judge; either may be NULL */
-  sr__margins *margins;     /* of honest judges; may be NULL */
+  int32_t *naive, *honest; /* votes by row number, -1 = no judge; either may be NULL */
+  sr__margins *margins;    /* of honest judges; may be NULL */
 } sr__jury;
 
 SR_MUST_CHECK sr_status sr__jury_judge(sr_context *ctx, const sr__jury *jury);
@@ -164,9 +164,9 @@ struct sr_structure {
   sr_structure_view view;
   sr_allocator allocator;
   const sr_table *table;
-  sr_graph *graph;      /* NULL for a plain series */
-  sr_parts *parts;      /* the units of honest error and routed plans */
-  sr_parts *hierarchy;  /* finest cut of the graph; NULL for a plain series and without need */
+  sr_graph *graph;     /* NULL for a plain series */
+  sr_parts *parts;     /* the units of honest error and routed plans */
+  sr_parts *hierarchy; /* finest cut of the graph; NULL for a plain series and without need */
   char *graph_text;
   char *tmix_method;
 };
@@ -181,10 +181,10 @@ SR_MUST_CHECK sr_status sr__structure_labels(sr_context *ctx, const sr_structure
 typedef struct sr__folds {
   int32_t folds;
   int32_t blocks;
-  int32_t *block;    /* of each row */
-  int32_t *fold;     /* of each block */
+  int32_t *block; /* of each row */
+  int32_t *fold;  /* of each block */
   int64_t buffer;
-  const char *unit;  /* "block" or "group" */
+  const char *unit; /* "block" or "group" */
 } sr__folds;
 
 SR_MUST_CHECK sr_status sr__folds_make(sr_context *ctx, const sr_structure *structure,

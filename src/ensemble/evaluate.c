@@ -14,9 +14,9 @@ typedef struct evaluation_job {
   const sr__crew *crew;
   const sr_train_options *options;
   const sr__gate *gate;
-  int32_t *naive, *honest;   /* votes by row */
-  uint8_t *blocked;          /* members x parts */
-  sr__folds folds;           /* used where members leave no part out */
+  int32_t *naive, *honest; /* votes by row */
+  uint8_t *blocked;        /* members x parts */
+  sr__folds folds;         /* used where members leave no part out */
   sr__margins margins;
 } evaluation_job;
 
@@ -94,8 +94,12 @@ static bool parts_are_left_out(const evaluation_job *job, const sr_parts_view *p
 
 static sr__jury jury_of_members(const evaluation_job *job) {
   const sr_parts_view *parts = sr_parts_get(job->structure->parts);
-  return (sr__jury){.engine = job->engine, .crew = job->crew, .rule = job->options->vote,
-                    .gate = job->gate, .count = job->engine->view->rows, .part = parts->part,
+  return (sr__jury){.engine = job->engine,
+                    .crew = job->crew,
+                    .rule = job->options->vote,
+                    .gate = job->gate,
+                    .count = job->engine->view->rows,
+                    .part = parts->part,
                     .parts = parts->parts};
 }
 
@@ -129,11 +133,14 @@ static sr_status judge_fold(sr_context *ctx, evaluation_job *job, int32_t fold) 
   SR_NEW(ctx, test, rows);
   SR_TRY(sr__folds_rows(ctx, job->structure, &job->folds, fold, train, &train_count, test,
                         &test_count));
-  SR_TRY(sr__subset_plan(ctx, job->structure, job->plan, job->plan_parts, train, train_count,
-                         &plan));
-  sr__fit fit = {.plan = plan, .subset = train, .count = job->margins.members,
+  SR_TRY(
+      sr__subset_plan(ctx, job->structure, job->plan, job->plan_parts, train, train_count, &plan));
+  sr__fit fit = {.plan = plan,
+                 .subset = train,
+                 .count = job->margins.members,
                  .stride = sr__fair_stride(sr_plan_get(plan).members),
-                 .seed = job->options->seed, .replicate = (uint64_t)fold + 1};
+                 .seed = job->options->seed,
+                 .replicate = (uint64_t)fold + 1};
   if (fit.count > sr_plan_get(plan).members) fit.count = sr_plan_get(plan).members;
   SR_TRY(sr__crew_fit(ctx, job->engine, &fit, &crew));
   sr__jury jury = jury_of_members(job);
@@ -293,8 +300,12 @@ sr_status sr__evaluate(sr_context *ctx, const sr__engine *engine, const sr_struc
                        const sr_train_options *options, sr_ensemble *ensemble) {
   sr_status status = SR_OK;
   const sr_parts_view *parts = sr_parts_get(structure->parts);
-  evaluation_job job = {.engine = engine, .structure = structure, .plan = plan,
-                        .plan_parts = plan_parts, .crew = crew, .options = options,
+  evaluation_job job = {.engine = engine,
+                        .structure = structure,
+                        .plan = plan,
+                        .plan_parts = plan_parts,
+                        .crew = crew,
+                        .options = options,
                         .gate = ensemble->gate.parts ? &ensemble->gate : NULL};
   SR_NEW(ctx, job.naive, engine->view->rows);
   SR_NEW(ctx, job.honest, engine->view->rows);
@@ -303,7 +314,8 @@ sr_status sr__evaluate(sr_context *ctx, const sr__engine *engine, const sr_struc
   if (options->buffer > 0) SR_TRY(block_neighbours(ctx, &job));
   bool by_folds = !parts_are_left_out(&job, parts) && strcmp(plan->name, "bags") != 0;
   SR_TRY(by_folds ? judge_by_folds(ctx, &job) : judge_by_members(ctx, &job));
-  ensemble->evaluation.naive = error_rate(engine->view, job.naive, &ensemble->evaluation.naive_rows);
+  ensemble->evaluation.naive =
+      error_rate(engine->view, job.naive, &ensemble->evaluation.naive_rows);
   SR_TRY(report_honest(ctx, &job, by_folds, ensemble));
   if (options->importance) SR_TRY(report_importance(ctx, &job, by_folds, &ensemble->evaluation));
   ensemble->view.evaluation = &ensemble->evaluation;

@@ -83,8 +83,8 @@ sr_status sr__crew_fit(sr_context *ctx, const sr__engine *engine, const sr__fit 
                        sr__crew *crew) {
   sr_status status = SR_OK;
   int64_t slots = sr_context_threads(ctx);
-  fit_job job = {.engine = engine, .fit = fit, .crew = crew,
-                 .capacity = sr_plan_get(fit->plan).capacity};
+  fit_job job = {
+      .engine = engine, .fit = fit, .crew = crew, .capacity = sr_plan_get(fit->plan).capacity};
   atomic_init(&job.done, 0);
   *crew = (sr__crew){.learner = engine->learner, .members = fit->count};
   SR_NEW_ZERO(ctx, crew->member, fit->count);

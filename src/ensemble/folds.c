@@ -99,8 +99,9 @@ sr_status sr__folds_make(sr_context *ctx, const sr_structure *structure, int32_t
   bool by_group = strcmp(structure->view.unit, "group") == 0;
   *made = (sr__folds){.folds = folds};
   if (leave_group_out && !by_group)
-    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "groups cannot be left out: the data name none; give "
-                                            "the group column"));
+    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT,
+                    "groups cannot be left out: the data name none; give "
+                    "the group column"));
   if (folds < 0 || folds == 1 || (folds == 0 && !by_group))
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "folds is %d, expected 2 or more", folds));
   SR_TRY(cut_blocks(ctx, structure, by_group, made));

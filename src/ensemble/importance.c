@@ -10,11 +10,11 @@ enum { LEAST_ROWS = 500 };
 
 typedef struct importance_job {
   sr__jury jury;
-  int32_t *rows;    /* the judged sample */
+  int32_t *rows; /* the judged sample */
   int32_t *vote;
-  int32_t *sorted;  /* rows by part */
-  int64_t *offset;  /* of each part in `sorted` */
-  int32_t *source;  /* where each row takes the shuffled value from */
+  int32_t *sorted; /* rows by part */
+  int64_t *offset; /* of each part in `sorted` */
+  int32_t *source; /* where each row takes the shuffled value from */
   int32_t *scratch;
   sr__rows *encoded;
 } importance_job;
@@ -83,9 +83,8 @@ static sr_status allocate(sr_context *ctx, importance_job *job, int32_t parts) {
   SR_NEW(ctx, job->source, rows);
   SR_NEW(ctx, job->scratch, rows);
   SR_NEW_ZERO(ctx, job->offset, (int64_t)parts + 1);
-  SR_TRY(engine->learner->copy_rows(ctx, engine->shared,
-                                    engine->learner->training_rows(engine->training),
-                                    &job->encoded));
+  SR_TRY(engine->learner->copy_rows(
+      ctx, engine->shared, engine->learner->training_rows(engine->training), &job->encoded));
 cleanup:
   return status;
 }

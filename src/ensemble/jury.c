@@ -14,8 +14,8 @@ typedef struct jury_job {
 typedef struct jury_scratch {
   sr__arena arena;
   sr__ballot ballot;
-  int32_t *index;   /* rows that the present member judges */
-  int32_t *place;   /* where they stand in the chunk */
+  int32_t *index; /* rows that the present member judges */
+  int32_t *place; /* where they stand in the chunk */
   float *naive, *honest;
   float *pull;
   double *margin_sum, *margin_square; /* a row of the chunk: over honest judges */

@@ -82,8 +82,7 @@ static bool already_matches(const sr_table_view *schema, const sr_table_view *ta
 }
 
 static sr_status copy_columns(sr_context *ctx, const sr_table_view *schema,
-                              const sr_table_view *table, const int64_t *source,
-                              sr_table **owned) {
+                              const sr_table_view *table, const int64_t *source, sr_table **owned) {
   sr_status status = SR_OK;
   float *x = NULL;
   int32_t *code = NULL;
@@ -95,7 +94,9 @@ static sr_status copy_columns(sr_context *ctx, const sr_table_view *schema,
     sr__free(ctx, code);
     code = NULL;
   }
-  sr_table_view view = {.rows = table->rows, .features = schema->features, .x = x,
+  sr_table_view view = {.rows = table->rows,
+                        .features = schema->features,
+                        .x = x,
                         .feature_names = schema->feature_names,
                         .categories = schema->categories};
   SR_TRY(sr_table_new(ctx, &view, owned));

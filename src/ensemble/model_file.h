@@ -6,9 +6,9 @@
  *   sections  each a four-letter tag, a u64 length and so many bytes
  *   u32       CRC-32 of everything before it
  *
- * All numbers are little-endian. A reader passes over a section whose tag begins with a small letter
- * and which it does not know, so that later versions may add such sections; one that begins with a
- * capital letter must be understood. */
+ * All numbers are little-endian. A reader passes over a section whose tag begins with a small
+ * letter and which it does not know, so that later versions may add such sections; one that begins
+ * with a capital letter must be understood. */
 #ifndef SR_ENSEMBLE_MODEL_FILE_H
 #define SR_ENSEMBLE_MODEL_FILE_H
 
@@ -16,8 +16,13 @@
 #include "ensemble.h"
 
 #define SR_MODEL_MAGIC "SPECRTE\n"
-enum { SR_MODEL_MAGIC_BYTES = 8, SR_MODEL_VERSION = 1, SR_MODEL_HEADER_BYTES = 20,
-       SR_MODEL_CHECKSUM_BYTES = 4, SR_MODEL_TAG_BYTES = 4 };
+enum {
+  SR_MODEL_MAGIC_BYTES = 8,
+  SR_MODEL_VERSION = 1,
+  SR_MODEL_HEADER_BYTES = 20,
+  SR_MODEL_CHECKSUM_BYTES = 4,
+  SR_MODEL_TAG_BYTES = 4
+};
 
 uint32_t sr__model_checksum(const void *bytes, int64_t count);
 /* The whole file in memory. */

@@ -146,7 +146,8 @@ static sr_status get_importance(model_reader *m, sr__byte_reader *from, sr_evalu
   double *importance = NULL;
   int64_t count = sr__get_count(from, 8);
   if (from->status != SR_OK || count == 0) return from->status;
-  if (count != m->ensemble->view.features) return refuse(m, "its evaluation is about other features");
+  if (count != m->ensemble->view.features)
+    return refuse(m, "its evaluation is about other features");
   SR_NEW(m->ctx, importance, count);
   to->importance = importance;
   to->features = count;
@@ -166,9 +167,17 @@ static sr_status get_evaluation(model_reader *m, sr__byte_reader *from) {
   to->units = (int32_t)sr__get_u64(from);
   to->folds = (int32_t)sr__get_u64(from);
   to->buffer = (int64_t)sr__get_u64(from);
-  double *reals[] = {&to->baseline, &to->naive, &to->honest, &to->honest_low, &to->honest_high,
-                     &to->level, &to->judges, &to->covariance, &to->variance_of_margin,
-                     &to->variance_of_member, &to->effective_members};
+  double *reals[] = {&to->baseline,
+                     &to->naive,
+                     &to->honest,
+                     &to->honest_low,
+                     &to->honest_high,
+                     &to->level,
+                     &to->judges,
+                     &to->covariance,
+                     &to->variance_of_margin,
+                     &to->variance_of_member,
+                     &to->effective_members};
   for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) *reals[k] = sr__get_f64(from);
   e->held_out = sr__get_string(from);
   to->held_out = e->held_out;
@@ -222,8 +231,7 @@ static sr_status get_gate(model_reader *m, sr__byte_reader *from) {
   SR_TRY(from->status);
   if (parts < 1 || parts > INT32_MAX || !(width > 0.0) || !isfinite(width))
     SR_TRY(refuse(m, "its gate is out of range"));
-  if (features > 0 && parts > from->size / 4 / features)
-    SR_TRY(refuse(m, "its gate is cut off"));
+  if (features > 0 && parts > from->size / 4 / features) SR_TRY(refuse(m, "its gate is cut off"));
   SR_NEW(m->ctx, gate->mean, features);
   SR_NEW(m->ctx, gate->scale, features);
   SR_NEW(m->ctx, gate->center, parts * features);
@@ -247,17 +255,17 @@ typedef struct section_kind {
   sr_status (*get)(model_reader *m, sr__byte_reader *from);
 } section_kind;
 
-static const section_kind kinds[] = {{"Head", get_head}, {"plan", get_plan},
+static const section_kind kinds[] = {{"Head", get_head},       {"plan", get_plan},
                                      {"eval", get_evaluation}, {"Shar", get_shared},
-                                     {"Memb", get_members}, {"Gate", get_gate}};
+                                     {"Memb", get_members},    {"Gate", get_gate}};
 
 static sr_status get_section(model_reader *m, sr__byte_reader *from) {
   char tag[SR_MODEL_TAG_BYTES + 1] = {0};
   sr__get_raw(from, tag, SR_MODEL_TAG_BYTES);
   int64_t length = sr__get_count(from, 1);
   if (from->status != SR_OK) return from->status;
-  sr__byte_reader section = {.ctx = m->ctx, .data = from->data + from->at, .size = length,
-                             .what = from->what};
+  sr__byte_reader section = {
+      .ctx = m->ctx, .data = from->data + from->at, .size = length, .what = from->what};
   from->at += length;
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
     if (memcmp(tag, kinds[k].tag, SR_MODEL_TAG_BYTES) != 0) continue;
@@ -275,8 +283,8 @@ static sr_status check_envelope(model_reader *m, const uint8_t *bytes, int64_t c
   if (count < SR_MODEL_HEADER_BYTES + SR_MODEL_CHECKSUM_BYTES ||
       memcmp(bytes, SR_MODEL_MAGIC, SR_MODEL_MAGIC_BYTES) != 0)
     return refuse(m, "it does not begin like one");
-  sr__byte_reader head = {.ctx = m->ctx, .data = bytes, .size = count,
-                          .at = SR_MODEL_MAGIC_BYTES, .what = "the model"};
+  sr__byte_reader head = {
+      .ctx = m->ctx, .data = bytes, .size = count, .at = SR_MODEL_MAGIC_BYTES, .what = "the model"};
   uint32_t version = sr__get_u32(&head);
   uint64_t length = sr__get_u64(&head);
   if (version != SR_MODEL_VERSION)
@@ -307,8 +315,11 @@ static sr_status load(sr_context *ctx, const char *path, const uint8_t *bytes, i
   SR_TRY(check_envelope(&m, bytes, count));
   SR_NEW_ZERO(ctx, m.ensemble, 1);
   m.ensemble->allocator = sr__allocator(ctx);
-  sr__byte_reader reader = {.ctx = ctx, .data = bytes, .at = SR_MODEL_HEADER_BYTES,
-                            .size = count - SR_MODEL_CHECKSUM_BYTES, .what = path};
+  sr__byte_reader reader = {.ctx = ctx,
+                            .data = bytes,
+                            .at = SR_MODEL_HEADER_BYTES,
+                            .size = count - SR_MODEL_CHECKSUM_BYTES,
+                            .what = path};
   while (reader.at < reader.size) SR_TRY(get_section(&m, &reader));
   SR_TRY(check_whole(&m));
   *ensemble = m.ensemble;
@@ -329,8 +340,8 @@ static sr_status read_file(sr_context *ctx, const char *path, uint8_t **bytes, i
   int64_t capacity = 0;
   FILE *file = fopen(path, "rbe");
   if (!file)
-    SR_TRY(sr__fail_at(ctx, SR_ERROR_IO, path, 0, 0, "cannot open '%s': %s", path,
-                       strerror(errno)));
+    SR_TRY(
+        sr__fail_at(ctx, SR_ERROR_IO, path, 0, 0, "cannot open '%s': %s", path, strerror(errno)));
   for (*count = 0;;) {
     SR_GROW(ctx, *bytes, capacity, *count + (1 << 16));
     size_t got = fread(*bytes + *count, 1, (size_t)(capacity - *count), file);
@@ -338,8 +349,8 @@ static sr_status read_file(sr_context *ctx, const char *path, uint8_t **bytes, i
     if (got == 0) break;
   }
   if (ferror(file))
-    SR_TRY(sr__fail_at(ctx, SR_ERROR_IO, path, 0, 0, "cannot read '%s': %s", path,
-                       strerror(errno)));
+    SR_TRY(
+        sr__fail_at(ctx, SR_ERROR_IO, path, 0, 0, "cannot read '%s': %s", path, strerror(errno)));
 cleanup:
   if (file) fclose(file);
   return status;

@@ -61,9 +61,17 @@ static void put_evaluation(sr__bytes *to, const sr_evaluation *e) {
   if (!e) return;
   int64_t begin = section_begin(to, "eval");
   const int64_t counts[] = {e->rows, e->naive_rows, e->honest_rows, e->units, e->folds, e->buffer};
-  const double reals[] = {e->baseline, e->naive, e->honest, e->honest_low, e->honest_high,
-                          e->level, e->judges, e->covariance, e->variance_of_margin,
-                          e->variance_of_member, e->effective_members};
+  const double reals[] = {e->baseline,
+                          e->naive,
+                          e->honest,
+                          e->honest_low,
+                          e->honest_high,
+                          e->level,
+                          e->judges,
+                          e->covariance,
+                          e->variance_of_margin,
+                          e->variance_of_member,
+                          e->effective_members};
   for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) sr__put_u64(to, (uint64_t)counts[k]);
   for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) sr__put_f64(to, reals[k]);
   sr__put_string(to, e->held_out);

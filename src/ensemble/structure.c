@@ -172,8 +172,7 @@ sr_status sr_structure_estimate(sr_context *ctx, const sr_table *table,
   sr_status status = SR_OK;
   sr_structure *s = NULL;
   *structure = NULL;
-  if (sr_table_get(table)->rows < 1)
-    SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "the table has no rows"));
+  if (sr_table_get(table)->rows < 1) SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "the table has no rows"));
   if (options->tmix != 0.0 && !(options->tmix >= 1.0 && isfinite(options->tmix)))
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "tmix is %g, expected 1 or more rows (0 = estimate)",
                     options->tmix));
@@ -182,7 +181,8 @@ sr_status sr_structure_estimate(sr_context *ctx, const sr_table *table,
   SR_NEW_ZERO(ctx, s, 1);
   s->allocator = sr__allocator(ctx);
   s->table = table;
-  s->graph_text = sr__strdup(ctx, options->graph ? options->graph : default_graph(sr_table_get(table)));
+  s->graph_text =
+      sr__strdup(ctx, options->graph ? options->graph : default_graph(sr_table_get(table)));
   if (!s->graph_text) SR_TRY(SR_ERROR_MEMORY);
   s->view.graph = s->graph_text;
   SR_TRY(estimate_scale(ctx, s, options));

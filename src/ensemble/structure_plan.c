@@ -10,7 +10,9 @@ typedef struct subset_input {
   sr_parts *parts;
 } subset_input;
 
-static int64_t row_at(const int32_t *subset, int64_t i) { return subset ? subset[i] : i; }
+static int64_t row_at(const int32_t *subset, int64_t i) {
+  return subset ? subset[i] : i;
+}
 
 /* Labels of the subset, renumbered without gaps in the order of the old numbers. */
 static sr_status restrict_labels(sr_context *ctx, const int32_t *label, int32_t labels,
@@ -98,8 +100,8 @@ cleanup:
 
 sr_status sr_structure_plan_parts(sr_context *ctx, const sr_structure *structure,
                                   const sr_plan_options *options, int32_t parts, sr_plan **plan) {
-  return sr__subset_plan(ctx, structure, options, parts, NULL,
-                         sr_table_get(structure->table)->rows, plan);
+  return sr__subset_plan(ctx, structure, options, parts, NULL, sr_table_get(structure->table)->rows,
+                         plan);
 }
 
 sr_status sr_structure_plan(sr_context *ctx, const sr_structure *structure,

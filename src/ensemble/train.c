@@ -21,7 +21,8 @@ void sr_train_options_init(sr_train_options *options) {
 static sr_status check_options(sr_context *ctx, const sr_table *table, const sr_train_options *o) {
   const sr_table_view *view = sr_table_get(table);
   if (!view->label)
-    return sr__fail(ctx, SR_ERROR_DATA, "the table has no classes to learn; name the target column");
+    return sr__fail(ctx, SR_ERROR_DATA,
+                    "the table has no classes to learn; name the target column");
   if (o->folds < 2)
     return sr__fail(ctx, SR_ERROR_ARGUMENT, "folds is %d, expected 2 or more", o->folds);
   if (!(o->level > 0.0 && o->level < 1.0))
@@ -30,7 +31,8 @@ static sr_status check_options(sr_context *ctx, const sr_table *table, const sr_
   return SR_OK;
 }
 
-/* Rows without a class cannot teach and are left out, with a word. *kept is NULL where all have one. */
+/* Rows without a class cannot teach and are left out, with a word. *kept is NULL where all have
+ * one. */
 static sr_status drop_unlabelled(sr_context *ctx, const sr_table *table, sr_table **kept) {
   sr_status status = SR_OK;
   const sr_table_view *view = sr_table_get(table);
@@ -94,8 +96,10 @@ cleanup:
 static sr_status fit_members(sr_context *ctx, train_job *job) {
   sr_status status = SR_OK;
   double start = sr__seconds();
-  sr__fit fit = {.plan = job->plan, .count = sr_plan_get(job->plan).members,
-                 .seed = job->options->seed, .stage = "fit",
+  sr__fit fit = {.plan = job->plan,
+                 .count = sr_plan_get(job->plan).members,
+                 .seed = job->options->seed,
+                 .stage = "fit",
                  .keep_drawn = job->options->evaluate || job->options->vote == SR_VOTE_GATED};
   SR_TRY(sr__crew_fit(ctx, &job->engine, &fit, &job->crew));
   job->seconds_fit = sr__seconds() - start;

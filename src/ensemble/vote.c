@@ -63,8 +63,8 @@ typedef struct predict_scratch {
 static sr_status scratch_init(sr_context *ctx, const sr_ensemble *e, int64_t count,
                               predict_scratch *s) {
   int32_t classes = e->view.classes.count;
-  s->ballot = (sr__ballot){.learner = e->learner, .shared = e->shared, .rule = e->view.vote,
-                           .classes = classes};
+  s->ballot = (sr__ballot){
+      .learner = e->learner, .shared = e->shared, .rule = e->view.vote, .classes = classes};
   s->tally = sr__arena_alloc(ctx, &s->arena, count * classes, sizeof(float));
   s->ballot.vote = sr__arena_alloc(ctx, &s->arena, count, sizeof(int32_t));
   if (!s->tally || !s->ballot.vote) return SR_ERROR_MEMORY;
@@ -116,8 +116,7 @@ static sr_status predict_chunk(sr_context *ctx, void *data, int64_t item, int sl
     }
   }
   write_result(job, &s, first, count);
-  sr__progress(ctx, "predict", (atomic_fetch_add(&job->done, 1) + 1) * job->chunk,
-               job->view->rows);
+  sr__progress(ctx, "predict", (atomic_fetch_add(&job->done, 1) + 1) * job->chunk, job->view->rows);
 cleanup:
   e->learner->free_rows(rows);
   sr__arena_free(ctx, &s.arena);
@@ -133,8 +132,8 @@ static sr_status predict_all(sr_context *ctx, const sr_ensemble *ensemble, const
   SR_TRY(sr__match_columns(ctx, sr_table_get(ensemble->schema), table, &job.table, &owned));
   job.view = sr_table_get(job.table);
   job.chunk = sr__chunk_size(job.view->rows, PREDICT_CHUNK);
-  SR_TRY(sr__parallel_for(ctx, sr__chunk_count(job.view->rows, PREDICT_CHUNK), predict_chunk,
-                          &job));
+  SR_TRY(
+      sr__parallel_for(ctx, sr__chunk_count(job.view->rows, PREDICT_CHUNK), predict_chunk, &job));
 cleanup:
   sr_table_free(&owned);
   return status;

@@ -33,8 +33,8 @@ static sr_status add_entry(bag_reader *r, int64_t line, long long member, long l
                        "row is %lld, but the data have rows 0 to %lld", row,
                        (long long)r->rows - 1));
   if (count < 0 || count > INT32_MAX)
-    SR_TRY(sr__fail_at(r->ctx, SR_ERROR_FORMAT, r->path, line, 3,
-                       "count is %lld, expected 0 to %d", count, INT32_MAX));
+    SR_TRY(sr__fail_at(r->ctx, SR_ERROR_FORMAT, r->path, line, 3, "count is %lld, expected 0 to %d",
+                       count, INT32_MAX));
   if (member >= r->members) r->members = (int32_t)member + 1;
   if (count == 0) return SR_OK;
   SR_GROW(r->ctx, r->entry, r->capacity, r->length + 1);
@@ -180,8 +180,7 @@ static bool is_sorted(const bag_reader *r) {
 static sr_status store_bags(bag_reader *r, sr_plan *plan) {
   sr_status status = SR_OK;
   sr_context *ctx = r->ctx;
-  if (!is_sorted(r))
-    qsort(r->entry, (size_t)r->length, sizeof *r->entry, compare_entries);
+  if (!is_sorted(r)) qsort(r->entry, (size_t)r->length, sizeof *r->entry, compare_entries);
   SR_NEW_ZERO(ctx, plan->bag_offset, (int64_t)r->members + 1);
   SR_NEW(ctx, plan->bag_row, r->length);
   SR_NEW(ctx, plan->bag_count, r->length);
@@ -190,8 +189,8 @@ static sr_status store_bags(bag_reader *r, sr_plan *plan) {
     const bag_entry *e = &r->entry[i];
     if (i && compare_entries(e - 1, e) == 0) {
       if (plan->bag_count[stored - 1] > INT32_MAX - e->count)
-        SR_TRY(sr__fail_at(ctx, SR_ERROR_FORMAT, r->path, 0, 0,
-                           "row %d occurs too often in bag %d", e->row, e->member));
+        SR_TRY(sr__fail_at(ctx, SR_ERROR_FORMAT, r->path, 0, 0, "row %d occurs too often in bag %d",
+                           e->row, e->member));
       plan->bag_count[stored - 1] += e->count;
       continue;
     }
@@ -217,13 +216,12 @@ sr_status sr__plan_read_bags(sr_context *ctx, const char *path, sr_plan *plan) {
   bag_reader r = {.ctx = ctx, .path = path, .rows = plan->rows};
   r.file = fopen(path, "rbe");
   if (!r.file)
-    SR_TRY(sr__fail_at(ctx, SR_ERROR_IO, path, 0, 0, "cannot open '%s': %s", path,
-                       strerror(errno)));
+    SR_TRY(
+        sr__fail_at(ctx, SR_ERROR_IO, path, 0, 0, "cannot open '%s': %s", path, strerror(errno)));
   int first = fgetc(r.file);
   ungetc(first, r.file);
   SR_TRY(first == 0x93 ? read_npy(&r) : read_csv(&r));
-  if (r.length == 0)
-    SR_TRY(sr__fail_at(ctx, SR_ERROR_FORMAT, path, 0, 0, "the file holds no bag"));
+  if (r.length == 0) SR_TRY(sr__fail_at(ctx, SR_ERROR_FORMAT, path, 0, 0, "the file holds no bag"));
   SR_TRY(store_bags(&r, plan));
 cleanup:
   if (r.file) fclose(r.file);

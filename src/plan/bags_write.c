@@ -29,8 +29,7 @@ cleanup:
 
 static sr_status write_npy_header(bag_writer *w) {
   char text[128], header[192];
-  snprintf(text, sizeof text,
-           "{'descr': '%cu%d', 'fortran_order': False, 'shape': (%d, %lld), }",
+  snprintf(text, sizeof text, "{'descr': '%cu%d', 'fortran_order': False, 'shape': (%d, %lld), }",
            w->bytes == 1 ? '|' : '<', w->bytes, w->plan->members, (long long)w->plan->rows);
   /* Magic, version 1.0, length; padded with blanks so that the data begin at a multiple of 64. */
   size_t length = (10 + strlen(text) + 1 + 63) / 64 * 64 - 10;

@@ -47,8 +47,8 @@ void sr__ranges_add_circular(const sr_plan *plan, sr__bag_buffer *bag, int64_t s
   }
 }
 
-sr_status sr__bag_circular(sr_context *ctx, const sr_plan *plan, int32_t member,
-                           sr__random *random, sr__bag_buffer *bag) {
+sr_status sr__bag_circular(sr_context *ctx, const sr_plan *plan, int32_t member, sr__random *random,
+                           sr__bag_buffer *bag) {
   (void)ctx;
   (void)member;
   sr__ranges_start(plan, bag);

@@ -2,8 +2,8 @@
  *
  * Items stand in blocks of 256. Each draw first gets a block (32 random bits, multiply and reject),
  * which only counts how many draws each block has; then every block hands out its draws by 8 random
- * bits each, inside the first-level cache, and writes its items and counts at once. A draw that falls
- * past the end of the last, short block is drawn again, so every item is equally likely. */
+ * bits each, inside the first-level cache, and writes its items and counts at once. A draw that
+ * falls past the end of the last, short block is drawn again, so every item is equally likely. */
 #include "plan.h"
 
 enum { BLOCK_ITEMS = 256 };
@@ -120,8 +120,7 @@ static sr_status bootstrap_sparse(sr_context *ctx, sr__random *random, int64_t i
   sr_status status = SR_OK;
   int32_t *drawn = NULL;
   SR_NEW(ctx, drawn, 2 * draws);
-  for (int64_t i = 0; i < draws; i++)
-    drawn[i] = (int32_t)sr__random_below(random, (uint64_t)items);
+  for (int64_t i = 0; i < draws; i++) drawn[i] = (int32_t)sr__random_below(random, (uint64_t)items);
   radix_sort(drawn, drawn + draws, draws, items - 1);
   int64_t length = 0;
   for (int64_t i = 0; i < draws; length++) {

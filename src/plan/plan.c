@@ -3,12 +3,8 @@
 #include <math.h>
 
 void sr_plan_options_init(sr_plan_options *options) {
-  *options = (sr_plan_options){.name = "uniform",
-                               .members = 100,
-                               .seed = 1,
-                               .lag = 5,
-                               .part_share = 0.5,
-                               .row_share = 1.0};
+  *options = (sr_plan_options){
+      .name = "uniform", .members = 100, .seed = 1, .lag = 5, .part_share = 0.5, .row_share = 1.0};
 }
 
 void sr__plan_parameter(sr_plan *plan, const char *name, double value) {

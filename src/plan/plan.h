@@ -80,11 +80,10 @@ int64_t sr__plan_length(double value, int64_t limit);
 
 /* ---- shared by schemes -------------------------------------------------------------------- */
 
-/* `draws` draws with replacement from `items` items; item i is row list[i], or i where list is NULL.
- * `list` may be bag->rows. */
+/* `draws` draws with replacement from `items` items; item i is row list[i], or i where list is
+ * NULL. `list` may be bag->rows. */
 SR_MUST_CHECK sr_status sr__bootstrap_list(sr_context *ctx, sr__random *random, int64_t items,
-                                           int64_t draws, const int32_t *list,
-                                           sr__bag_buffer *bag);
+                                           int64_t draws, const int32_t *list, sr__bag_buffer *bag);
 /* Items whose count is not 0: index and count, increasing. counts may be bag->counts. */
 void sr__compact_counts(const int32_t *counts, int64_t items, sr__bag_buffer *bag);
 

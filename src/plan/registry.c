@@ -22,8 +22,8 @@ sr_status sr__scheme_find(sr_context *ctx, const char *name, const sr__scheme **
   size_t used = 0;
   for (int i = 0; (*scheme = sr__scheme_at(i)); i++) {
     if (name && strcmp(name, (*scheme)->info.name) == 0) return SR_OK;
-    int written = snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
-                           (*scheme)->info.name);
+    int written =
+        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", (*scheme)->info.name);
     if (written > 0 && used + (size_t)written < sizeof known) used += (size_t)written;
   }
   return sr__fail(ctx, SR_ERROR_NOT_FOUND, "there is no plan named '%s'; known plans: %s",

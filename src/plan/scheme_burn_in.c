@@ -1,7 +1,7 @@
 /* The first T log n rows of every group are dropped; the rest is bootstrapped. */
-#include "plan.h"
-
 #include <math.h>
+
+#include "plan.h"
 
 static int64_t first_kept(const sr_plan *plan, int64_t group) {
   int64_t low = plan->group_offset[group], high = plan->group_offset[group + 1];

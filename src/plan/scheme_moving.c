@@ -1,8 +1,8 @@
-/* Moving blocks: starts are uniform over the places where a whole block fits, nothing wraps. A group
- * shorter than a block is one block by itself. */
-#include "plan.h"
-
+/* Moving blocks: starts are uniform over the places where a whole block fits, nothing wraps. A
+ * group shorter than a block is one block by itself. */
 #include <math.h>
+
+#include "plan.h"
 
 static int64_t block_in_group(const sr_plan *plan, int64_t group) {
   int64_t size = plan->group_offset[group + 1] - plan->group_offset[group];

@@ -1,8 +1,8 @@
 /* Each member draws a share f of the parts and, from each, a share g of its rows, both without
  * replacement. What a part cannot give in whole rows it gives in expectation. */
-#include "plan.h"
-
 #include <math.h>
+
+#include "plan.h"
 
 static sr_status prepare(sr_context *ctx, sr_plan *plan, const sr_plan_input *input,
                          const sr_plan_options *options) {
@@ -25,10 +25,10 @@ static int64_t rows_to_draw(sr__random *random, double share, int64_t size) {
 }
 
 typedef struct routed_scratch {
-  int32_t *part;      /* the drawn parts */
-  int32_t *position;  /* rows drawn in one part */
-  uint64_t *bitmap;   /* for the samplers */
-  uint64_t *chosen;   /* one bit a row */
+  int32_t *part;     /* the drawn parts */
+  int32_t *position; /* rows drawn in one part */
+  uint64_t *bitmap;  /* for the samplers */
+  uint64_t *chosen;  /* one bit a row */
 } routed_scratch;
 
 static void choose(uint64_t *chosen, int32_t row) {

@@ -1,8 +1,8 @@
 /* Politis and Romano's stationary bootstrap: blocks of geometric length from uniform starts,
  * wrapping inside the group, cut off at exactly n rows. */
-#include "plan.h"
-
 #include <math.h>
+
+#include "plan.h"
 
 static sr_status prepare(sr_context *ctx, sr_plan *plan, const sr_plan_input *input,
                          const sr_plan_options *options) {
