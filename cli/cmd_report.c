@@ -59,20 +59,20 @@ static sr_status find_sections(report *r) {
 /* ---- the page ----------------------------------------------------------------------------- */
 
 static sr_status add_overview(report *r) {
-  static const char *const header[] = {"experiment", "in the paper", "scale", "verdict", "why"};
+  static const char *const header[] = {"experiment", "scale", "verdict", "why"};
   sr_status status = SR_OK;
-  sr_page_cell *cells = calloc((size_t)r->count * 5 + 1, sizeof *cells);
+  enum { COLUMNS = 4 };
+  sr_page_cell *cells = calloc((size_t)r->count * COLUMNS + 1, sizeof *cells);
   if (!cells) return SR_ERROR_MEMORY;
   for (int i = 0; i < r->count; i++) {
     const section *s = &r->sections[i];
-    sr_page_cell *row = cells + 5 * i;
+    sr_page_cell *row = cells + COLUMNS * i;
     row[0].text = s->e->name;
-    row[1].text = s->e->place;
-    row[2].text = scale_name(s->scale);
-    row[3] = (sr_page_cell){verdict_name(s->c->verdict), verdict_agreement(s->c->verdict)};
-    row[4].text = s->c->reason;
+    row[1].text = scale_name(s->scale);
+    row[2] = (sr_page_cell){verdict_name(s->c->verdict), verdict_agreement(s->c->verdict)};
+    row[3].text = s->c->reason;
   }
-  sr_page_table table = {.columns = 5, .header = header, .alignment = "lllll", .rows = r->count,
+  sr_page_table table = {.columns = COLUMNS, .header = header, .alignment = "llll", .rows = r->count,
                          .cells = cells};
   status = sr_page_add_table(r->run->ctx, r->page, &table);
   free(cells);

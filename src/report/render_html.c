@@ -18,7 +18,7 @@ static const char style[] =
     "body{margin:0;background:var(--paper);color:var(--ink);"
     "font:16px/1.55 system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans',sans-serif;"
     "-webkit-text-size-adjust:100%}\n"
-    "main{max-width:60rem;margin:0 auto;padding:2rem 1.1rem 4rem}\n"
+    "main{max-width:68rem;margin:0 auto;padding:2rem 1.1rem 4rem}\n"
     "h1{font-size:1.9rem;line-height:1.2;margin:0 0 1.2rem;letter-spacing:-.01em}\n"
     "h2{font-size:1.4rem;margin:2.6rem 0 .7rem;padding-top:1.1rem;border-top:1px solid var(--line)}\n"
     "h3{font-size:1.1rem;margin:1.8rem 0 .5rem}h4,h5{font-size:1rem;margin:1.2rem 0 .4rem}\n"
