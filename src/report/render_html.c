@@ -48,7 +48,8 @@ static const char style[] =
     "svg [stroke=black]{stroke:var(--ink)}svg [fill=black]{fill:var(--ink)}"
     "svg .gridline{stroke:var(--line)}svg [color=black]{color:var(--ink)}svg [color=white]{color:var(--card)}svg [stroke=gray]{stroke:var(--line)}\n"
     "@media(max-width:40rem){main{padding:1.2rem .7rem 3rem}h1{font-size:1.5rem}"
-    "h2{font-size:1.2rem}th,td{padding:.3rem .45rem}table{font-size:.82rem}}\n";
+    "h2{font-size:1.2rem}th,td{padding:.3rem .4rem}table{font-size:.8rem}"
+    "tbody th{white-space:normal;overflow-wrap:anywhere}.w{min-width:11rem}}\n";
 
 static sr_status html_begin(sr_context *ctx, sr__text *out, const char *title) {
   sr_status status = SR_OK;
