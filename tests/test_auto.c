@@ -253,6 +253,7 @@ static sr_status choose_and_compare(sr_context *ctx, void *data) {
   sr_compare_options options;
   sr_compare_options_init(&options);
   options.folds = 2;
+  options.structure.parts = 1; /* two candidates are enough to meet every allocation */
   options.plan_count = options.learner_count = 1;
   options.plans = &plan;
   options.learners = &learner;
