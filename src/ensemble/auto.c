@@ -351,8 +351,14 @@ static void compare_to(const auto_job *job, int32_t base, auto_state *s) {
       units > 1 ? sqrt(sum * units / (units - 1.0)) / job->judged : INFINITY;
 }
 
-static int32_t default_candidate(const auto_job *job) {
-  return job->state[1].error < job->state[0].error ? 1 : 0;
+static bool clearly_better(const sr_candidate *candidate) {
+  return candidate->difference < -CLEAR * candidate->difference_se;
+}
+
+/* uniform, or uniform-nm where the smaller bags are clearly better. */
+static int32_t default_candidate(auto_job *job) {
+  compare_to(job, 0, &job->state[1]);
+  return clearly_better(&job->state[1].candidate) ? 1 : 0;
 }
 
 /* Half of the candidates go on, and the default with them. */
@@ -415,8 +421,7 @@ static int32_t choose(auto_job *job, int32_t base) {
     compare_to(job, base, s);
     if (s->alive && s->error < job->state[best].error) best = c;
   }
-  const sr_candidate *found = &job->state[best].candidate;
-  return found->difference < -CLEAR * found->difference_se ? best : base;
+  return clearly_better(&job->state[best].candidate) ? best : base;
 }
 
 static sr_status report_choice(sr_context *ctx, const auto_job *job, int32_t base, int32_t chosen,
