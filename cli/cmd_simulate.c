@@ -64,7 +64,7 @@ const cli_command cli_simulate = {
     .description =
         "Columns x1..xd and the class y = sign(<v, x> + noise). ar1 is a Gaussian AR(1) chain in\n"
         "every feature, drift the same with a linear shift of the mean, grid a Gaussian field on a\n"
-        "lattice (with the columns column and row that say where a cell lies).",
+        "lattice, whose columns coordinate1 and coordinate2 say where a cell lies.",
     .groups = {options},
     .example = "specroute simulate ar1 --n 1000 --tmix 10 --d 3 -o x.csv --json",
     .run = run_simulate};

@@ -22,6 +22,7 @@ const cli_option cli_column_options[] = {
     {"coords", 0, CLI_LIST, "COL,COL", NULL, NULL, 0, 0, "two or three columns of coordinates"},
     {"weight", 0, CLI_TEXT, "COL", NULL, NULL, 0, 0, "column of row weights"},
     {"drop", 0, CLI_LIST, "COL,...", NULL, NULL, 0, 0, "columns to leave out"},
+    {"categorical", 0, CLI_LIST, "COL,...", NULL, NULL, 0, 0, "columns whose values are names even where they look like numbers"},
     {"format", 0, CLI_CHOICE, "NAME", NULL, "csv|tsv|ucr|ts|arff|npy|libsvm|netcdf|geotiff", 0, 0, "format of FILE, where its name does not tell"},
     {"separator", 0, CLI_TEXT, "CHAR", NULL, NULL, 0, 0, "separator of a csv file, where detection is wrong (tab: '\\t')"},
     {"header", 0, CLI_CHOICE, "WHEN", "auto", "auto|yes|no", 0, 0, "whether the first line of a csv file names the columns"},

@@ -26,6 +26,7 @@ sr_status cli_read_table(cli_run *run, const char *path, sr_table **table) {
   options.coordinates = cli_list(run, "coords");
   options.weight = cli_text(run, "weight");
   options.drop = cli_list(run, "drop");
+  options.categorical = cli_list(run, "categorical");
   options.variables = cli_list(run, "variables");
   return sr_table_read(run->ctx, path, &options, table);
 }

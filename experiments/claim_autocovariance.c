@@ -100,7 +100,7 @@ static sr_status read_results(conclusion *c) {
 const experiment claim_autocovariance = {
     .name = "claim-autocovariance",
     .title = "Margin autocovariance summed over one mixing time",
-    .place = "Proposition 1",
+    .place = "Proposition 4",
     .needs = "nothing: simulated",
     .seeds = {5, 10},
     .core_seconds = {20, 200},

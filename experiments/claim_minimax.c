@@ -148,7 +148,7 @@ static sr_status read_results(conclusion *c) {
 const experiment claim_minimax = {
     .name = "claim-minimax",
     .title = "Minimax lower bound: divergence, packing and Fano in numbers",
-    .place = "Theorem 1 and Appendix A",
+    .place = "Theorem 3 and Appendix A",
     .needs = "nothing: computed",
     .seeds = {3, 10},
     .core_seconds = {3, 10},
