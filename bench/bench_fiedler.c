@@ -8,6 +8,7 @@
 #include <math.h>
 #include <signal.h>
 #include <specroute/specroute.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -21,8 +22,9 @@
 
 /* ---- memory of ours ------------------------------------------------------------------------- */
 
+/* Workers allocate too. */
 typedef struct meter {
-  size_t now, peak;
+  atomic_size_t now, peak;
 } meter;
 
 /* Blocks carry their size in front, so that the meter knows what a release gives back. */
@@ -33,8 +35,8 @@ static void *meter_allocate(void *data, size_t bytes) {
   char *block = malloc(bytes + HEADER);
   if (!block) return NULL;
   memcpy(block, &bytes, sizeof bytes);
-  m->now += bytes;
-  if (m->now > m->peak) m->peak = m->now;
+  size_t now = atomic_fetch_add(&m->now, bytes) + bytes, peak = atomic_load(&m->peak);
+  while (now > peak && !atomic_compare_exchange_weak(&m->peak, &peak, now)) continue;
   return block + HEADER;
 }
 
@@ -42,7 +44,7 @@ static void meter_release(void *data, void *block) {
   size_t bytes;
   if (!block) return;
   memcpy(&bytes, (char *)block - HEADER, sizeof bytes);
-  ((meter *)data)->now -= bytes;
+  atomic_fetch_sub(&((meter *)data)->now, bytes);
   free((char *)block - HEADER);
 }
 

@@ -382,6 +382,40 @@ static void several_pairs_agree_with_lapack(void **state) {
   sr_context_free(&ctx);
 }
 
+static bool is_registered(const char *name) {
+  for (int i = 0; sr_spectrum_solver(i); i++) {
+    if (strcmp(sr_spectrum_solver(i)->name, name) == 0) return true;
+  }
+  return false;
+}
+
+static void arpack_agrees_with_lapack(void **state) {
+  (void)state;
+  if (!is_registered("arpack")) skip(); /* built without it */
+  sr_context *ctx = test_context(1);
+  edges cases[] = {grid_edges(23, 31, true), path_edges(5), path_edges(3)};
+  for (int k = 0; k < 3; k++) {
+    sr_graph *graph = NULL;
+    assert_ok(ctx, graph_of(ctx, &cases[k], k == 0, &graph));
+    sr_spectrum_options options;
+    sr_spectrum_options_init(&options);
+    options.solver = "arpack";
+    options.pairs = 2;
+    options.tolerance = 1e-10; /* ARPACK's bounds the residual, not lambda */
+    sr_spectrum *spectrum = NULL, *reference = solve(ctx, graph, "dense", 2);
+    assert_ok(ctx, sr_spectrum_compute(ctx, graph, &options, &spectrum));
+    for (int p = 0; p < 2; p++)
+      assert_relative(sr_spectrum_get(spectrum)->value[p], sr_spectrum_get(reference)->value[p],
+                      1e-6);
+    check_pair(graph, sr_spectrum_get(spectrum));
+    sr_spectrum_free(&spectrum);
+    sr_spectrum_free(&reference);
+    sr_graph_free(&graph);
+    free_edges(&cases[k]);
+  }
+  sr_context_free(&ctx);
+}
+
 /* ---- behaviour ---------------------------------------------------------------------------- */
 
 static void other_labels_give_the_same_value(void **state) {
@@ -652,6 +686,7 @@ int main(void) {
       cmocka_unit_test(the_longest_run_counts),
       cmocka_unit_test(random_graphs_agree_with_lapack),
       cmocka_unit_test(several_pairs_agree_with_lapack),
+      cmocka_unit_test(arpack_agrees_with_lapack),
       cmocka_unit_test(other_labels_give_the_same_value),
       cmocka_unit_test(the_thread_count_does_not_show),
       cmocka_unit_test(stopping_early_says_so),
