@@ -107,7 +107,7 @@ static sr_status check_svg(sr_context *ctx, const sr__text *svg) {
 
 /* Names that gnuplot repeats in every picture; on a page they must differ. */
 static const char *const repeated[] = {"gpDot", "gpPt", "textbox", "greybox", "gnuplot_canvas",
-                                       "hcell"};
+                                       "gnuplot_plot_", "hcell"};
 
 static const char *next_special(const char *from) {
   const char *first = strstr(from, "<title>");
