@@ -26,7 +26,7 @@ const cli_option cli_column_options[] = {
     {"format", 0, CLI_CHOICE, "NAME", NULL, "csv|tsv|ucr|ts|arff|npy|libsvm|netcdf|geotiff", 0, 0, "format of FILE, where its name does not tell"},
     {"separator", 0, CLI_TEXT, "CHAR", NULL, NULL, 0, 0, "separator of a csv file, where detection is wrong (tab: '\\t')"},
     {"header", 0, CLI_CHOICE, "WHEN", "auto", "auto|yes|no", 0, 0, "whether the first line of a csv file names the columns"},
-    {"variables", 0, CLI_LIST, "NAME,...", NULL, NULL, 0, 0, "netcdf variables, geotiff bands or further geotiff files to use as features"},
+    {"variables", 0, CLI_LIST, "NAME,...", NULL, NULL, 0, 0, "netcdf variables, or geotiff bands and files, that become the features; all by default"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
 const cli_option cli_graph_options[] = {
