@@ -11,7 +11,7 @@
 
 #include "learner/learner.h"
 
-enum { PREDICT_BLOCK = 16384 };
+enum { PREDICT_BLOCK = 8192 /* as sr_ensemble_predict */ };
 
 typedef struct forest {
   const sr__learner *learner;
@@ -147,7 +147,7 @@ cleanup:
 
 typedef struct prediction {
   const forest *forest;
-  const sr__rows *rows;
+  const sr_table *table;
   int64_t count;
   int32_t classes;
   int32_t *label;
@@ -159,13 +159,14 @@ static sr_status predict_block(sr_context *ctx, void *data, int64_t block, int s
   prediction *p = data;
   int64_t begin = block * PREDICT_BLOCK;
   int64_t count = p->count - begin < PREDICT_BLOCK ? p->count - begin : PREDICT_BLOCK;
-  int32_t *vote = NULL, *tally = NULL, *index = NULL;
+  int32_t *vote = NULL, *tally = NULL;
+  sr__rows *rows = NULL;
   SR_NEW(ctx, vote, count);
-  SR_NEW(ctx, index, count);
   SR_NEW_ZERO(ctx, tally, count * p->classes);
-  for (int64_t i = 0; i < count; i++) index[i] = (int32_t)(begin + i);
+  SR_TRY(p->forest->learner->encode(ctx, p->forest->shared, &(sr__input){.table = p->table}, begin,
+                                    count, &rows));
   for (int64_t t = 0; t < p->forest->trees; t++) {
-    SR_TRY(p->forest->learner->predict(ctx, p->forest->shared, p->forest->member[t], p->rows, index,
+    SR_TRY(p->forest->learner->predict(ctx, p->forest->shared, p->forest->member[t], rows, NULL,
                                        count, vote, NULL));
     for (int64_t i = 0; i < count; i++) tally[i * p->classes + vote[i]]++;
   }
@@ -178,7 +179,7 @@ static sr_status predict_block(sr_context *ctx, void *data, int64_t block, int s
 cleanup:
   sr__free(ctx, vote);
   sr__free(ctx, tally);
-  sr__free(ctx, index);
+  p->forest->learner->free_rows(rows);
   return status;
 }
 
@@ -217,20 +218,16 @@ static void train(sr_context *ctx, const sr_table *table, forest *f) {
 
 static void test(sr_context *ctx, const sr_table *table, const forest *f) {
   const sr_table_view *view = sr_table_get(table);
-  sr__rows *rows = NULL;
   int32_t *label = malloc(sizeof *label * (size_t)view->rows);
   double started = sr__seconds(), cpu = cpu_seconds();
-  must(ctx, f->learner->encode(ctx, f->shared, &(sr__input){.table = table}, 0, view->rows, &rows));
-  double encoded = sr__seconds();
-  prediction p = {f, rows, view->rows, f->learner->classes(f->shared), label};
+  prediction p = {f, table, view->rows, f->learner->classes(f->shared), label};
   must(ctx, sr__parallel_for(ctx, (view->rows + PREDICT_BLOCK - 1) / PREDICT_BLOCK, predict_block,
                              &p));
   double predicted = sr__seconds();
-  printf("\"test_rows\": %lld, \"encode_seconds\": %.4f, \"predict_seconds\": %.4f, "
+  printf("\"test_rows\": %lld, \"predict_seconds\": %.4f, "
          "\"predict_cpu\": %.4f, \"accuracy\": %.5f",
-         (long long)view->rows, encoded - started, predicted - started, cpu_seconds() - cpu,
+         (long long)view->rows, predicted - started, cpu_seconds() - cpu,
          accuracy(view, label));
-  f->learner->free_rows(rows);
   free(label);
 }
 

@@ -401,6 +401,40 @@ static void rows_may_be_asked_for_in_any_way(void **state) {
   sr_context_free(&ctx);
 }
 
+/* Votes alone may be found several levels at a time; they are those of the walk node by node, for
+ * every width of a row, with missing values and for groups that are not full. */
+static void votes_do_not_depend_on_the_walk(void **state) {
+  (void)state;
+  enum { N = 1500 };
+  static const int32_t widths[] = {1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65};
+  sr_context *ctx = test_context(1);
+  int32_t alone[N], beside[N], by_index[N], index[N];
+  float shares[N * 3];
+  for (int i = 0; i < N; i++) index[i] = (i * 7) % N;
+  for (size_t k = 0; k < sizeof widths / sizeof *widths; k++) {
+    sr_table *table = random_table(ctx, N, widths[k], 3, k % 3 == 0 ? 0.0 : 0.2, 20 + k);
+    sr_table *other = random_table(ctx, N, widths[k], 3, 0.1, 40 + k);
+    sr_learner_options options = tree_options();
+    options.max_depth = k % 2 ? 0 : (int32_t)k;
+    fitted f;
+    sr__rows *rows = NULL;
+    assert_ok(ctx, fit_table(ctx, table, &options, NULL, 1, &f));
+    assert_ok(ctx, f.learner->encode(ctx, f.shared, &(sr__input){.table = other}, 0, N, &rows));
+    assert_ok(ctx, f.learner->predict(ctx, f.shared, f.member, rows, NULL, N, beside, shares));
+    assert_ok(ctx, f.learner->predict(ctx, f.shared, f.member, rows, NULL, N, alone, NULL));
+    assert_ok(ctx, f.learner->predict(ctx, f.shared, f.member, rows, index, N, by_index, NULL));
+    for (int i = 0; i < N; i++) {
+      assert_int_equal(alone[i], beside[i]);
+      assert_int_equal(by_index[i], beside[index[i]]);
+    }
+    f.learner->free_rows(rows);
+    fitted_free(&f);
+    sr_table_free(&table);
+    sr_table_free(&other);
+  }
+  sr_context_free(&ctx);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(distinct_rows_are_memorised),
@@ -413,6 +447,7 @@ int main(void) {
       cmocka_unit_test(many_categories_share_the_last_bin),
       cmocka_unit_test(copies_of_blocks_do_not_change_the_tree),
       cmocka_unit_test(rows_may_be_asked_for_in_any_way),
+      cmocka_unit_test(votes_do_not_depend_on_the_walk),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

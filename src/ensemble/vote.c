@@ -40,7 +40,7 @@ int32_t sr__tally_winner(const float *tally, int32_t classes) {
 
 /* ---- prediction --------------------------------------------------------------------------- */
 
-enum { PREDICT_CHUNK = 4096 };
+enum { PREDICT_CHUNK = 8192 }; /* long enough that reading a tree from memory does not count */
 
 typedef struct predict_job {
   const sr_ensemble *ensemble;

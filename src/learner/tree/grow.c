@@ -378,6 +378,7 @@ sr_status sr__tree_fit(sr_context *ctx, const sr__shared *shared, const sr__trai
   g.min_weight = options->min_leaf <= 1 || least < 1.0 ? 1 : (int64_t)ceil(least);
   SR_TRY(grow_tree(&g, training->rows, count));
   trim_tree(&g);
+  SR_TRY(sr__tree_make_blocks(ctx, shared, g.tree));
   *member = g.tree;
   g.tree = NULL;
 cleanup:

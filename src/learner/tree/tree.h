@@ -50,6 +50,9 @@ typedef struct sr__bin_set {
   uint64_t word[4];
 } sr__bin_set;
 
+/* Five levels of a tree, see tree_blocks.c. */
+typedef struct sr__tree_block sr__tree_block;
+
 struct sr__member {
   sr_allocator allocator;
   int64_t nodes;
@@ -60,6 +63,8 @@ struct sr__member {
   int32_t *mixed;       /* leaf: index of its class shares, -1 where pure; NULL: all are pure */
   int64_t mixtures;
   float *share;         /* mixtures x classes */
+  sr__tree_block *block_memory; /* owns `block` */
+  sr__tree_block *block;        /* NULL: there are none, the tree is walked by its nodes */
 };
 
 static inline bool sr__set_has(const sr__bin_set *set, uint8_t bin) {
@@ -184,6 +189,12 @@ SR_MUST_CHECK sr_status sr__tree_predict(sr_context *ctx, const sr__shared *shar
                                          const sr__member *member, const sr__rows *rows,
                                          const int32_t *index, int64_t count, int32_t *vote,
                                          float *proba);
+/* Blocks for a finished tree, where the processor and the tree allow them. */
+SR_MUST_CHECK sr_status sr__tree_make_blocks(sr_context *ctx, const sr__shared *shared,
+                                             sr__member *tree);
+/* Of a tree with blocks. */
+void sr__tree_vote_by_blocks(const sr__member *tree, const sr__rows *rows, const int32_t *index,
+                             int64_t count, int32_t *vote);
 void sr__tree_save(const sr__shared *shared, const sr__member *member, sr__bytes *bytes);
 SR_MUST_CHECK sr_status sr__tree_load(sr__byte_reader *reader, const sr__shared *shared,
                                       sr__member **member);

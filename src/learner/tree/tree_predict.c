@@ -63,6 +63,10 @@ sr_status sr__tree_predict(sr_context *ctx, const sr__shared *shared, const sr__
                            int32_t *vote, float *proba) {
   (void)ctx;
   int64_t i = 0;
+  if (tree->block && vote && !proba) {
+    sr__tree_vote_by_blocks(tree, rows, index, count, vote);
+    return SR_OK;
+  }
   for (; tree->sets == 0 && i + WALKERS <= count; i += WALKERS) {
     const uint8_t *row[WALKERS];
     uint32_t leaf[WALKERS];

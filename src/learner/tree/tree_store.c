@@ -10,7 +10,8 @@
 void sr__tree_free(sr__member *tree) {
   if (!tree) return;
   sr_allocator allocator = tree->allocator;
-  void *blocks[] = {tree->node, tree->info, tree->set, tree->mixed, tree->share, tree};
+  void *blocks[] = {tree->node, tree->info, tree->set, tree->mixed, tree->share,
+                    tree->block_memory, tree};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__release(&allocator, blocks[i]);
 }
 
@@ -152,6 +153,7 @@ sr_status sr__tree_load(sr__byte_reader *reader, const sr__shared *shared, sr__m
     SR_NEW(reader->ctx, l.tree->share, l.mixtures * shared->classes);
   }
   SR_TRY(load_nodes(&l));
+  SR_TRY(sr__tree_make_blocks(reader->ctx, shared, l.tree));
   *member = l.tree;
   l.tree = NULL;
 cleanup:
