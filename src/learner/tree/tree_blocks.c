@@ -16,7 +16,7 @@ enum {
   EXITS = 1 << LEVELS,
   MOST_FEATURES = 64, /* of one register */
   SHIFTED = 1 << 7,   /* in `feature`: the node's SR__NODE_SHIFT */
-  DONE = 1 << 15,     /* in `exit`: what is below is a vote, not a block */
+  ONWARD = 1 << 15,   /* in `exit`: a block follows; without it: the vote of a leaf */
   GROUP = 1024        /* rows that walk together */
 };
 
@@ -66,7 +66,7 @@ static void fill_block(const sr__member *tree, uint32_t root, int64_t *next,
   for (int e = 0; e < EXITS; e++) {
     uint32_t at = place[EXITS + e];
     bool leaf = tree->node[at].left == at;
-    block->exit[e] = (uint16_t)(leaf ? DONE | tree->info[at] : (uint32_t)(*next)++);
+    block->exit[e] = (uint16_t)(leaf ? tree->info[at] : ONWARD | (uint32_t)(*next)++);
   }
 }
 
@@ -77,7 +77,7 @@ sr_status sr__tree_make_blocks(sr_context *ctx, const sr__shared *shared, sr__me
   if (!HAVE_BLOCKS || tree->sets > 0 || shared->binning->features > MOST_FEATURES) return SR_OK;
   SR_NEW(ctx, root, tree->nodes / 2 + 1);
   int64_t count = list_roots(tree, root);
-  if (count > DONE) goto cleanup; /* too many to be named in an exit */
+  if (count > ONWARD) goto cleanup; /* too many to be named in an exit */
   SR_NEW(ctx, tree->block_memory, count + 1);
   size_t beyond = (uintptr_t)tree->block_memory % sizeof(sr__tree_block);
   tree->block = (sr__tree_block *)((char *)tree->block_memory + sizeof(sr__tree_block) - beyond);
@@ -100,8 +100,9 @@ typedef struct walk {
 } walk;
 
 /* A load that crosses cache lines is slow, so that no more is loaded than `width` bytes. */
-static inline __attribute__((always_inline)) __m512i load_row(const walk *w, int64_t i, int width) {
-  const uint8_t *row = w->bins + (w->index ? w->index[i] : i) * w->features;
+static inline __attribute__((always_inline)) __m512i load_row(const walk *w, int64_t i, int width,
+                                                              bool indexed) {
+  const uint8_t *row = w->bins + (indexed ? w->index[i] : i) * w->features;
   if (width == 16) return _mm512_castsi128_si512(_mm_maskz_loadu_epi8((__mmask16)w->present, row));
   if (width == 32)
     return _mm512_castsi256_si512(_mm256_maskz_loadu_epi8((__mmask32)w->present, row));
@@ -130,20 +131,41 @@ static inline uint32_t leave_block(const sr__tree_block *block, __m512i row) {
 /* All rows take one block, then those that have not arrived the next one: rows do not wait for
  * each other's reads, and short paths not for long ones. */
 static inline __attribute__((always_inline)) void walk_group(const walk *w, int64_t count,
-                                                             int32_t *vote, int width) {
-  uint32_t under_way[GROUP]; /* row << 16 | block */
-  for (int64_t i = 0; i < count; i++) under_way[i] = (uint32_t)i << 16;
-  while (count > 0) {
-    int64_t kept = 0;
-    for (int64_t k = 0; k < count; k++) {
-      uint32_t i = under_way[k] >> 16;
-      uint32_t exit = leave_block(w->block + (uint16_t)under_way[k], load_row(w, i, width));
-      vote[i] = (int32_t)(exit & (DONE - 1));
-      under_way[kept] = i << 16 | exit;
-      kept += !(exit & DONE);
-    }
-    count = kept;
+                                                             int32_t *vote, int width,
+                                                             bool indexed) {
+  uint16_t row[GROUP], at[GROUP]; /* of those under way; `at` with ONWARD */
+  int64_t left = 0;
+  for (int64_t i = 0; i < count; i++) {
+    uint32_t exit = leave_block(w->block, load_row(w, i, width, indexed));
+    vote[i] = (int32_t)exit;
+    row[left] = (uint16_t)i;
+    at[left] = (uint16_t)exit;
+    left += exit >> 15;
   }
+  while (left > 0) {
+    int64_t kept = 0;
+    for (int64_t k = 0; k < left; k++) {
+      uint16_t i = row[k];
+      const sr__tree_block *block = w->block + (at[k] & (ONWARD - 1));
+      uint32_t exit = leave_block(block, load_row(w, i, width, indexed));
+      vote[i] = (int32_t)exit;
+      row[kept] = i;
+      at[kept] = (uint16_t)exit;
+      kept += exit >> 15;
+    }
+    left = kept;
+  }
+}
+
+static void walk_rows(const walk *w, int64_t count, int32_t *vote) {
+  if (w->index)
+    walk_group(w, count, vote, MOST_FEATURES, true);
+  else if (w->features <= 16)
+    walk_group(w, count, vote, 16, false);
+  else if (w->features <= 32)
+    walk_group(w, count, vote, 32, false);
+  else
+    walk_group(w, count, vote, MOST_FEATURES, false);
 }
 
 void sr__tree_vote_by_blocks(const sr__member *tree, const sr__rows *rows, const int32_t *index,
@@ -154,12 +176,7 @@ void sr__tree_vote_by_blocks(const sr__member *tree, const sr__rows *rows, const
     int64_t here = count - first < GROUP ? count - first : GROUP;
     w.index = index ? index + first : NULL;
     w.bins = rows->bins + (index ? 0 : first * rows->features);
-    if (w.features <= 16)
-      walk_group(&w, here, vote + first, 16);
-    else if (w.features <= 32)
-      walk_group(&w, here, vote + first, 32);
-    else
-      walk_group(&w, here, vote + first, 64);
+    walk_rows(&w, here, vote + first);
   }
 }
 
