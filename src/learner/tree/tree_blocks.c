@@ -17,7 +17,8 @@ enum {
   MOST_FEATURES = 64, /* of one register */
   SHIFTED = 1 << 7,   /* in `feature`: the node's SR__NODE_SHIFT */
   ONWARD = 1 << 15,   /* in `exit`: a block follows; without it: the vote of a leaf */
-  GROUP = 1024        /* rows that walk together */
+  GROUP = 1024,       /* rows that walk together */
+  AHEAD = 32          /* rows whose blocks are on their way from memory */
 };
 
 /* Node i (from 1) of a block has the children 2 i and 2 i + 1; exit e is child EXITS + e. A leaf
@@ -128,12 +129,21 @@ static inline uint32_t leave_block(const sr__tree_block *block, __m512i row) {
   return block->exit[at - EXITS];
 }
 
+/* Past the last row something else stands in `coming`; then the address means nothing, and it is
+ * not read. */
+static inline void fetch_block(const walk *w, uint16_t coming) {
+  uintptr_t at = (uintptr_t)w->block + (coming & (ONWARD - 1)) * sizeof *w->block;
+  __builtin_prefetch((const void *)at);
+  __builtin_prefetch((const void *)(at + sizeof *w->block / 2));
+}
+
 /* All rows take one block, then those that have not arrived the next one: rows do not wait for
  * each other's reads, and short paths not for long ones. */
 static inline __attribute__((always_inline)) void walk_group(const walk *w, int64_t count,
                                                              int32_t *vote, int width,
                                                              bool indexed) {
-  uint16_t row[GROUP], at[GROUP]; /* of those under way; `at` with ONWARD */
+  uint16_t row[GROUP], at[GROUP + AHEAD]; /* of those under way; `at` with ONWARD */
+  memset(at + GROUP, 0, AHEAD * sizeof *at);
   int64_t left = 0;
   for (int64_t i = 0; i < count; i++) {
     uint32_t exit = leave_block(w->block, load_row(w, i, width, indexed));
@@ -146,6 +156,7 @@ static inline __attribute__((always_inline)) void walk_group(const walk *w, int6
     int64_t kept = 0;
     for (int64_t k = 0; k < left; k++) {
       uint16_t i = row[k];
+      fetch_block(w, at[k + AHEAD]);
       const sr__tree_block *block = w->block + (at[k] & (ONWARD - 1));
       uint32_t exit = leave_block(block, load_row(w, i, width, indexed));
       vote[i] = (int32_t)exit;
