@@ -16,6 +16,7 @@ struct sr__pool {
   pthread_cond_t work_done;
   int started;   /* helpers that run */
   int busy;      /* helpers inside the present loop */
+  bool open;     /* the present loop still takes helpers */
   int64_t round; /* grows by one each loop */
   bool stop;
   sr_context *ctx;
@@ -56,9 +57,11 @@ static void *helper_main(void *argument) {
   int64_t seen = 0;
   pthread_mutex_lock(&pool->mutex);
   for (;;) {
-    while (!pool->stop && pool->round == seen) pthread_cond_wait(&pool->work_ready, &pool->mutex);
+    while (!pool->stop && !(pool->open && pool->round != seen))
+      pthread_cond_wait(&pool->work_ready, &pool->mutex);
     if (pool->stop) break;
     seen = pool->round;
+    pool->busy++;
     pthread_mutex_unlock(&pool->mutex);
     run_items(pool, self->slot);
     pthread_mutex_lock(&pool->mutex);
@@ -127,14 +130,17 @@ cleanup:
 
 static void release_helpers(sr__pool *pool) {
   pthread_mutex_lock(&pool->mutex);
-  pool->busy = pool->started;
+  pool->open = true;
   pool->round++;
   pthread_cond_broadcast(&pool->work_ready);
   pthread_mutex_unlock(&pool->mutex);
 }
 
+/* All items are taken by now: a helper that has not woken up yet is not waited for, or every short
+ * loop would take as long as the system needs to wake it. */
 static void wait_for_helpers(sr__pool *pool) {
   pthread_mutex_lock(&pool->mutex);
+  pool->open = false;
   while (pool->busy > 0) pthread_cond_wait(&pool->work_done, &pool->mutex);
   pthread_mutex_unlock(&pool->mutex);
 }
