@@ -4,7 +4,8 @@
  * CASE: path window grid holes knn2 knn5 knn10 path-edges; PEER: none arpack cholmod slepc
  * eigsh eigsh-shift lobpcg sklearn. A peer that takes more than TIMEOUT seconds (60) is stopped;
  * its line then says so and the ratio is a lower bound. Every peer runs in a process of its own, on
- * one thread. Times of one thread are processor time, others time on the wall. */
+ * one thread. Times of one thread are processor time, others time on the wall; us_wall_seconds is
+ * always the latter, so that thread counts can be compared. */
 #include <math.h>
 #include <signal.h>
 #include <specroute/specroute.h>
@@ -265,7 +266,7 @@ static bool run_in_child(const char *peer, const sr_graph *graph, const char *pa
 /* ---- us ------------------------------------------------------------------------------------- */
 
 typedef struct ours {
-  double seconds, value, residual, memory_ratio;
+  double seconds, wall, value, residual, memory_ratio;
   int64_t iterations;
   char solver[32];
 } ours;
@@ -280,12 +281,15 @@ static ours run_us(const sr_graph *graph, int threads) {
   sr_context *ctx = context_with(threads, &m);
   const sr_graph_view *view = sr_graph_get(graph);
   ours best = {.seconds = 1e300};
-  int repeats = view->nodes <= 200000 ? 5 : 2;
+  double wall = 1e300;
+  int repeats = view->nodes <= 200000 ? 5 : view->nodes <= 2000000 ? 2 : 1;
   for (int r = 0; r < repeats; r++) {
     sr_spectrum *spectrum = NULL;
-    double start = threads == 1 ? cpu_seconds() : bench_seconds();
+    double cpu_start = cpu_seconds(), start = bench_seconds();
     check(ctx, sr_spectrum_compute(ctx, graph, NULL, &spectrum));
-    double taken = (threads == 1 ? cpu_seconds() : bench_seconds()) - start;
+    double passed = bench_seconds() - start;
+    double taken = threads == 1 ? cpu_seconds() - cpu_start : passed;
+    if (passed < wall) wall = passed;
     const sr_spectrum_view *s = sr_spectrum_get(spectrum);
     if (taken < best.seconds) {
       best = (ours){.seconds = taken,
@@ -296,6 +300,7 @@ static ours run_us(const sr_graph *graph, int threads) {
     }
     sr_spectrum_free(&spectrum);
   }
+  best.wall = wall;
   best.memory_ratio = (double)m.peak / graph_bytes(view);
   sr_context_free(&ctx);
   return best;
@@ -305,11 +310,13 @@ static void print_line(const char *name, const sr_graph_view *view, int threads,
                        const char *peer, double seconds, bool in_time, double value) {
   char more[400];
   snprintf(more, sizeof more,
-           ", \"arcs\": %lld, \"ns_per_arc\": %.4g, \"memory_over_graph\": %.3g, \"solver\": "
+           ", \"us_wall_seconds\": %.6g, \"arcs\": %lld, \"ns_per_arc\": %.4g, "
+           "\"memory_over_graph\": %.3g, \"solver\": "
            "\"%s\", \"iterations\": %lld, \"lambda2\": %.9e, \"peer_lambda2\": %.9e, "
            "\"peer_stopped\": %s",
-           (long long)view->arcs, us->seconds / (double)view->arcs * 1e9, us->memory_ratio,
-           us->solver, (long long)us->iterations, us->value, value, in_time ? "false" : "true");
+           us->wall, (long long)view->arcs, us->seconds / (double)view->arcs * 1e9,
+           us->memory_ratio, us->solver, (long long)us->iterations, us->value, value,
+           in_time ? "false" : "true");
   bench_line("fiedler", name, view->nodes, threads, us->seconds, peer, seconds, more);
 }
 
