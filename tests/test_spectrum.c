@@ -416,6 +416,40 @@ static void arpack_agrees_with_lapack(void **state) {
   sr_context_free(&ctx);
 }
 
+/* A cube in five dimensions with unequal weights has five values close together, more than the
+ * block has vectors. */
+static void a_cluster_of_values_is_told_apart(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  enum { SIDE = 6, DIMENSIONS = 5 };
+  edges e = {.nodes = SIDE * SIDE * SIDE * SIDE * SIDE};
+  for (uint64_t seed = 0; seed < 3; seed++) {
+    sr__random random;
+    sr__random_init(&random, 11, SR_PURPOSE_TEST, 2, seed);
+    e.count = 0;
+    for (int64_t i = 0; i < e.nodes; i++) {
+      for (int64_t d = 0, step = 1; d < DIMENSIONS; d++, step *= SIDE) {
+        if (i / step % SIDE + 1 < SIDE)
+          add_edge(&e, i, i + step, 0.2 + 1.6 * sr__random_uniform(&random));
+      }
+    }
+    sr_graph *graph = NULL;
+    assert_ok(ctx, graph_of(ctx, &e, true, &graph));
+    sr_spectrum_options options;
+    sr_spectrum_options_init(&options);
+    options.solver = "lanczos";
+    options.tolerance = 1e-11;
+    sr_spectrum *exact = NULL, *spectrum = solve(ctx, graph, "multilevel", 1);
+    assert_ok(ctx, sr_spectrum_compute(ctx, graph, &options, &exact));
+    assert_relative(sr_spectrum_get(spectrum)->value[0], sr_spectrum_get(exact)->value[0], 1e-6);
+    sr_spectrum_free(&spectrum);
+    sr_spectrum_free(&exact);
+    sr_graph_free(&graph);
+  }
+  free_edges(&e);
+  sr_context_free(&ctx);
+}
+
 /* ---- behaviour ---------------------------------------------------------------------------- */
 
 static void other_labels_give_the_same_value(void **state) {
@@ -687,6 +721,7 @@ int main(void) {
       cmocka_unit_test(random_graphs_agree_with_lapack),
       cmocka_unit_test(several_pairs_agree_with_lapack),
       cmocka_unit_test(arpack_agrees_with_lapack),
+      cmocka_unit_test(a_cluster_of_values_is_told_apart),
       cmocka_unit_test(other_labels_give_the_same_value),
       cmocka_unit_test(the_thread_count_does_not_show),
       cmocka_unit_test(stopping_early_says_so),

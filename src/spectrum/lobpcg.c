@@ -325,7 +325,8 @@ static void set_both(double *matrix, int i, int j, double value) {
 
 /* ---- the iteration ------------------------------------------------------------------------ */
 
-/* A vector lifted from a coarse level is piecewise constant; a few cheap sweeps take its steps away. */
+/* A vector lifted from a coarse level is piecewise constant; a few cheap sweeps take its steps
+ * away. */
 enum { START_SWEEPS = 2 };
 
 static sr_status smooth_block(sr_context *ctx, const sr__level *level, sr__block *block) {
@@ -419,27 +420,34 @@ cleanup:
 /* What is left after a step, as far as the last two steps tell: values fall like a geometric
  * series. The estimate from the residual was taken before the step and may be so much larger. */
 static const double SLOWEST = 0.95, RESIDUAL_SLACK = 3;
+/* In a cluster of more values than the block has vectors, falls shrink and then rise again. Once
+ * one has, the next small fall is no sign of the end. */
+static const double RATE_AFTER_RISE = 0.9;
 
-static void estimate_errors(sr__block *block, const ritz *t, const double *before, double *fall) {
+static void estimate_errors(sr__block *block, const ritz *t, const double *before, double *fall,
+                            bool *rose) {
   for (int i = 0; i < block->size; i++) {
     double last = fall[i], now = (before[i] - t->value[i]) / t->value[i];
     if (now < 0) now = 0; /* rounding: nothing left to fall */
     fall[i] = now;
     if (!(last > 0)) continue;
+    if (now > last) rose[i] = true;
     double rate = now / last < SLOWEST ? now / last : SLOWEST;
+    if (rose[i] && rate < RATE_AFTER_RISE) rate = RATE_AFTER_RISE;
     double left = now * rate / (1 - rate), bound = block->error[i] / RESIDUAL_SLACK;
     block->error[i] = left > bound ? left : bound;
   }
 }
 
-/* On the finest level a guard with all but the same value belongs to the last wanted vector: what
- * is given is one of the plane that both span, so both must be right. */
-static const double SAME_VALUE = 1e-4;
+/* On the finest level a guard with nearly the same value must be right too. Where both are one
+ * value, what is given is one of the plane that both span; where they are two of a whole cluster, a
+ * value seems to settle long before it does, and the guard shows that it has not. */
+static const double NEAR_VALUE = 1e-2;
 
 static bool block_converged(const sr__block *block, const ritz *t, double tolerance) {
   int must = block->wanted < block->size ? block->wanted : block->size;
   if (block->may_drop && must < block->size &&
-      t->value[must] - t->value[must - 1] < SAME_VALUE * t->value[must - 1])
+      t->value[must] - t->value[must - 1] < NEAR_VALUE * t->value[must - 1])
     must++;
   for (int i = 0; i < must; i++) {
     if (!(block->error[i] <= tolerance)) return false;
@@ -479,7 +487,7 @@ sr_status sr__lobpcg(sr_context *ctx, sr__hierarchy *h, int k, sr__block *block,
   sr_status status = SR_OK;
   ritz *t = NULL;
   double shift[SR__BLOCK_MAX], before[SR__BLOCK_MAX], fall[SR__BLOCK_MAX] = {0};
-  bool with_p = false;
+  bool with_p = false, rose[SR__BLOCK_MAX] = {false};
   SR_NEW_ZERO(ctx, t, 1);
   if (block->lifted) SR_TRY(smooth_block(ctx, &h->level[k], block));
   SR_TRY(start_block(ctx, h, k, block, t));
@@ -511,7 +519,7 @@ sr_status sr__lobpcg(sr_context *ctx, sr__hierarchy *h, int k, sr__block *block,
     carry_over(t, t->b);
     with_p = true;
     block->iterations++;
-    estimate_errors(block, t, before, fall);
+    estimate_errors(block, t, before, fall, rose);
     block->converged = block_converged(block, t, tolerance);
     drop_guards(block, t);
   }
