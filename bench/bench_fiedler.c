@@ -195,7 +195,7 @@ enum { STOPPED = 3, WALL_FACTOR = 8 };
 static void run_python(const char *peer, const char *path, fiedler_outcome *out) {
   char line[512];
   snprintf(line, sizeof line,
-           "OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 ${SR_PEER_PYTHON:-python3} "
+           "OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 ${SR_BENCH_PYTHON:-python3} "
            "bench/fiedler_peers.py %s %s",
            peer, path);
   FILE *pipe_end = popen(line, "r");

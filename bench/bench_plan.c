@@ -1,6 +1,6 @@
 /* Making 100 bags of a million rows, beside writing as many indices and beside numpy and arch.
  *
- *   bench_plan [rows members repeats]      needs /opt/peers/bin/python or PEER_PYTHON for the peers
+ *   bench_plan [rows members repeats]      SR_BENCH_PYTHON: a Python with the peers
  *
  * "write indices" copies members x rows 32-bit indices out of a table in the cache's reach: the
  * least that any program does that hands out bags as index lists. */
@@ -41,7 +41,7 @@ static void write_indices(void *data) {
 
 /* Seconds that a Python peer takes for the same bags; below 0 where it cannot run. */
 static double peer_seconds(const char *setup, const char *statement, int64_t n, int32_t members) {
-  const char *python = getenv("PEER_PYTHON") ? getenv("PEER_PYTHON") : "/opt/peers/bin/python";
+  const char *python = getenv("SR_BENCH_PYTHON") ? getenv("SR_BENCH_PYTHON") : "python3";
   char line[1024], text[64];
   snprintf(line, sizeof line,
            "%s -c \"import time, numpy as np\nn, m = %lld, %d\nrng = np.random.default_rng(1)\n%s\n"
