@@ -133,8 +133,8 @@ static void run_pandas(const char *path, int threads, outcome *result) {
   snprintf(line, sizeof line, "%s %s/csv_peers.py '%s'", getenv("SR_BENCH_PYTHON"), SR_BENCH_DIR,
            path);
   FILE *python = popen(line, "r");
-  if (!python || fscanf(python, "%lf %lf %lf %lf", &result->seconds, &result->values, &result->sum,
-                        &result->peak_mb) != 4)
+  if (!python || fscanf(python, "%lf %lf %lf %lf %lf", &result->seconds, &result->values,
+                        &result->sum, &result->peak_mb, &result->cpu_seconds) != 5)
     exit(1);
   pclose(python);
 }
@@ -158,7 +158,7 @@ static bool run(runner body, const char *path, int threads, int repeats, outcome
     if (child == 0) {
       body(path, threads, &result);
       if (result.peak_mb == 0) result.peak_mb = bench_peak_mb();
-      result.cpu_seconds = cpu_seconds();
+      if (result.cpu_seconds == 0) result.cpu_seconds = cpu_seconds();
       _exit(write(ends[1], &result, sizeof result) == (ssize_t)sizeof result ? 0 : 1);
     }
     close(ends[1]);

@@ -41,6 +41,13 @@ typedef struct cli_option {
   const char *help;     /* one line, no full stop */
 } cli_option;
 
+/* In a function with `sr_status status = SR_OK;` and a `cleanup:` label. */
+#define TRY(expression)                \
+  do {                                 \
+    status = (expression);             \
+    if (status != SR_OK) goto cleanup; \
+  } while (0)
+
 enum { CLI_MAX_GROUPS = 8, CLI_MAX_ARGUMENTS = 8 };
 
 typedef struct cli_run cli_run;

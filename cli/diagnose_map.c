@@ -3,12 +3,6 @@
 
 #include "diagnose_page.h"
 
-#define TRY(expression)                \
-  do {                                 \
-    status = (expression);             \
-    if (status != SR_OK) goto cleanup; \
-  } while (0)
-
 /* Where a row lies on the map: its coordinates, or its place on the lattice. */
 static bool position(const sr_table_view *t, int64_t i, double *x, double *y) {
   if (t->coordinate_count >= 2) {

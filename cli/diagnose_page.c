@@ -5,12 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRY(expression)                \
-  do {                                 \
-    status = (expression);             \
-    if (status != SR_OK) goto cleanup; \
-  } while (0)
-
 enum { CELL = 64, MOST_ESTIMATES = 16 };
 
 static bool in_time(const sr_dependence_view *v) {

@@ -7,12 +7,6 @@
 
 #include "diagnose_page.h"
 
-#define TRY(expression)                \
-  do {                                 \
-    status = (expression);             \
-    if (status != SR_OK) goto cleanup; \
-  } while (0)
-
 enum { CELL = 96, MOST_ROWS = 32, MOST_FEATURES = 10 };
 
 /* ---- the error ---------------------------------------------------------------------------- */
