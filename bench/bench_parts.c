@@ -1,6 +1,7 @@
 /* Cutting graphs into 64 parts: us against METIS (recursive bisection and k-way) and SCOTCH.
- * bench_parts [N [CASE]] runs one size (default 10^5) and all cases or the one named. From 5 10^6
- * nodes on only the fast mode and METIS k-way run. All get the same numbering of the nodes. */
+ * bench_parts [N [CASE]] runs one size (default 10^5) and all cases or the one named. Each runs
+ * several times where that is short, and the time is the least. SCOTCH is left out from 5 10^6
+ * nodes on. All get the same numbering of the nodes. */
 #include <math.h>
 #include <specroute/specroute.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 #include <scotch.h>
 #endif
 
-enum { PARTS = 64, KNN = 10, LARGE = 5000000 };
+enum { PARTS = 64, LARGE = 5000000, REPEAT_BELOW = 2000000, REPEATS = 3 };
 
 static void *must(void *block) {
   if (!block) {
@@ -93,7 +94,7 @@ static sr_graph *renumber(sr_context *ctx, sr_graph *graph) {
   return sorted;
 }
 
-/* Ten Gaussian clusters with centres N(0, 9 I), 10 neighbours. */
+/* Ten Gaussian clusters with centres N(0, 9 I); 8 neighbours in the plane, else 10. */
 static sr_graph *make_knn(sr_context *ctx, int64_t n, int d) {
   float *x = must(malloc((size_t)n * (size_t)d * sizeof *x));
   double *coordinates = must(malloc((size_t)n * (size_t)d * sizeof *coordinates));
@@ -120,7 +121,7 @@ static sr_graph *make_knn(sr_context *ctx, int64_t n, int d) {
   sr_graph_options options;
   sr_graph_options_init(&options);
   options.builder = d == 2 ? "space" : "features";
-  options.k = KNN;
+  options.k = d == 2 ? 8 : 10;
   must_be_ok(ctx, sr_graph_build(ctx, table, &options, &graph));
   sr_table_free(&table);
   free(x);
@@ -166,7 +167,19 @@ static double cpu_seconds(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static outcome run_ours(const sr_graph *graph, sr_parts_mode mode, int threads) {
+/* The labels of a run are always the same, so only its time is chosen. */
+static outcome quicker(outcome a, outcome b) {
+  outcome result = a;
+  if (b.seconds < a.seconds) result.seconds = b.seconds;
+  if (b.cpu < a.cpu) result.cpu = b.cpu;
+  return result;
+}
+
+static int repeats(const sr_graph *graph) {
+  return sr_graph_get(graph)->nodes < REPEAT_BELOW ? REPEATS : 1;
+}
+
+static outcome run_ours_once(const sr_graph *graph, sr_parts_mode mode, int threads) {
   sr_context *ctx = NULL;
   sr_context_options context;
   sr_parts_options options;
@@ -187,6 +200,13 @@ static outcome run_ours(const sr_graph *graph, sr_parts_mode mode, int threads) 
   sr_parts_free(&parts);
   sr_context_free(&ctx);
   return result;
+}
+
+static outcome run_ours(const sr_graph *graph, sr_parts_mode mode, int threads) {
+  outcome best = run_ours_once(graph, mode, threads);
+  for (int r = 1; r < repeats(graph); r++)
+    best = quicker(best, run_ours_once(graph, mode, threads));
+  return best;
 }
 
 #if defined(SR_HAVE_METIS) || defined(SR_HAVE_SCOTCH)
@@ -215,14 +235,18 @@ static outcome run_metis(sr_context *ctx, const sr_graph *graph, int recursive) 
   idx_t options[METIS_NOPTIONS];
   METIS_SetDefaultOptions(options);
   options[METIS_OPTION_SEED] = 1;
-  double start = bench_seconds(), cpu = cpu_seconds();
-  if (recursive)
-    METIS_PartGraphRecursive(&nodes, &constraints, offset, neighbor, NULL, NULL, NULL, &parts, NULL,
-                             NULL, options, &cut, label);
-  else
-    METIS_PartGraphKway(&nodes, &constraints, offset, neighbor, NULL, NULL, NULL, &parts, NULL,
-                        NULL, options, &cut, label);
-  outcome result = judge(ctx, graph, label, bench_seconds() - start, cpu_seconds() - cpu);
+  outcome result = {0};
+  for (int r = 0; r < repeats(graph); r++) {
+    double start = bench_seconds(), cpu = cpu_seconds();
+    if (recursive)
+      METIS_PartGraphRecursive(&nodes, &constraints, offset, neighbor, NULL, NULL, NULL, &parts,
+                               NULL, NULL, options, &cut, label);
+    else
+      METIS_PartGraphKway(&nodes, &constraints, offset, neighbor, NULL, NULL, NULL, &parts, NULL,
+                          NULL, options, &cut, label);
+    outcome run = judge(ctx, graph, label, bench_seconds() - start, cpu_seconds() - cpu);
+    result = r == 0 ? run : quicker(result, run);
+  }
   free(offset);
   free(neighbor);
   free(label);
@@ -275,23 +299,19 @@ static void print_line(const char *name, const char *mode, int64_t n, int thread
 static void run_case(sr_context *ctx, const char *name, int64_t n) {
   sr_graph *graph = make_graph(ctx, name, n);
   int64_t nodes = sr_graph_get(graph)->nodes;
-  int large = nodes >= LARGE;
-  outcome exact[2] = {{0}}, fast[2];
+  outcome exact[2], fast[2];
   for (int t = 0; t < 2; t++) {
-    if (!large) exact[t] = run_ours(graph, SR_PARTS_EXACT, t + 1);
+    exact[t] = run_ours(graph, SR_PARTS_EXACT, t + 1);
     fast[t] = run_ours(graph, SR_PARTS_FAST, t + 1);
   }
 #ifdef SR_HAVE_METIS
-  outcome kway = run_metis(ctx, graph, 0);
+  outcome kway = run_metis(ctx, graph, 0), recursive = run_metis(ctx, graph, 1);
   for (int t = 0; t < 2; t++) print_line(name, "fast", nodes, t + 1, fast[t], "METIS k-way", kway);
-  if (!large) {
-    outcome recursive = run_metis(ctx, graph, 1);
-    for (int t = 0; t < 2; t++)
-      print_line(name, "exact", nodes, t + 1, exact[t], "METIS recursive", recursive);
-  }
+  for (int t = 0; t < 2; t++)
+    print_line(name, "exact", nodes, t + 1, exact[t], "METIS recursive", recursive);
 #endif
 #ifdef SR_HAVE_SCOTCH
-  if (!large && !getenv("SR_NO_SCOTCH")) {
+  if (nodes < LARGE) {
     outcome scotch = run_scotch(ctx, graph);
     print_line(name, "exact", nodes, 2, exact[1], "SCOTCH recursive", scotch);
     print_line(name, "fast", nodes, 2, fast[1], "SCOTCH recursive", scotch);

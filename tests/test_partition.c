@@ -449,11 +449,11 @@ static sr_status compute_and_coarsen(sr_context *ctx, void *data) {
   sr_parts_options options;
   int32_t label[200];
   sr_parts_options_init(&options);
-  options.parts = 6;
   SR_TRY(test_try_graph(ctx, edges, false, &graph));
   for (int mode = 0; mode < 3; mode++) {
     options.mode = mode == 2 ? SR_PARTS_FAST : SR_PARTS_EXACT;
     options.refine = mode;
+    options.parts = mode == 1 ? 3 : 6; /* 3: enough rows a part to be coarsened first */
     SR_TRY(sr_parts_compute(ctx, graph, &options, &parts));
     SR_TRY(sr_parts_coarsen(ctx, parts, 3, label));
     SR_TRY(sr_parts_new(ctx, edges->nodes, label, graph, &copy));

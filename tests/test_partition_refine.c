@@ -143,6 +143,48 @@ static void kway_improves_and_keeps_sizes(void **state) {
   sr_context_free(&ctx);
 }
 
+/* Uneven strips of a grid get any rows that are asked for; two grids without an edge between them
+ * cannot hand rows over. */
+static void balance_reaches_the_targets(void **state) {
+  (void)state;
+  enum { SIDE = 40, NODES = SIDE * SIDE, PARTS = 5 };
+  sr_context *ctx = test_context(1);
+  test_edges edges = test_grid(SIDE, SIDE);
+  sr_graph *graph = test_graph(ctx, &edges, false);
+  sr__piece piece = show_piece(graph, NULL, false);
+  for (uint64_t seed = 0; seed < 20; seed++) {
+    sr__random random;
+    sr__random_init(&random, seed, SR_PURPOSE_TEST, 25, 0);
+    int64_t target[PARTS], left = NODES;
+    int32_t part[NODES];
+    bool reached = false;
+    for (int i = 0; i < NODES; i++) part[i] = i / SIDE / 8;
+    for (int p = 0; p < PARTS - 1; p++)
+      left -= target[p] = 250 + (int64_t)sr__random_below(&random, 100);
+    target[PARTS - 1] = left;
+    assert_ok(ctx, sr__balance_rows(ctx, &piece, PARTS, target, part, &reached));
+    assert_true(reached);
+    for (int p = 0; p < PARTS; p++) assert_int_equal(rows_of(&piece, part, p), target[p]);
+    /* Straight borders are 40 long; a step in each and some slack. */
+    assert_true(slow_cut(&piece, part) <= 4 * (SIDE + 8));
+  }
+  sr_graph_free(&graph);
+  test_edges_free(&edges);
+  edges = (test_edges){.nodes = 20};
+  for (int i = 1; i < 20; i++)
+    if (i != 10) test_add_edge(&edges, i - 1, i);
+  graph = test_graph(ctx, &edges, false);
+  piece = show_piece(graph, NULL, false);
+  int32_t apart[20];
+  bool reached = true;
+  for (int i = 0; i < 20; i++) apart[i] = i >= 10;
+  assert_ok(ctx, sr__balance_rows(ctx, &piece, 2, (int64_t[]){9, 11}, apart, &reached));
+  assert_false(reached);
+  sr_graph_free(&graph);
+  test_edges_free(&edges);
+  sr_context_free(&ctx);
+}
+
 static int compare_entries(const void *a, const void *b) {
   const sr__valued_node *x = a, *y = b;
   if (x->value != y->value) return x->value < y->value ? -1 : 1;
@@ -240,6 +282,7 @@ int main(void) {
       cmocka_unit_test(pairs_improve_and_say_by_how_much),
       cmocka_unit_test(pairs_return_to_the_limits),
       cmocka_unit_test(kway_improves_and_keeps_sizes),
+      cmocka_unit_test(balance_reaches_the_targets),
       cmocka_unit_test(selection_is_the_front_of_the_order),
       cmocka_unit_test(leaves_share_the_rows),
       cmocka_unit_test(bisections_are_close_to_the_best),

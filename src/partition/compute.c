@@ -24,28 +24,20 @@ static sr_status check_options(sr_context *ctx, const sr_graph_view *view,
   return SR_OK;
 }
 
-/* Rows that a part may hold in the fast mode; never below the fair share. */
-static int64_t highest_rows(int64_t nodes, int32_t parts, double imbalance) {
-  int64_t fair = (nodes + parts - 1) / parts;
-  int64_t highest = (int64_t)((1 + imbalance) * (double)nodes / parts);
-  return highest > fair ? highest : fair;
-}
-
 static sr_status cut_piece(sr_context *ctx, const sr__piece *piece, int32_t parts,
                            const sr_parts_options *options, const char **method, double *seconds,
                            int32_t *label) {
   sr_status status = SR_OK;
-  if (options->mode == SR_PARTS_FAST) {
-    bool balanced = false;
-    *method = "fast";
-    SR_TRY(sr__fast_labels(ctx, piece, parts, highest_rows(piece->rows, parts, options->imbalance),
-                           seconds, label, &balanced));
+  bool fast = options->mode == SR_PARTS_FAST, balanced = false;
+  sr__tree_options tree = {.refine = fast || options->refine, .exact = true, .slack = 0.001};
+  *method = fast ? "fast" : "exact";
+  if (tree.refine) {
+    SR_TRY(
+        sr__coarse_tree(ctx, piece, parts, !fast, options->imbalance, seconds, label, &balanced));
     if (balanced) return SR_OK;
   }
-  /* Few rows a part: the coarse nodes were too large, and the exact mode takes over. */
+  /* Few rows a part, or nothing to hand over between components. */
   *method = "exact";
-  sr__tree_options tree = {
-      .refine = options->refine || options->mode == SR_PARTS_FAST, .exact = true, .slack = 0.001};
   SR_TRY(sr__bisect_tree(ctx, piece, parts, &tree, label));
   *seconds += tree.seconds_spectrum;
   if (tree.refine) {

@@ -103,11 +103,12 @@ typedef struct sr__tree_options {
 } sr__tree_options;
 SR_MUST_CHECK sr_status sr__bisect_tree(sr_context *ctx, const sr__piece *piece, int32_t parts,
                                         sr__tree_options *options, int32_t *label);
-/* Multilevel: the tree of a coarse piece, refined on the way back. *balanced is false where some
- * part is empty or above `highest` rows. */
-SR_MUST_CHECK sr_status sr__fast_labels(sr_context *ctx, const sr__piece *piece, int32_t parts,
-                                        int64_t highest, double *seconds_spectrum, int32_t *label,
-                                        bool *balanced);
+/* The tree of a coarse piece, improved on the way back. Parts hold at most (1 + imbalance) times
+ * their fair share or, where `exact`, the rows of the tree. *balanced is false where that was not
+ * reached, or where the piece is too small to be coarsened: sr__bisect_tree always ends exact. */
+SR_MUST_CHECK sr_status sr__coarse_tree(sr_context *ctx, const sr__piece *piece, int32_t parts,
+                                        bool exact, double imbalance, double *seconds_spectrum,
+                                        int32_t *label, bool *balanced);
 
 /* Orders entries so that the first ones, `rows` rows together (or the last state below that the
  * node sizes allow), have the smallest (value, node); gives how many there are. */
@@ -126,6 +127,7 @@ typedef struct sr__pair_limits {
   int64_t largest_node;    /* how far a step may leave the limits before it must return */
   int64_t patience;        /* moves without a new best before a pass ends */
   int passes;
+  bool oldest_first; /* among nodes of equal gain */
 } sr__pair_limits;
 
 /* One entry a node, shared by searches that run at once: pairs that have no part in common touch
@@ -171,11 +173,16 @@ SR_MUST_CHECK sr_status sr__refine_pair(sr_context *ctx, const sr__refiner *refi
 /* All pairs of neighbouring parts, in rounds of pairs that have no part in common. */
 typedef struct sr__kway_options {
   int64_t highest; /* rows that a part may hold; 0 = every part keeps the size it has */
+  int64_t lowest;  /* rows that it must hold where its neighbours can give them */
   int64_t patience;
   int rounds;
   int passes;
 } sr__kway_options;
 SR_MUST_CHECK sr_status sr__refine_kway(sr_context *ctx, const sr__piece *piece, int32_t parts,
                                         int32_t *part, const sr__kway_options *options);
+/* Moves rows between neighbours until part p holds target[p] of them; *reached says whether it
+ * does. */
+SR_MUST_CHECK sr_status sr__balance_rows(sr_context *ctx, const sr__piece *piece, int32_t parts,
+                                         const int64_t *target, int32_t *part, bool *reached);
 
 #endif

@@ -1,50 +1,7 @@
 /* Refinement of all cuts at once: the pairs of neighbouring parts are searched in classes of pairs
  * that have no part in common. Searches of one class touch no common node, so they run side by side
  * and the result does not depend on how many do. */
-#include "partition.h"
-
-/* A node of the border between parts low < high. */
-typedef struct border_entry {
-  int32_t low, high, node;
-} border_entry;
-
-typedef struct border_list {
-  border_entry *entry;
-  int64_t count, capacity;
-} border_list;
-
-/* What binds one node to parts; all zero between nodes. */
-typedef struct part_links {
-  double *weight; /* one a part */
-  int32_t *met;
-} part_links;
-
-typedef struct part_pair {
-  int32_t low, high;
-  int64_t first, count; /* its nodes in the sorted border */
-  double gained;
-  bool waiting;
-} part_pair;
-
-typedef struct kway_work {
-  const sr__piece *piece;
-  int32_t parts;
-  const sr__kway_options *options;
-  int64_t largest_node;
-  sr__refiner refiner;
-  int64_t *rows;             /* of each part */
-  bool *changed, *active;    /* parts: in this round, in the round before */
-  bool *busy;                /* parts of the present class */
-  border_list *chunk_border; /* one a chunk */
-  int64_t *count;            /* parts + 1, for sorting */
-  int32_t *border;           /* nodes, sorted by pair */
-  part_pair *pair;
-  int64_t pairs, pair_capacity;
-  int64_t *class_pair;       /* pairs of the present class */
-  sr__pair_scratch *scratch; /* one a slot */
-  part_links *links;         /* one a slot */
-  int slots;
-} kway_work;
+#include "kway.h"
 
 enum { BORDER_GRAIN = 8192, MAX_CLASSES = 256 };
 /* How many times more strongly a node may be bound to its own part and still begin a search. */
@@ -52,8 +9,17 @@ static const double LOOSE = 3;
 
 /* ---- the border --------------------------------------------------------------------------- */
 
+static bool is_inner(const sr__kway_work *work, int64_t node) {
+  const sr__csr *graph = &work->piece->graph;
+  const int32_t *part = work->refiner.part;
+  int32_t other = 0;
+  for (int64_t arc = graph->offset[node]; arc < graph->offset[node + 1]; arc++)
+    other |= part[graph->neighbor[arc]] ^ part[node];
+  return other == 0;
+}
+
 /* Weight of the node's arcs into each part; gives how many parts it meets, its own among them. */
-static int32_t link_parts(const kway_work *work, int64_t node, part_links *links) {
+static int32_t link_parts(const sr__kway_work *work, int64_t node, sr__part_links *links) {
   const sr__piece *piece = work->piece;
   int32_t count = 0;
   for (int64_t arc = piece->graph.offset[node]; arc < piece->graph.offset[node + 1]; arc++) {
@@ -68,12 +34,13 @@ static int32_t link_parts(const kway_work *work, int64_t node, part_links *links
  * which meets it when its neighbours move. */
 static sr_status collect_border(sr_context *worker, void *data, int64_t chunk, int slot) {
   sr_status status = SR_OK;
-  kway_work *work = data;
-  border_list *list = &work->chunk_border[chunk];
-  part_links *links = &work->links[slot];
+  sr__kway_work *work = data;
+  sr__border_list *list = &work->chunk_border[chunk];
+  sr__part_links *links = &work->links[slot];
   int64_t nodes = work->piece->graph.nodes, size = sr__chunk_size(nodes, BORDER_GRAIN);
   int64_t end = (chunk + 1) * size < nodes ? (chunk + 1) * size : nodes;
   for (int64_t node = chunk * size; node < end; node++) {
+    if (is_inner(work, node)) continue;
     int32_t own = work->refiner.part[node], met = link_parts(work, node, links);
     double inner = links->weight[own];
     for (int32_t m = 0; m < met; m++) {
@@ -83,9 +50,9 @@ static sr_status collect_border(sr_context *worker, void *data, int64_t chunk, i
       if (other == own || LOOSE * outer < inner) continue;
       if (!work->active[own] && !work->active[other]) continue;
       SR_GROW(worker, list->entry, list->capacity, list->count + 1);
-      list->entry[list->count++] = (border_entry){.low = own < other ? own : other,
-                                                  .high = own < other ? other : own,
-                                                  .node = (int32_t)node};
+      list->entry[list->count++] = (sr__border_entry){.low = own < other ? own : other,
+                                                      .high = own < other ? other : own,
+                                                      .node = (int32_t)node};
     }
   }
 cleanup:
@@ -93,8 +60,8 @@ cleanup:
 }
 
 /* One pass of a stable counting sort by `low` or `high`. */
-static void sort_by_part(kway_work *work, const border_entry *from, border_entry *to, int64_t count,
-                         bool by_high) {
+static void sort_by_part(sr__kway_work *work, const sr__border_entry *from, sr__border_entry *to,
+                         int64_t count, bool by_high) {
   int64_t *place = work->count;
   memset(place, 0, ((size_t)work->parts + 1) * sizeof *place);
   for (int64_t i = 0; i < count; i++) place[(by_high ? from[i].high : from[i].low) + 1]++;
@@ -102,7 +69,7 @@ static void sort_by_part(kway_work *work, const border_entry *from, border_entry
   for (int64_t i = 0; i < count; i++) to[place[by_high ? from[i].high : from[i].low]++] = from[i];
 }
 
-static sr_status list_pairs(sr_context *ctx, kway_work *work, const border_entry *entry,
+static sr_status list_pairs(sr_context *ctx, sr__kway_work *work, const sr__border_entry *entry,
                             int64_t count) {
   sr_status status = SR_OK;
   work->pairs = 0;
@@ -111,7 +78,7 @@ static sr_status list_pairs(sr_context *ctx, kway_work *work, const border_entry
     if (i == 0 || entry[i].low != entry[i - 1].low || entry[i].high != entry[i - 1].high) {
       SR_GROW(ctx, work->pair, work->pair_capacity, work->pairs + 1);
       work->pair[work->pairs++] =
-          (part_pair){.low = entry[i].low, .high = entry[i].high, .first = i, .waiting = true};
+          (sr__part_pair){.low = entry[i].low, .high = entry[i].high, .first = i, .waiting = true};
     }
     work->pair[work->pairs - 1].count++;
   }
@@ -119,10 +86,9 @@ cleanup:
   return status;
 }
 
-/* The border of the active parts, sorted by pair, and the pairs. */
-static sr_status find_border(sr_context *ctx, kway_work *work) {
+sr_status sr__kway_find_border(sr_context *ctx, sr__kway_work *work) {
   sr_status status = SR_OK;
-  border_entry *entry = NULL, *sorted = NULL;
+  sr__border_entry *entry = NULL, *sorted = NULL;
   int64_t chunks = sr__chunk_count(work->piece->graph.nodes, BORDER_GRAIN), total = 0;
   SR_NEW_ZERO(ctx, work->chunk_border, chunks);
   SR_TRY(sr__parallel_for(ctx, chunks, collect_border, work));
@@ -131,7 +97,7 @@ static sr_status find_border(sr_context *ctx, kway_work *work) {
   SR_NEW(ctx, sorted, total);
   total = 0;
   for (int64_t c = 0; c < chunks; c++) {
-    const border_list *list = &work->chunk_border[c];
+    const sr__border_list *list = &work->chunk_border[c];
     if (list->count) memcpy(entry + total, list->entry, (size_t)list->count * sizeof *entry);
     total += list->count;
   }
@@ -153,25 +119,26 @@ cleanup:
 
 /* ---- pairs -------------------------------------------------------------------------------- */
 
-static sr__pair_limits limits_of(const kway_work *work, const part_pair *pair) {
+static sr__pair_limits limits_of(const sr__kway_work *work, const sr__part_pair *pair) {
   const sr__kway_options *options = work->options;
   sr__pair_limits limits = {
       .largest_node = work->largest_node, .patience = options->patience, .passes = options->passes};
   int64_t both = work->rows[pair->low] + work->rows[pair->high];
+  int64_t rest = both - options->highest, lowest = options->lowest > rest ? options->lowest : rest;
   if (options->highest == 0) {
     limits.lowest = limits.highest = work->rows[pair->low];
-  } else if (both > 2 * options->highest) {
+  } else if (2 * lowest > both) {
     limits.lowest = limits.highest = both / 2;
   } else {
-    limits.highest = options->highest < both ? options->highest : both - 1;
-    limits.lowest = both - limits.highest;
+    limits.lowest = lowest > 1 ? lowest : 1;
+    limits.highest = both - limits.lowest;
   }
   return limits;
 }
 
 static sr_status search_pair(sr_context *worker, void *data, int64_t item, int slot) {
-  kway_work *work = data;
-  part_pair *pair = &work->pair[work->class_pair[item]];
+  sr__kway_work *work = data;
+  sr__part_pair *pair = &work->pair[work->class_pair[item]];
   sr__pair_limits limits = limits_of(work, pair);
   int64_t before = work->rows[pair->low], rows = before;
   sr_status status =
@@ -185,11 +152,11 @@ static sr_status search_pair(sr_context *worker, void *data, int64_t item, int s
 }
 
 /* The next class: every waiting pair, in order, whose parts no earlier pair of the class holds. */
-static int64_t choose_class(kway_work *work) {
+static int64_t choose_class(sr__kway_work *work) {
   int64_t chosen = 0;
   memset(work->busy, 0, (size_t)work->parts * sizeof *work->busy);
   for (int64_t i = 0; i < work->pairs; i++) {
-    part_pair *pair = &work->pair[i];
+    sr__part_pair *pair = &work->pair[i];
     if (!pair->waiting || work->busy[pair->low] || work->busy[pair->high]) continue;
     work->busy[pair->low] = work->busy[pair->high] = true;
     pair->waiting = false;
@@ -199,9 +166,9 @@ static int64_t choose_class(kway_work *work) {
 }
 
 /* One search of every pair of neighbours; *gained is what the cut lost. */
-static sr_status run_round(sr_context *ctx, kway_work *work, double *gained) {
+static sr_status run_round(sr_context *ctx, sr__kway_work *work, double *gained) {
   sr_status status = SR_OK;
-  SR_TRY(find_border(ctx, work));
+  SR_TRY(sr__kway_find_border(ctx, work));
   sr__free(ctx, work->class_pair);
   work->class_pair = NULL;
   SR_NEW(ctx, work->class_pair, work->pairs);
@@ -219,10 +186,10 @@ cleanup:
 
 /* ---- rounds ------------------------------------------------------------------------------- */
 
-static sr_status work_init(sr_context *ctx, const sr__piece *piece, int32_t parts, int32_t *part,
-                           const sr__kway_options *options, kway_work *work) {
+sr_status sr__kway_init(sr_context *ctx, const sr__piece *piece, int32_t parts, int32_t *part,
+                        const sr__kway_options *options, sr__kway_work *work) {
   sr_status status = SR_OK;
-  *work = (kway_work){.piece = piece, .parts = parts, .options = options, .largest_node = 1};
+  *work = (sr__kway_work){.piece = piece, .parts = parts, .options = options, .largest_node = 1};
   work->slots = sr_context_threads(ctx);
   SR_TRY(sr__refiner_init(ctx, piece, part, &work->refiner));
   SR_NEW_ZERO(ctx, work->rows, parts);
@@ -246,7 +213,7 @@ cleanup:
   return status;
 }
 
-static void work_free(sr_context *ctx, kway_work *work) {
+void sr__kway_free(sr_context *ctx, sr__kway_work *work) {
   sr__refiner_free(ctx, &work->refiner);
   for (int s = 0; s < work->slots; s++) {
     if (work->scratch) sr__pair_scratch_free(ctx, &work->scratch[s]);
@@ -268,8 +235,8 @@ static void work_free(sr_context *ctx, kway_work *work) {
 sr_status sr__refine_kway(sr_context *ctx, const sr__piece *piece, int32_t parts, int32_t *part,
                           const sr__kway_options *options) {
   sr_status status = SR_OK;
-  kway_work work = {0};
-  SR_TRY(work_init(ctx, piece, parts, part, options, &work));
+  sr__kway_work work = {0};
+  SR_TRY(sr__kway_init(ctx, piece, parts, part, options, &work));
   for (int round = 0; round < options->rounds; round++) {
     double gained = 0;
     SR_TRY(run_round(ctx, &work, &gained));
@@ -280,6 +247,6 @@ sr_status sr__refine_kway(sr_context *ctx, const sr__piece *piece, int32_t parts
     memset(work.changed, 0, (size_t)parts * sizeof *work.changed);
   }
 cleanup:
-  work_free(ctx, &work);
+  sr__kway_free(ctx, &work);
   return status;
 }

@@ -12,6 +12,7 @@ static inline void set_part(const sr__refiner *refiner, int32_t node, int32_t pa
   __atomic_store_n(&refiner->part[node], part, __ATOMIC_RELAXED);
 }
 
+enum { WEIGHT_SAMPLE = 4096 };
 /* In squares of the mean arc weight. */
 static const double DRIFT_ALLOWED = 20;
 
@@ -69,17 +70,25 @@ cleanup:
   return status;
 }
 
+/* Among equal gains the latest goes first: a search that follows its own trail finds its way over
+ * hills. Many moves in one direction make a tongue that way, so they take the oldest first. */
+static uint32_t next_clock(pair_search *search) {
+  uint32_t now = search->scratch->clock++;
+  return search->limits->oldest_first ? ~now : now;
+}
+
 /* The node has been measured; room was reserved. */
 static void enqueue(pair_search *search, int32_t node, int side) {
   sr__pair_scratch *scratch = search->scratch;
   const sr__refiner *refiner = search->refiner;
   scratch->touched[scratch->touched_count++] = node;
   sr__queue_insert(&scratch->queue[side], refiner->place,
-                   sr__queue_key(refiner->gain[node], scratch->clock++), node);
+                   sr__queue_key(refiner->gain[node], next_clock(search)), node);
 }
 
+/* Seeds that are not `measured` may lie in other parts by now, or away from the border. */
 static sr_status enqueue_seeds(sr_context *ctx, pair_search *search, const int32_t *seeds,
-                               int64_t count) {
+                               int64_t count, bool measured) {
   sr_status status = SR_OK;
   SR_TRY(reserve_queues(ctx, search, count));
   for (int64_t i = 0; i < count; i++) {
@@ -87,7 +96,7 @@ static sr_status enqueue_seeds(sr_context *ctx, pair_search *search, const int32
     if (part != search->name[0] && part != search->name[1]) continue;
     if (search->refiner->place[node] != SR_PLACE_UNSEEN) continue;
     int side = part == search->name[1];
-    if (measure_gain(search, node, side)) enqueue(search, node, side);
+    if (measured || measure_gain(search, node, side)) enqueue(search, node, side);
   }
 cleanup:
   return status;
@@ -125,7 +134,6 @@ static void update_neighbours(pair_search *search, int32_t node, int side) {
     int other_side = part == search->name[1];
     if (!other_side && part != search->name[0]) continue;
     int32_t place = refiner->place[other];
-    if (place == SR_PLACE_LOCKED) continue;
     if (place == SR_PLACE_UNSEEN) {
       measure_gain(search, other, other_side);
       enqueue(search, other, other_side);
@@ -133,14 +141,16 @@ static void update_neighbours(pair_search *search, int32_t node, int side) {
     }
     double change = 2 * sr__arc_weight(piece, arc);
     refiner->gain[other] += other_side == side ? -change : change;
+    if (place == SR_PLACE_LOCKED) continue;
     sr__queue_change(&scratch->queue[other_side], refiner->place, other,
-                     sr__queue_key(refiner->gain[other], scratch->clock++));
+                     sr__queue_key(refiner->gain[other], next_clock(search)));
   }
 }
 
 static void move_node(pair_search *search, int32_t node, int from) {
   int64_t size = sr__node_size(search->refiner->piece, node);
   set_part(search->refiner, node, search->name[!from]);
+  search->refiner->gain[node] = -search->refiner->gain[node];
   search->rows_a += from == 0 ? -size : size;
 }
 
@@ -161,12 +171,28 @@ static bool keep_if_better(pair_search *search) {
   return true;
 }
 
+/* The gains of all nodes that the pass has met stay right, so the next pass need not measure them.
+ */
+static void move_back(pair_search *search, int32_t node) {
+  const sr__refiner *refiner = search->refiner;
+  const sr__piece *piece = refiner->piece;
+  int from = part_of(refiner, node) == search->name[1];
+  move_node(search, node, from);
+  for (int64_t arc = piece->graph.offset[node]; arc < piece->graph.offset[node + 1]; arc++) {
+    int32_t other = piece->graph.neighbor[arc];
+    double change = 2 * sr__arc_weight(piece, arc);
+    int32_t part = part_of(refiner, other);
+    if (part == search->name[from])
+      refiner->gain[other] += change;
+    else if (part == search->name[!from])
+      refiner->gain[other] -= change;
+  }
+}
+
 static void roll_back(pair_search *search) {
   sr__pair_scratch *scratch = search->scratch;
-  while (scratch->moved_count > search->best_count) {
-    int32_t node = scratch->moved[--scratch->moved_count];
-    move_node(search, node, part_of(search->refiner, node) == search->name[1]);
-  }
+  while (scratch->moved_count > search->best_count)
+    move_back(search, scratch->moved[--scratch->moved_count]);
 }
 
 /* A search that has gone downhill for long will not come back: its gains since the best state,
@@ -230,7 +256,7 @@ static void end_pass(pair_search *search) {
 }
 
 static sr_status run_pass(sr_context *ctx, pair_search *search, const int32_t *seeds,
-                          int64_t seed_count) {
+                          int64_t seed_count, bool measured) {
   sr_status status = SR_OK;
   search->loss = search->best_loss = 0;
   search->best_count = search->scratch->moved_count = 0;
@@ -239,7 +265,7 @@ static sr_status run_pass(sr_context *ctx, pair_search *search, const int32_t *s
   search->since_best = 0;
   search->gain_sum = search->gain_squares = 0;
   search->scratch->clock = 0;
-  SR_TRY(enqueue_seeds(ctx, search, seeds, seed_count));
+  SR_TRY(enqueue_seeds(ctx, search, seeds, seed_count, measured));
   SR_TRY(run_moves(ctx, search));
 cleanup:
   end_pass(search);
@@ -256,7 +282,7 @@ sr_status sr__refine_pair(sr_context *ctx, const sr__refiner *refiner, sr__pair_
   for (int pass = 0; pass < limits->passes; pass++) {
     int64_t before = excess(limits, search.rows_a);
     SR_TRY(run_pass(ctx, &search, pass ? scratch->seed : seeds,
-                    pass ? scratch->seed_count : seed_count));
+                    pass ? scratch->seed_count : seed_count, pass > 0));
     *gained -= search.best_loss;
     if (search.best_loss >= 0 && search.best_excess == before) break;
   }
@@ -269,13 +295,15 @@ sr_status sr__refiner_init(sr_context *ctx, const sr__piece *piece, int32_t *par
                            sr__refiner *refiner) {
   sr_status status = SR_OK;
   double weight = 0;
+  int64_t step = piece->graph.arcs / WEIGHT_SAMPLE + 1, sampled = 0;
   *refiner = (sr__refiner){.piece = piece, .part = part};
   SR_NEW(ctx, refiner->gain, piece->graph.nodes);
   SR_NEW(ctx, refiner->place, piece->graph.nodes);
   for (int64_t i = 0; i < piece->graph.nodes; i++) refiner->place[i] = SR_PLACE_UNSEEN;
-  for (int64_t a = 0; piece->graph.weight && a < piece->graph.arcs; a++)
+  /* A sample gives the scale. */
+  for (int64_t a = 0; piece->graph.weight && a < piece->graph.arcs; a += step, sampled++)
     weight += piece->graph.weight[a];
-  refiner->mean_weight = weight > 0 ? weight / (double)piece->graph.arcs : 1;
+  refiner->mean_weight = weight > 0 ? weight / (double)sampled : 1;
 cleanup:
   if (status != SR_OK) sr__refiner_free(ctx, refiner);
   return status;
