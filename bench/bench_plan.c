@@ -1,6 +1,7 @@
-/* Making 100 bags of a million rows, beside writing as many indices and beside numpy and arch.
+/* Making bags, beside writing as many indices and beside numpy and arch.
  *
- *   bench_plan [rows members repeats]      SR_BENCH_PYTHON: a Python with the peers
+ *   bench_plan [members repeats rows...]   20 members, 3 repeats, 10^5 to 10^7 rows unless given
+ *   SR_BENCH_PYTHON: a Python with the peers
  *
  * "write indices" copies members x rows 32-bit indices out of a table in the cache's reach: the
  * least that any program does that hands out bags as index lists. */
@@ -54,61 +55,87 @@ static double peer_seconds(const char *setup, const char *statement, int64_t n, 
   return seconds;
 }
 
+typedef struct peer_times {
+  double writing, integers, counted, circular, stationary;
+} peer_times;
+
+static peer_times time_peers(job *j, int repeats) {
+  return (peer_times){
+      .writing = bench_best(write_indices, j, repeats),
+      .integers = peer_seconds("", "rng.integers(0, n, n, dtype=np.int32)", j->n, j->members),
+      .counted = peer_seconds(
+          "", "np.bincount(rng.integers(0, n, n, dtype=np.int32), minlength=n)", j->n, j->members),
+      .circular = peer_seconds(
+          "b = int(round(n ** (1/3)))\nstep = np.arange(b)",
+          "((rng.integers(0, n, -(-n // b))[:, None] + step) % n).ravel()[:n]", j->n, j->members),
+      .stationary = peer_seconds(
+          "from arch.bootstrap import StationaryBootstrap\nbs = StationaryBootstrap(n ** (1/3), "
+          "np.arange(n), seed=1)",
+          "bs.update_indices()", j->n, j->members)};
+}
+
+static double time_plan(job *j, const sr_parts *parts, const char *name, int repeats) {
+  sr_plan_input input = {.rows = j->n, .parts = parts, .tmix = 50, .block = 500};
+  sr_plan_options options;
+  sr_plan_options_init(&options);
+  options.name = name;
+  options.members = strcmp(name, "spectral") == 0 ? PARTS : j->members;
+  must(j->ctx, sr_plan_new(j->ctx, &input, &options, &j->plan));
+  double seconds = bench_best(make_bags, j, repeats);
+  sr_plan_free(&j->plan);
+  return seconds;
+}
+
+static void run(job *j, const sr_parts *parts, int repeats) {
+  peer_times peers = time_peers(j, repeats);
+  const struct {
+    const char *name, *peer;
+    double seconds;
+  } cases[] = {{"uniform", "write indices", peers.writing},
+               {"uniform", "numpy integers", peers.integers},
+               {"uniform", "numpy integers + bincount", peers.counted},
+               {"uniform-nm", "write indices", peers.writing},
+               {"circular", "write indices", peers.writing},
+               {"circular", "numpy circular blocks", peers.circular},
+               {"stationary", "arch StationaryBootstrap", peers.stationary},
+               {"moving", "write indices", peers.writing},
+               {"lag-thin", "write indices", peers.writing},
+               {"spectral", "write indices", peers.writing},
+               {"routed", "write indices", peers.writing}};
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    char more[64];
+    snprintf(more, sizeof more, ", \"members\": %d", j->members);
+    bench_line("plan", cases[c].name, j->n, 1, time_plan(j, parts, cases[c].name, repeats),
+               cases[c].peer, cases[c].seconds, more);
+  }
+}
+
+static void run_size(job *j, int64_t n, int repeats) {
+  sr_parts *parts = NULL;
+  int32_t *label = malloc((size_t)n * sizeof *label);
+  j->n = n;
+  j->rows = malloc((size_t)n * sizeof *j->rows);
+  j->counts = malloc((size_t)n * sizeof *j->counts);
+  if (!j->rows || !j->counts || !label) exit(1);
+  for (int64_t i = 0; i < n; i++) label[i] = (int32_t)(i * PARTS / n);
+  must(j->ctx, sr_parts_new(j->ctx, n, label, NULL, &parts));
+  run(j, parts, repeats);
+  sr_parts_free(&parts);
+  free(j->rows);
+  free(j->counts);
+  free(label);
+}
+
 int main(int count, char **arguments) {
-  job j = {.n = count > 1 ? atoll(arguments[1]) : 1000000,
-           .members = count > 2 ? atoi(arguments[2]) : 100};
-  int repeats = count > 3 ? atoi(arguments[3]) : 3;
+  static const int64_t sizes[] = {100000, 1000000, 10000000};
+  job j = {.members = count > 1 ? atoi(arguments[1]) : 20};
+  int repeats = count > 2 ? atoi(arguments[2]) : 3;
   sr_context_options options;
   sr_context_options_init(&options);
   options.threads = 1;
   if (sr_context_new(&options, &j.ctx) != SR_OK) return 1;
-  j.rows = malloc((size_t)j.n * sizeof *j.rows);
-  j.counts = malloc((size_t)j.n * sizeof *j.counts);
-  int32_t *label = malloc((size_t)j.n * sizeof *label);
-  if (!j.rows || !j.counts || !label) return 1;
-  for (int64_t i = 0; i < j.n; i++) label[i] = (int32_t)(i * PARTS / j.n);
-  sr_parts *parts = NULL;
-  must(j.ctx, sr_parts_new(j.ctx, j.n, label, NULL, &parts));
-  double writing = bench_best(write_indices, &j, repeats);
-  double randint = peer_seconds("", "rng.integers(0, n, n, dtype=np.int32)", j.n, j.members);
-  double counted = peer_seconds(
-      "", "np.bincount(rng.integers(0, n, n, dtype=np.int32), minlength=n)", j.n, j.members);
-  double circular = peer_seconds(
-      "b = int(round(n ** (1/3)))\nstep = np.arange(b)",
-      "((rng.integers(0, n, -(-n // b))[:, None] + step) % n).ravel()[:n]", j.n, j.members);
-  double stationary = peer_seconds(
-      "from arch.bootstrap import StationaryBootstrap\nbs = StationaryBootstrap(n ** (1/3), "
-      "np.arange(n), seed=1)",
-      "bs.update_indices()", j.n, j.members);
-  const struct {
-    const char *name, *peer;
-    double seconds;
-  } cases[] = {{"uniform", "write indices", writing},
-               {"uniform", "numpy integers", randint},
-               {"uniform", "numpy integers + bincount", counted},
-               {"uniform-nm", "write indices", writing},
-               {"circular", "write indices", writing},
-               {"circular", "numpy circular blocks", circular},
-               {"stationary", "arch StationaryBootstrap", stationary},
-               {"moving", "write indices", writing},
-               {"lag-thin", "write indices", writing},
-               {"spectral", "write indices", writing},
-               {"routed", "write indices", writing}};
-  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-    sr_plan_input input = {.rows = j.n, .parts = parts, .tmix = 50, .block = 500};
-    sr_plan_options plan_options;
-    sr_plan_options_init(&plan_options);
-    plan_options.name = cases[c].name;
-    plan_options.members = strcmp(cases[c].name, "spectral") == 0 ? PARTS : j.members;
-    must(j.ctx, sr_plan_new(j.ctx, &input, &plan_options, &j.plan));
-    double us = bench_best(make_bags, &j, repeats);
-    bench_line("plan", cases[c].name, j.n, 1, us, cases[c].peer, cases[c].seconds, "");
-    sr_plan_free(&j.plan);
-  }
-  sr_parts_free(&parts);
+  for (int i = 3; i < count; i++) run_size(&j, atoll(arguments[i]), repeats);
+  for (int i = 0; count <= 3 && i < 3; i++) run_size(&j, sizes[i], repeats);
   sr_context_free(&j.ctx);
-  free(j.rows);
-  free(j.counts);
-  free(label);
   return 0;
 }

@@ -3,6 +3,7 @@
 
 #include "core/random.h"
 #include "harness.h"
+#include "plan/plan.h"
 
 enum { N = 1000, MEMBERS = 10, PARTS = 7 };
 
@@ -188,6 +189,51 @@ static void uniform_counts_are_multinomial(void **state) {
   assert_true(fabs(mean - 232.0) < 6 * sqrt(178.2 / BAGS));
   assert_true(fabs(variance - 178.2) < 6 * 178.2 * sqrt(2.0 / BAGS));
   sr_plan_free(&plan);
+}
+
+typedef struct joined_bag {
+  int32_t *rows, *counts;
+  int64_t length, pieces;
+} joined_bag;
+
+static sr_status join_piece(void *data, const int32_t *rows, const int32_t *counts,
+                            int64_t length) {
+  joined_bag *bag = data;
+  memcpy(bag->rows + bag->length, rows, (size_t)length * sizeof *rows);
+  memcpy(bag->counts + bag->length, counts, (size_t)length * sizeof *counts);
+  bag->length += length;
+  bag->pieces++;
+  return SR_OK;
+}
+
+/* Draws of several lengths, so that the last block is full, short, or the only one. */
+static void pieces_join_to_the_bag(void **state) {
+  fixture *f = *state;
+  enum { MOST = 30000 };
+  static const int64_t sizes[] = {1, 255, 256, 257, 20000, MOST};
+  static const double shares[] = {1.0, 0.05};
+  int32_t *memory = malloc(4 * MOST * sizeof *memory), *rows = memory, *counts = memory + MOST;
+  for (int k = 0; k < 12; k++) {
+    sr_plan_input input = {.rows = sizes[k / 2]};
+    sr_plan_options options;
+    sr_plan_options_init(&options);
+    options.name = k % 2 ? "uniform-nm" : "uniform";
+    options.draw_share = shares[k % 2];
+    sr_plan *plan = NULL;
+    int64_t length, draws = 0;
+    joined_bag joined = {.rows = memory + 2 * MOST, .counts = memory + 3 * MOST};
+    assert_ok(f->ctx, sr_plan_new(f->ctx, &input, &options, &plan));
+    assert_ok(f->ctx, sr_plan_bag(f->ctx, plan, 3, rows, counts, &length));
+    assert_ok(f->ctx, sr__plan_read_bag(f->ctx, plan, 3, join_piece, &joined));
+    assert_int_equal(joined.length, length);
+    assert_memory_equal(joined.rows, rows, (size_t)length * sizeof *rows);
+    assert_memory_equal(joined.counts, counts, (size_t)length * sizeof *counts);
+    for (int64_t i = 0; i < length; i++) draws += counts[i];
+    assert_int_equal(draws, k % 2 ? sr_plan_get(plan).parameters[0].value : (double)input.rows);
+    if (input.rows >= 20000 && k % 2 == 0) assert_true(joined.pieces > 4);
+    sr_plan_free(&plan);
+  }
+  free(memory);
 }
 
 static void few_draws_are_uniform(void **state) {
@@ -480,6 +526,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(bags_have_the_size_their_scheme_says, setup, teardown),
       cmocka_unit_test_setup_teardown(a_bag_depends_on_seed_and_member_alone, setup, teardown),
       cmocka_unit_test_setup_teardown(uniform_counts_are_multinomial, setup, teardown),
+      cmocka_unit_test_setup_teardown(pieces_join_to_the_bag, setup, teardown),
       cmocka_unit_test_setup_teardown(few_draws_are_uniform, setup, teardown),
       cmocka_unit_test_setup_teardown(blocks_equal_their_index_lists, setup, teardown),
       cmocka_unit_test_setup_teardown(thinned_rows_keep_their_distance, setup, teardown),

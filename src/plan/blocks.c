@@ -2,6 +2,8 @@
  * and one draw a block. */
 #include "plan.h"
 
+enum { TILE = 512 }; /* positions that are summed before they are written */
+
 void sr__ranges_start(const sr_plan *plan, sr__bag_buffer *bag) {
   memset(bag->counts, 0, (size_t)plan->rows * sizeof *bag->counts);
 }
@@ -12,15 +14,14 @@ void sr__ranges_add(const sr_plan *plan, sr__bag_buffer *bag, int64_t low, int64
 }
 
 void sr__ranges_finish(const sr_plan *plan, sr__bag_buffer *bag) {
-  int64_t length = 0;
   int32_t level = 0;
-  for (int64_t i = 0; i < plan->rows; i++) {
-    level += bag->counts[i];
-    bag->rows[length] = (int32_t)i;
-    bag->counts[length] = level;
-    length += level != 0;
+  bag->length = 0;
+  for (int64_t first = 0; first < plan->rows; first += TILE) {
+    int32_t count[TILE];
+    int64_t width = plan->rows - first < TILE ? plan->rows - first : TILE;
+    for (int64_t i = 0; i < width; i++) count[i] = level += bag->counts[first + i];
+    sr__bag_add_counts(bag, count, first, width, NULL);
   }
-  bag->length = length;
 }
 
 int64_t sr__plan_group_of(const sr_plan *plan, int64_t position) {

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+enum { PIECE = 2048 }; /* rows of a bag that are handed on together */
+
 void sr_plan_options_init(sr_plan_options *options) {
   *options = (sr_plan_options){
       .name = "uniform", .members = 100, .seed = 1, .lag = 5, .part_share = 0.5, .row_share = 1.0};
@@ -183,24 +185,54 @@ static sr_status rows_of_positions(sr_context *ctx, const sr_plan *plan, sr__bag
   int32_t *dense = sr__alloc_zero(ctx, plan->rows, sizeof *dense);
   if (!dense) return SR_ERROR_MEMORY;
   for (int64_t i = 0; i < bag->length; i++) dense[plan->order[bag->rows[i]]] = bag->counts[i];
-  sr__compact_counts(dense, plan->rows, bag);
+  bag->length = 0;
+  sr__bag_add_counts(bag, dense, 0, plan->rows, NULL);
   sr__free(ctx, dense);
   return SR_OK;
 }
 
-sr_status sr_plan_bag(sr_context *ctx, const sr_plan *plan, int32_t member, int32_t *rows,
-                      int32_t *counts, int64_t *length) {
+static sr_status make_bag(sr_context *ctx, const sr_plan *plan, int32_t member,
+                          sr__bag_buffer *bag) {
   sr_status status = SR_OK;
-  *length = 0;
   if (member < 0 || member >= plan->members)
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "bag %d was asked for; the plan has bags 0 to %d",
                     member, plan->members - 1));
   sr__random random;
   sr__random_init(&random, plan->seed, SR_PURPOSE_BAG, 0, (uint64_t)member);
-  sr__bag_buffer bag = {rows, counts, 0};
-  SR_TRY(plan->scheme->bag(ctx, plan, member, &random, &bag));
-  if (plan->order) SR_TRY(rows_of_positions(ctx, plan, &bag));
-  *length = bag.length;
+  SR_TRY(plan->scheme->bag(ctx, plan, member, &random, bag));
+  if (plan->order) SR_TRY(rows_of_positions(ctx, plan, bag));
 cleanup:
+  return status;
+}
+
+sr_status sr_plan_bag(sr_context *ctx, const sr_plan *plan, int32_t member, int32_t *rows,
+                      int32_t *counts, int64_t *length) {
+  sr__bag_buffer bag = {.rows = rows, .counts = counts, .capacity = plan->capacity};
+  sr_status status = make_bag(ctx, plan, member, &bag);
+  *length = status == SR_OK ? bag.length : 0;
+  return status;
+}
+
+static sr_status read_pieces(sr_context *ctx, const sr_plan *plan, int32_t member,
+                             sr__bag_take take, void *data) {
+  int32_t rows[PIECE], counts[PIECE];
+  sr__bag_buffer bag = {
+      .rows = rows, .counts = counts, .capacity = PIECE, .take = take, .data = data};
+  sr_status status = make_bag(ctx, plan, member, &bag);
+  return status == SR_OK ? take(data, rows, counts, bag.length) : status;
+}
+
+sr_status sr__plan_read_bag(sr_context *ctx, const sr_plan *plan, int32_t member,
+                            sr__bag_take take, void *data) {
+  sr_status status = SR_OK;
+  sr__bag_buffer bag = {.capacity = plan->capacity};
+  if (plan->scheme->in_pieces && !plan->order) return read_pieces(ctx, plan, member, take, data);
+  SR_NEW(ctx, bag.rows, plan->capacity);
+  SR_NEW(ctx, bag.counts, plan->capacity);
+  SR_TRY(make_bag(ctx, plan, member, &bag));
+  SR_TRY(take(data, bag.rows, bag.counts, bag.length));
+cleanup:
+  sr__free(ctx, bag.rows);
+  sr__free(ctx, bag.counts);
   return status;
 }

@@ -21,14 +21,30 @@ enum {
   SR_PLAN_KNOWS_GROUPS = 8
 };
 
+/* Takes a piece of a bag; pieces come in increasing order of their rows. */
+typedef sr_status (*sr__bag_take)(void *data, const int32_t *rows, const int32_t *counts,
+                                  int64_t length);
+
+/* A bag that is being made. It holds the plan's `capacity`, or less where `take` empties it. */
 typedef struct sr__bag_buffer {
-  int32_t *rows, *counts; /* `capacity` of the plan each */
-  int64_t length;
+  int32_t *rows, *counts;
+  int64_t length, capacity;
+  sr__bag_take take; /* NULL: the bag stays here */
+  void *data;
 } sr__bag_buffer;
+
+/* Room for `count` entries more. */
+SR_MUST_CHECK static inline sr_status sr__bag_room(sr__bag_buffer *bag, int64_t count) {
+  if (!bag->take || bag->length + count <= bag->capacity) return SR_OK;
+  int64_t length = bag->length;
+  bag->length = 0;
+  return bag->take(bag->data, bag->rows, bag->counts, length);
+}
 
 typedef struct sr__scheme {
   sr_method_info info;
   unsigned needs;
+  bool in_pieces; /* asks for room, so that its bags need not be whole in memory */
   /* Sets capacity and the scheme's own numbers below. */
   sr_status (*prepare)(sr_context *ctx, sr_plan *plan, const sr_plan_input *input,
                        const sr_plan_options *options);
@@ -70,6 +86,11 @@ extern const sr__scheme sr__scheme_uniform, sr__scheme_uniform_nm, sr__scheme_la
     sr__scheme_burn_in, sr__scheme_oracle_block, sr__scheme_auto_block, sr__scheme_spectral,
     sr__scheme_routed, sr__scheme_bags;
 
+/* Makes bag `member` and hands it to `take`, in pieces where the scheme can: then no more than a
+ * piece is in memory. */
+SR_MUST_CHECK sr_status sr__plan_read_bag(sr_context *ctx, const sr_plan *plan, int32_t member,
+                                          sr__bag_take take, void *data);
+
 const sr__scheme *sr__scheme_at(int index);
 SR_MUST_CHECK sr_status sr__scheme_find(sr_context *ctx, const char *name,
                                         const sr__scheme **scheme);
@@ -84,8 +105,10 @@ int64_t sr__plan_length(double value, int64_t limit);
  * NULL. `list` may be bag->rows. */
 SR_MUST_CHECK sr_status sr__bootstrap_list(sr_context *ctx, sr__random *random, int64_t items,
                                            int64_t draws, const int32_t *list, sr__bag_buffer *bag);
-/* Items whose count is not 0: index and count, increasing. counts may be bag->counts. */
-void sr__compact_counts(const int32_t *counts, int64_t items, sr__bag_buffer *bag);
+/* Adds items [first, first + width) whose count is not 0; item i is row list[i], or i where list is
+ * NULL. Count and list may stand in the bag's own arrays, not before what is written. */
+void sr__bag_add_counts(sr__bag_buffer *bag, const int32_t *count, int64_t first, int64_t width,
+                        const int32_t *list);
 
 /* Counts of positions as differences: add_range marks [low, high), finish sums and compacts. */
 void sr__ranges_start(const sr_plan *plan, sr__bag_buffer *bag);

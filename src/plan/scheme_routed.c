@@ -35,13 +35,23 @@ static void choose(uint64_t *chosen, int32_t row) {
   chosen[row / 64] |= UINT64_C(1) << (row % 64);
 }
 
+/* Rows [low, high) as whole words where they fill them. */
+static void choose_range(uint64_t *chosen, int64_t low, int64_t high) {
+  for (; low < high && low % 64; low++) choose(chosen, (int32_t)low);
+  for (; high - low >= 64; low += 64) chosen[low / 64] = UINT64_MAX;
+  for (; low < high; low++) choose(chosen, (int32_t)low);
+}
+
 static int64_t choose_from_part(const sr_plan *plan, int32_t part, sr__random *random,
                                 routed_scratch *s) {
   const int32_t *row = plan->part_row + plan->part_offset[part];
   int64_t size = plan->part_offset[part + 1] - plan->part_offset[part];
   int64_t wanted = rows_to_draw(random, plan->row_share, size);
-  if (wanted == size) {
-    for (int64_t i = 0; i < size; i++) choose(s->chosen, row[i]);
+  if (wanted == size && size > 0) {
+    if (row[size - 1] - row[0] == size - 1)
+      choose_range(s->chosen, row[0], row[size - 1] + 1);
+    else
+      for (int64_t i = 0; i < size; i++) choose(s->chosen, row[i]);
     return size;
   }
   sr__random_sample(random, size, wanted, s->bitmap, s->position);
@@ -56,14 +66,20 @@ static void choose_something(const sr_plan *plan, sr__random *random, routed_scr
   choose(s->chosen, plan->part_row[low + (int64_t)sr__random_below(random, (uint64_t)size)]);
 }
 
+/* A word without a row costs nothing, a full one is 64 numbers in a row. */
 static void write_chosen(const sr_plan *plan, const uint64_t *chosen, sr__bag_buffer *bag) {
   int64_t length = 0;
   for (int64_t w = 0; w < (plan->rows + 63) / 64; w++) {
-    for (uint64_t bits = chosen[w]; bits; bits &= bits - 1) {
-      bag->rows[length] = (int32_t)(w * 64 + __builtin_ctzll(bits));
-      bag->counts[length++] = 1;
+    int32_t *rows = bag->rows + length;
+    if (chosen[w] == UINT64_MAX) {
+      for (int k = 0; k < 64; k++) rows[k] = (int32_t)(w * 64 + k);
+      length += 64;
+      continue;
     }
+    for (uint64_t bits = chosen[w]; bits; bits &= bits - 1)
+      bag->rows[length++] = (int32_t)(w * 64 + __builtin_ctzll(bits));
   }
+  for (int64_t i = 0; i < length; i++) bag->counts[i] = 1;
   bag->length = length;
 }
 

@@ -36,6 +36,7 @@ static sr_status make_bag(sr_context *ctx, const sr_plan *plan, int32_t member, 
 const sr__scheme sr__scheme_spectral = {
     .info = {"spectral", "the paper's Algorithm 1: one part a member, bootstrapped"},
     .needs = SR_PLAN_NEEDS_PARTS,
+    .in_pieces = true,
     .prepare = prepare,
     .bag = make_bag,
 };

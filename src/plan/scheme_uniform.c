@@ -17,6 +17,7 @@ static sr_status make_bag(sr_context *ctx, const sr_plan *plan, int32_t member, 
 
 const sr__scheme sr__scheme_uniform = {
     .info = {"uniform", "full bootstrap: n draws with replacement"},
+    .in_pieces = true,
     .prepare = prepare,
     .bag = make_bag,
 };

@@ -20,6 +20,7 @@ static sr_status make_bag(sr_context *ctx, const sr_plan *plan, int32_t member, 
 
 const sr__scheme sr__scheme_uniform_nm = {
     .info = {"uniform-nm", "small bootstrap: n/m draws with replacement"},
+    .in_pieces = true,
     .prepare = prepare,
     .bag = make_bag,
 };
