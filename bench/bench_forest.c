@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "learner/learner.h"
+#include "plan/plan.h"
 
 enum { PREDICT_BLOCK = 8192 /* as sr_ensemble_predict */ };
 
@@ -18,6 +19,7 @@ typedef struct forest {
   sr_learner_options options;
   sr__shared *shared;
   sr__training *training;
+  sr_plan *plan; /* full bootstrap */
   sr__member **member;
   int64_t rows, trees;
   uint64_t seed;
@@ -117,32 +119,34 @@ static void write_table(const sr_table *table, const char *path) {
 
 /* ---- the forest --------------------------------------------------------------------------- */
 
-/* n draws with replacement as distinct rows with counts. */
+typedef struct bag_maker {
+  const sr_plan *plan;
+  int32_t member;
+} bag_maker;
+
+static sr_status read_bag(sr_context *ctx, const void *data, sr__bag_taker take, void *taker) {
+  const bag_maker *maker = data;
+  return sr__plan_read_bag(ctx, maker->plan, maker->member, take, taker);
+}
+
 static sr_status fit_member(sr_context *ctx, void *data, int64_t item, int slot) {
   (void)slot;
-  sr_status status = SR_OK;
   forest *f = data;
-  int32_t *counts = NULL, *rows = NULL;
+  bag_maker maker = {f->plan, (int32_t)item};
+  sr__bag bag = {.read = read_bag, .maker = &maker};
   sr__random random;
-  SR_NEW_ZERO(ctx, counts, f->rows);
-  SR_NEW(ctx, rows, f->rows);
-  sr__random_init(&random, f->seed, SR_PURPOSE_BAG, 0, (uint64_t)item);
-  for (int64_t i = 0; i < f->rows; i++)
-    counts[sr__random_below(&random, (uint64_t)f->rows)]++;
-  int64_t length = 0;
-  for (int64_t i = 0; i < f->rows; i++) {
-    if (counts[i] == 0) continue;
-    rows[length] = (int32_t)i;
-    counts[length++] = counts[i];
-  }
-  sr__bag bag = {rows, counts, length};
   sr__random_init(&random, f->seed, SR_PURPOSE_LEARNER, 0, (uint64_t)item);
-  SR_TRY(f->learner->fit(ctx, f->shared, f->training, &f->options, &bag, &random,
-                         &f->member[item]));
-cleanup:
-  sr__free(ctx, counts);
-  sr__free(ctx, rows);
-  return status;
+  return f->learner->fit(ctx, f->shared, f->training, &f->options, &bag, &random,
+                         &f->member[item]);
+}
+
+static void plan_bags(sr_context *ctx, forest *f) {
+  sr_plan_input input = {.rows = f->rows};
+  sr_plan_options options;
+  sr_plan_options_init(&options);
+  options.members = (int32_t)f->trees;
+  options.seed = f->seed;
+  must(ctx, sr_plan_new(ctx, &input, &options, &f->plan));
 }
 
 typedef struct prediction {
@@ -254,11 +258,13 @@ int main(int count, char **arguments) {
            count > 6 ? arguments[6] : "", (long long)f.rows,
            (long long)sr_table_get(first)->features, (long long)f.trees, sr_context_threads(ctx),
            (unsigned long long)f.seed);
+    plan_bags(ctx, &f);
     train(ctx, first, &f);
     test(ctx, second, &f);
     printf("}\n");
     for (int64_t t = 0; t < f.trees; t++) f.learner->free_member(f.member[t]);
     free(f.member);
+    sr_plan_free(&f.plan);
     f.learner->free_training(f.training);
     f.learner->free_shared(f.shared);
   }

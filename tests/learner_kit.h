@@ -37,7 +37,7 @@ static inline sr_status fit_table(sr_context *ctx, const sr_table *table,
   SR_TRY(f->learner->prepare(ctx, &input, options, &f->shared, &f->training));
   SR_NEW(ctx, all, rows);
   for (int64_t i = 0; i < rows; i++) all[i] = (int32_t)i;
-  sr__bag every = {all, NULL, rows};
+  sr__bag every = {.rows = all, .length = rows};
   sr__random_init(&random, seed, SR_PURPOSE_LEARNER, 0, 0);
   SR_TRY(f->learner->fit(ctx, f->shared, f->training, options, bag ? bag : &every, &random,
                          &f->member));

@@ -241,7 +241,7 @@ static sr_status fit_one(sr_context *ctx, void *data, int64_t item, int slot) {
   sr__random random;
   SR_NEW(ctx, rows, c->rows);
   for (int64_t i = 0; i < c->rows; i++) rows[i] = (int32_t)((i * 17 + item) % c->rows);
-  sr__bag bag = {rows, NULL, c->rows / 2};
+  sr__bag bag = {.rows = rows, .length = c->rows / 2};
   sr__random_init(&random, 1, SR_PURPOSE_LEARNER, 0, (uint64_t)item);
   SR_TRY(f->learner->fit(ctx, f->shared, f->training, c->options, &bag, &random, &member));
   f->learner->save_member(f->shared, member, &c->stored[item]);

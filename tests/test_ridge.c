@@ -245,7 +245,7 @@ static void counts_are_weights(void **state) {
   sr_learner_options options;
   sr_learner_options_init(&options);
   options.name = "ridge";
-  sr__bag bag = {all, counts, N};
+  sr__bag bag = {.rows = all, .counts = counts, .length = N};
   fitted a, b;
   sr__bytes a_shared, a_member, b_shared, b_member;
   assert_ok(ctx, fit_table(ctx, plain, &options, &bag, 1, &a));

@@ -116,7 +116,7 @@ static void weights_are_repeated_rows(void **state) {
     sr_table *scaled = with_weights(ctx, table, fractional);
     assert_ok(ctx, sr_table_select(ctx, table, repeated, length, &long_table));
     sr_learner_options options = tree_options();
-    sr__bag bag = {all, counts, N};
+    sr__bag bag = {.rows = all, .counts = counts, .length = N};
     fitted by_rows, by_weight, by_scaled, by_count;
     assert_ok(ctx, fit_table(ctx, long_table, &options, NULL, 3, &by_rows));
     assert_ok(ctx, fit_table(ctx, weighted, &options, NULL, 3, &by_weight));
@@ -226,7 +226,7 @@ static void members_vote_for_classes_they_saw(void **state) {
   int64_t length = 0;
   for (int32_t i = 0; i < N; i++)
     if (view->label[i] == 1 || view->label[i] == 4) rows[length++] = i;
-  sr__bag bag = {rows, NULL, length}, empty = {rows, NULL, 0};
+  sr__bag bag = {.rows = rows, .length = length}, empty = {.rows = rows};
   sr_learner_options options = tree_options();
   fitted f;
   assert_ok(ctx, fit_table(ctx, table, &options, &bag, 1, &f));
@@ -339,29 +339,55 @@ static void many_categories_share_the_last_bin(void **state) {
 
 /* ---- blocks, threads, storage ------------------------------------------------------------- */
 
-/* A table too large for the cache is grown on copies of its rows: the same tree as on row numbers
- * that are packed together. Here: the same rows spread over a table 12 times as long. */
-static void copies_of_blocks_do_not_change_the_tree(void **state) {
+/* The rows in the order of the first feature: its cuts leave long gaps between the rows of a node. */
+static sr_table *ordered_table(sr_context *ctx, int64_t n, int32_t classes, uint64_t seed) {
+  sr_table *table = random_table(ctx, n, 8, classes, 0.0, seed), *ordered = NULL;
+  const float *x = sr_table_get(table)->x;
+  int32_t *row = malloc(sizeof *row * (size_t)n);
+  int64_t placed = 0;
+  for (int value = 0; value < 40; value++)
+    for (int64_t i = 0; i < n; i++)
+      if (x[i] == (float)value * 0.25f) row[placed++] = (int32_t)i;
+  assert_int_equal(placed, n);
+  assert_ok(ctx, sr_table_select(ctx, table, row, n, &ordered));
+  free(row);
+  sr_table_free(&table);
+  return ordered;
+}
+
+/* A large bag is coded near the root and opened below, and a table too large for the cache is copied
+ * in blocks: the same tree as on entries and row numbers that lie together. Here: the same rows
+ * spread over a table 24 times as long, in which a bag of this size is small. */
+static void codes_and_copies_do_not_change_the_tree(void **state) {
   (void)state;
-  enum { SMALL = 20000, FACTOR = 12 };
+  enum { SMALL = 20000, FACTOR = 24 };
   sr_context *ctx = test_context(2);
-  sr_table *small = random_table(ctx, SMALL, 8, 2, 0.02, 31), *large = NULL;
   int32_t *spread = malloc(sizeof *spread * SMALL * FACTOR), *rows = malloc(sizeof *rows * SMALL);
+  float *weight = malloc(sizeof *weight * SMALL);
   for (int64_t i = 0; i < (int64_t)SMALL * FACTOR; i++) spread[i] = (int32_t)(i / FACTOR);
   for (int64_t i = 0; i < SMALL; i++) rows[i] = (int32_t)(i * FACTOR + i % FACTOR);
-  assert_ok(ctx, sr_table_select(ctx, small, spread, (int64_t)SMALL * FACTOR, &large));
-  sr_learner_options options = tree_options();
-  sr__bag bag = {rows, NULL, SMALL};
-  fitted a, b;
-  assert_ok(ctx, fit_table(ctx, small, &options, NULL, 5, &a));
-  assert_ok(ctx, fit_table(ctx, large, &options, &bag, 5, &b));
-  assert_same_tree(a.member, b.member);
-  fitted_free(&a);
-  fitted_free(&b);
+  for (int64_t i = 0; i < SMALL; i++) weight[i] = (float)(i % 7 == 0 ? 900 + i % 50 : 1 + i % 3);
+  for (int kind = 0; kind < 4; kind++) {
+    int32_t classes = kind % 2 ? 5 : 2;
+    sr_table *plain = kind < 2 ? random_table(ctx, SMALL, 8, classes, 0.02, 31)
+                               : ordered_table(ctx, SMALL, classes, 32);
+    sr_table *small = kind == 0 ? plain : with_weights(ctx, plain, weight), *large = NULL;
+    assert_ok(ctx, sr_table_select(ctx, small, spread, (int64_t)SMALL * FACTOR, &large));
+    sr_learner_options options = tree_options();
+    sr__bag bag = {.rows = rows, .length = SMALL};
+    fitted a, b;
+    assert_ok(ctx, fit_table(ctx, small, &options, NULL, 5, &a));
+    assert_ok(ctx, fit_table(ctx, large, &options, &bag, 5, &b));
+    assert_same_tree(a.member, b.member);
+    fitted_free(&a);
+    fitted_free(&b);
+    if (small != plain) sr_table_free(&small);
+    sr_table_free(&plain);
+    sr_table_free(&large);
+  }
   free(spread);
   free(rows);
-  sr_table_free(&small);
-  sr_table_free(&large);
+  free(weight);
   sr_context_free(&ctx);
 }
 
@@ -445,7 +471,7 @@ int main(void) {
       cmocka_unit_test(missing_values_carry_the_class),
       cmocka_unit_test(categories_match_by_name),
       cmocka_unit_test(many_categories_share_the_last_bin),
-      cmocka_unit_test(copies_of_blocks_do_not_change_the_tree),
+      cmocka_unit_test(codes_and_copies_do_not_change_the_tree),
       cmocka_unit_test(rows_may_be_asked_for_in_any_way),
       cmocka_unit_test(votes_do_not_depend_on_the_walk),
   };

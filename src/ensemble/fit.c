@@ -29,33 +29,74 @@ typedef struct fit_job {
   const sr__engine *engine;
   const sr__fit *fit;
   sr__crew *crew;
-  int32_t *rows, *counts; /* `capacity` a slot */
-  int64_t capacity;
   int64_t *distinct; /* a member */
   atomic_int_fast64_t done;
 } fit_job;
 
-static void map_rows(const int32_t *subset, int32_t *rows, int64_t length) {
-  for (int64_t i = 0; i < length; i++) rows[i] = subset[rows[i]];
-}
+/* A member's bag on its way from the plan to the learner. */
+typedef struct bag_maker {
+  const sr__fit *fit;
+  int32_t member;
+  uint64_t *drawn;   /* one bit a row; NULL: not kept */
+  int64_t *distinct; /* rows */
+} bag_maker;
+
+typedef struct bag_relay {
+  const bag_maker *maker;
+  sr__bag_taker take;
+  void *data;
+} bag_relay;
 
 static void mark_drawn(uint64_t *bitmap, const int32_t *rows, int64_t length) {
   for (int64_t i = 0; i < length; i++) bitmap[rows[i] / 64] |= UINT64_C(1) << (rows[i] % 64);
 }
 
+static sr_status hand_on(const bag_relay *relay, const int32_t *rows, const int32_t *counts,
+                         int64_t length) {
+  if (relay->maker->drawn) mark_drawn(relay->maker->drawn, rows, length);
+  *relay->maker->distinct += length;
+  return relay->take(relay->data, rows, counts, length);
+}
+
+/* Rows of a plan over a subset become rows of the table. */
+static sr_status hand_on_subset(const bag_relay *relay, const int32_t *rows, const int32_t *counts,
+                                int64_t length) {
+  enum { PIECE = 1024 };
+  int32_t mapped[PIECE];
+  sr_status status = SR_OK;
+  for (int64_t first = 0; first < length && status == SR_OK; first += PIECE) {
+    int64_t here = length - first < PIECE ? length - first : PIECE;
+    for (int64_t i = 0; i < here; i++) mapped[i] = relay->maker->fit->subset[rows[first + i]];
+    status = hand_on(relay, mapped, counts + first, here);
+  }
+  return status;
+}
+
+static sr_status relay_piece(void *data, const int32_t *rows, const int32_t *counts,
+                             int64_t length) {
+  const bag_relay *relay = data;
+  return relay->maker->fit->subset ? hand_on_subset(relay, rows, counts, length)
+                                   : hand_on(relay, rows, counts, length);
+}
+
+static sr_status read_bag(sr_context *ctx, const void *data, sr__bag_taker take, void *taker) {
+  const bag_maker *maker = data;
+  bag_relay relay = {maker, take, taker};
+  *maker->distinct = 0;
+  return sr__plan_read_bag(ctx, maker->fit->plan, maker->member, relay_piece, &relay);
+}
+
 static sr_status fit_member(sr_context *ctx, void *data, int64_t item, int slot) {
+  (void)slot;
   fit_job *job = data;
   const sr__fit *fit = job->fit;
   const sr__engine *engine = job->engine;
   sr_status status = SR_OK;
-  int32_t *rows = job->rows + slot * job->capacity, *counts = job->counts + slot * job->capacity;
   int64_t members = sr_plan_get(fit->plan).members;
   int32_t member = (int32_t)((fit->first + item) * (fit->stride ? fit->stride : 1) % members);
-  sr__bag bag = {rows, counts, 0};
-  SR_TRY(sr_plan_bag(ctx, fit->plan, member, rows, counts, &bag.length));
-  if (fit->subset) map_rows(fit->subset, rows, bag.length);
-  if (job->crew->drawn) mark_drawn(job->crew->drawn + item * job->crew->words, rows, bag.length);
-  job->distinct[item] = bag.length;
+  bag_maker maker = {.fit = fit, .member = member, .distinct = &job->distinct[item]};
+  if (job->crew->drawn) maker.drawn = job->crew->drawn + item * job->crew->words;
+  sr__bag bag = {.read = read_bag, .maker = &maker};
   sr__random random;
   sr__random_init(&random, fit->seed, SR_PURPOSE_LEARNER, fit->replicate, (uint64_t)member);
   SR_TRY(engine->learner->fit(ctx, engine->shared, engine->training, &engine->options, &bag,
@@ -82,14 +123,10 @@ int32_t sr__fair_stride(int32_t members) {
 sr_status sr__crew_fit(sr_context *ctx, const sr__engine *engine, const sr__fit *fit,
                        sr__crew *crew) {
   sr_status status = SR_OK;
-  int64_t slots = sr_context_threads(ctx);
-  fit_job job = {
-      .engine = engine, .fit = fit, .crew = crew, .capacity = sr_plan_get(fit->plan).capacity};
+  fit_job job = {.engine = engine, .fit = fit, .crew = crew};
   atomic_init(&job.done, 0);
   *crew = (sr__crew){.learner = engine->learner, .members = fit->count};
   SR_NEW_ZERO(ctx, crew->member, fit->count);
-  SR_NEW(ctx, job.rows, slots * job.capacity);
-  SR_NEW(ctx, job.counts, slots * job.capacity);
   SR_NEW_ZERO(ctx, job.distinct, fit->count);
   if (fit->keep_drawn) {
     crew->words = (engine->view->rows + 63) / 64;
@@ -98,8 +135,6 @@ sr_status sr__crew_fit(sr_context *ctx, const sr__engine *engine, const sr__fit 
   SR_TRY(sr__parallel_for(ctx, fit->count, fit_member, &job));
   for (int32_t j = 0; j < fit->count; j++) crew->cost += (double)job.distinct[j];
 cleanup:
-  sr__free(ctx, job.rows);
-  sr__free(ctx, job.counts);
   sr__free(ctx, job.distinct);
   if (status != SR_OK) sr__crew_free(ctx, crew);
   return status;

@@ -30,13 +30,27 @@ typedef struct sr__input {
   const sr_series *series;
 } sr__input;
 
-/* The rows of one member: distinct, in any order, each `counts` >= 1 times (NULL = once each). Rows
- * whose label is missing are passed over. Cost and memory of fit follow the bag, not the table. */
+/* Takes a piece of a bag. */
+typedef sr_status (*sr__bag_taker)(void *data, const int32_t *rows, const int32_t *counts,
+                                   int64_t length);
+
+/* The rows of one member: distinct and increasing, each `counts` >= 1 times (NULL = once each). They
+ * stand in arrays, or `read` makes them and hands them over in increasing pieces, the same ones each
+ * time. Rows whose label is missing are passed over. Cost and memory of fit follow the bag, not the
+ * table. */
 typedef struct sr__bag {
   const int32_t *rows;
   const int32_t *counts;
   int64_t length;
+  sr_status (*read)(sr_context *ctx, const void *maker, sr__bag_taker take, void *data);
+  const void *maker;
 } sr__bag;
+
+SR_MUST_CHECK static inline sr_status sr__bag_read(sr_context *ctx, const sr__bag *bag,
+                                                   sr__bag_taker take, void *data) {
+  return bag->read ? bag->read(ctx, bag->maker, take, data)
+                   : take(data, bag->rows, bag->counts, bag->length);
+}
 
 typedef struct sr__learner {
   sr_method_info info;

@@ -247,23 +247,42 @@ cleanup:
 }
 
 /* The labelled rows of a bag with weight above 0. */
-static sr_status gather_bag(sr_context *ctx, const sr__training *training, const sr__bag *bag,
-                            int32_t *row, double *weight, int32_t *label, int64_t *rows) {
-  *rows = 0;
-  for (int64_t i = 0; i < bag->length; i++) {
-    int32_t at = bag->rows[i];
-    double s = (training->weight ? (double)training->weight[at] : 1.0) *
-               (bag->counts ? bag->counts[i] : 1);
+typedef struct gathered_bag {
+  sr_context *ctx;
+  const sr__training *training;
+  int32_t *row, *label;
+  double *weight;
+  int64_t rows, given, row_capacity, label_capacity, weight_capacity;
+} gathered_bag;
+
+static sr_status gather_piece(void *data, const int32_t *rows, const int32_t *counts,
+                              int64_t length) {
+  sr_status status = SR_OK;
+  gathered_bag *g = data;
+  const sr__training *training = g->training;
+  SR_GROW(g->ctx, g->row, g->row_capacity, g->rows + length);
+  SR_GROW(g->ctx, g->label, g->label_capacity, g->rows + length);
+  SR_GROW(g->ctx, g->weight, g->weight_capacity, g->rows + length);
+  g->given += length;
+  for (int64_t i = 0; i < length; i++) {
+    int32_t at = rows[i];
+    double s = (training->weight ? (double)training->weight[at] : 1.0) * (counts ? counts[i] : 1);
     if (training->label[at] < 0 || s <= 0.0) continue;
-    row[*rows] = at;
-    weight[*rows] = s;
-    label[(*rows)++] = training->label[at];
+    g->row[g->rows] = at;
+    g->weight[g->rows] = s;
+    g->label[g->rows++] = training->label[at];
   }
-  if (*rows == 0)
-    return sr__fail(ctx, SR_ERROR_DATA,
-                    "none of the %lld rows of a bag has a class and a weight above 0",
-                    (long long)bag->length);
-  return SR_OK;
+cleanup:
+  return status;
+}
+
+static sr_status gather_bag(const sr__bag *bag, gathered_bag *g) {
+  sr_status status = sr__bag_read(g->ctx, bag, gather_piece, g);
+  if (status == SR_OK && g->rows == 0)
+    status = sr__fail(g->ctx, SR_ERROR_DATA,
+                      "none of the %lld rows of a bag has a class and a weight above 0",
+                      (long long)g->given);
+  return status;
 }
 
 static sr_status fit(sr_context *ctx, const sr__shared *shared, const sr__training *training,
@@ -272,20 +291,17 @@ static sr_status fit(sr_context *ctx, const sr__shared *shared, const sr__traini
   (void)options;
   (void)random;
   sr_status status = SR_OK;
-  int32_t *row = NULL, *label = NULL;
-  double *weight = NULL;
+  gathered_bag gathered = {.ctx = ctx, .training = training};
   sr__member *made = NULL;
   *member = NULL;
-  SR_NEW(ctx, row, bag->length);
-  SR_NEW(ctx, label, bag->length);
-  SR_NEW(ctx, weight, bag->length);
+  SR_TRY(gather_bag(bag, &gathered));
   sr__ridge_problem problem = {.x = training->rows->x,
                                .columns = shared->columns,
-                               .row = row,
-                               .weight = weight,
-                               .label = label,
+                               .rows = gathered.rows,
+                               .row = gathered.row,
+                               .weight = gathered.weight,
+                               .label = gathered.label,
                                .classes = shared->classes};
-  SR_TRY(gather_bag(ctx, training, bag, row, weight, label, &problem.rows));
   if (problem.rows > MAX_SIDE && problem.columns > MAX_SIDE)
     SR_TRY(sr__fail(ctx, SR_ERROR_DATA,
                     "a ridge of %lld rows and %lld columns needs an eigenproblem larger than %d; "
@@ -298,9 +314,9 @@ static sr_status fit(sr_context *ctx, const sr__shared *shared, const sr__traini
   made = NULL;
 cleanup:
   free_member(made);
-  sr__free(ctx, row);
-  sr__free(ctx, label);
-  sr__free(ctx, weight);
+  sr__free(ctx, gathered.row);
+  sr__free(ctx, gathered.label);
+  sr__free(ctx, gathered.weight);
   return status;
 }
 

@@ -1,5 +1,6 @@
-/* Growing a tree depth first. A node is a range of the bag's entries; splitting it is a stable
- * partition, so that rows stay in the table's order and are read almost in sequence. */
+/* Growing a tree depth first. A node is a range of rows, coded bytes near the root and entries below;
+ * splitting it is a stable partition, so that rows stay in the table's order and are read almost in
+ * sequence. */
 #include <math.h>
 
 #include "tree.h"
@@ -9,6 +10,8 @@ enum {
   CACHED_BYTES = 1 << 20,     /* blocks of bins up to this size are not copied */
   FINAL_BYTES = 1 << 18,      /* the last copy is at most this large */
   MAX_LEVELS = 8,
+  LEAST_OPEN = 4096,          /* rows */
+  CODED = -1,
   PREFETCH_AHEAD = 12
 };
 
@@ -116,24 +119,33 @@ void sr__list_classes(sr__grower *g) {
   }
 }
 
-static void count_classes(sr__grower *g, const sr__entry *entry, int64_t count) {
-  g->total = 0;
+static void add_classes(sr__grower *g, const sr__entry *entry, int64_t count) {
   if (g->classes == 2) {
-    int64_t second = 0;
+    int64_t total = 0, second = 0;
     for (int64_t i = 0; i < count; i++) {
       int64_t weight = sr__entry_weight(entry[i]);
-      g->total += weight;
+      total += weight;
       second += entry[i].load & 1 ? weight : 0;
     }
-    g->class_count[0] = g->total - second;
-    g->class_count[1] = second;
-  } else {
-    memset(g->class_count, 0, (size_t)g->classes * sizeof *g->class_count);
-    for (int64_t i = 0; i < count; i++) {
-      g->class_count[sr__entry_class(entry[i])] += sr__entry_weight(entry[i]);
-      g->total += sr__entry_weight(entry[i]);
-    }
+    g->class_count[0] += total - second;
+    g->class_count[1] += second;
+    g->total += total;
+    return;
   }
+  for (int64_t i = 0; i < count; i++) {
+    g->class_count[sr__entry_class(entry[i])] += sr__entry_weight(entry[i]);
+    g->total += sr__entry_weight(entry[i]);
+  }
+}
+
+static void count_classes(sr__grower *g, const sr__node_rows *rows) {
+  const sr__entry *entry;
+  sr__row_tiles tiles;
+  g->total = 0;
+  memset(g->class_count, 0, (size_t)g->classes * sizeof *g->class_count);
+  sr__tiles_start(rows, &tiles);
+  for (int64_t count; (count = sr__next_tile(g, rows, &tiles, &entry)) > 0;)
+    add_classes(g, entry, count);
   sr__list_classes(g);
 }
 
@@ -210,10 +222,11 @@ static void copy_block(const sr__grower *g, const uint8_t *from, sr__entry *entr
 /* ---- depth first -------------------------------------------------------------------------- */
 
 typedef struct pending_node {
-  int64_t begin, end;
+  int64_t begin, end; /* of the entries, or of the code */
+  int64_t count;      /* rows */
   uint32_t node;
   int32_t depth;
-  int level;
+  int level;          /* of the bins; CODED: the rows are coded and the bins those of the table */
 } pending_node;
 
 typedef struct node_stack {
@@ -229,42 +242,110 @@ cleanup:
   return status;
 }
 
-static sr_status grow_node(sr__grower *g, block_levels *levels, node_stack *stack,
-                           pending_node at) {
+static void place_entries(sr__grower *g) {
+  g->entry = (sr__entry *)(void *)g->work;
+  g->spare = g->entry + g->open_rows;
+}
+
+/* The coded rows of a node that is small enough become entries; nothing else stands there. */
+static void open_node(sr__grower *g, pending_node *at) {
+  sr__coded_rows coded = {.begin = at->begin, .end = at->end};
+  place_entries(g);
+  at->count = sr__read_rows(g, &coded, g->entry, g->open_rows);
+  at->begin = 0;
+  at->end = at->count;
+  at->level = 0;
+}
+
+/* Copies the bins of a node that has become small beside the block they lie in. */
+static void move_to_level(sr__grower *g, const block_levels *levels, pending_node *at) {
+  int level = level_for(levels, at->level, at->count);
+  if (level == at->level) return;
+  copy_block(g, levels->bins[at->level], g->entry + at->begin, at->count, levels->bins[level]);
+  at->level = level;
+}
+
+static sr_status split_rows(sr__grower *g, const sr__node_rows *rows, const sr__split *split,
+                            const pending_node *at, pending_node *left, pending_node *right) {
   sr_status status = SR_OK;
-  sr__entry *entry = g->entry + at.begin;
-  int64_t count = at.end - at.begin;
-  const uint8_t *bins = levels->bins[at.level];
-  if (count <= SR__MASK_ROWS)
-    return sr__grow_masked(g, bins, entry, count, at.node, at.depth);
-  count_classes(g, entry, count);
-  bool stop = g->present < 2 || g->total < 2 * g->min_weight || at.depth == g->max_depth;
-  sr__split split = {.feature = -1};
-  if (!stop) {
-    int level = level_for(levels, at.level, count);
-    if (level != at.level) copy_block(g, bins, entry, count, levels->bins[level]);
-    at.level = level;
-    bins = levels->bins[level];
-    sr__search_split(g, bins, entry, count, &split);
+  int64_t left_count;
+  *left = *right = *at;
+  left->depth = right->depth = at->depth + 1;
+  if (rows->entry) {
+    left_count = partition(g, rows->bins, split, rows->entry, rows->count);
+    left->end = right->begin = at->begin + left_count;
+  } else {
+    sr__coded_rows left_rows, right_rows;
+    SR_TRY(sr__split_code(g, rows->bins, split, rows->coded, &left_rows, &right_rows, &left_count));
+    left->begin = left_rows.begin;
+    left->end = left_rows.end;
+    right->begin = right_rows.begin;
+    right->end = right_rows.end;
   }
-  if (split.feature < 0) return sr__make_leaf(g, at.node);
-  uint32_t left;
-  SR_TRY(sr__make_split(g, at.node, &split, &left));
-  int64_t middle = at.begin + partition(g, bins, &split, entry, count);
-  SR_TRY(push(g, stack, (pending_node){middle, at.end, left + 1, at.depth + 1, at.level}));
-  SR_TRY(push(g, stack, (pending_node){at.begin, middle, left, at.depth + 1, at.level}));
+  left->count = left_count;
+  right->count = at->count - left_count;
 cleanup:
   return status;
 }
 
-static sr_status grow_tree(sr__grower *g, const sr__rows *rows, int64_t count) {
+static sr__node_rows rows_of(const sr__grower *g, const block_levels *levels,
+                             const pending_node *at) {
+  if (at->level == CODED)
+    return (sr__node_rows){.bins = levels->bins[0], .coded = {at->begin, at->end, 0}};
+  return (sr__node_rows){
+      .bins = levels->bins[at->level], .entry = g->entry + at->begin, .count = at->count};
+}
+
+static sr_status grow_node(sr__grower *g, block_levels *levels, node_stack *stack,
+                           pending_node at) {
+  sr_status status = SR_OK;
+  if (at.level == CODED && at.count <= g->open_rows) open_node(g, &at);
+  sr__node_rows rows = rows_of(g, levels, &at);
+  if (at.count <= SR__MASK_ROWS)
+    return sr__grow_masked(g, rows.bins, rows.entry, rows.count, at.node, at.depth);
+  count_classes(g, &rows);
+  bool stop = g->present < 2 || g->total < 2 * g->min_weight || at.depth == g->max_depth;
+  sr__split split = {.feature = -1};
+  if (!stop) {
+    if (at.level != CODED) move_to_level(g, levels, &at);
+    rows = rows_of(g, levels, &at);
+    sr__search_split(g, &rows, &split);
+  }
+  if (split.feature < 0) return sr__make_leaf(g, at.node);
+  pending_node left, right;
+  uint32_t child;
+  SR_TRY(sr__make_split(g, at.node, &split, &child));
+  SR_TRY(split_rows(g, &rows, &split, &at, &left, &right));
+  left.node = child;
+  right.node = child + 1;
+  SR_TRY(push(g, stack, right));
+  SR_TRY(push(g, stack, left));
+cleanup:
+  return status;
+}
+
+/* Entries take eight bytes a row and as many for the partition: a large bag is kept in code, and
+ * only subtrees of a sixteenth of the table are opened. */
+static sr_status plan_entries(sr__grower *g, const sr__rows *rows, int64_t count) {
+  sr_status status = SR_OK;
+  int64_t open = rows->count / BLOCK_SHRINK > LEAST_OPEN ? rows->count / BLOCK_SHRINK : LEAST_OPEN;
+  g->open_rows = open < count ? open : count;
+  SR_GROW(g->ctx, g->work, g->work_capacity, 2 * g->open_rows * (int64_t)sizeof(sr__entry));
+cleanup:
+  return status;
+}
+
+static sr_status grow_tree(sr__grower *g, const sr__rows *rows, const sr__coded_rows *bag,
+                           int64_t count) {
   sr_status status = SR_OK;
   node_stack stack = {0};
   block_levels levels = {0};
   SR_TRY(plan_levels(g->ctx, rows, count, &levels));
+  SR_TRY(plan_entries(g, rows, count));
   SR_TRY(reserve_nodes(g, 64));
   g->tree->nodes = 1;
-  SR_TRY(push(g, &stack, (pending_node){0, count, 0, 0, 0}));
+  SR_TRY(push(g, &stack,
+              (pending_node){.begin = 0, .end = bag->end, .count = count, .level = CODED}));
   while (stack.count > 0) {
     SR_TRY(sr__check_interrupt(g->ctx));
     SR_TRY(grow_node(g, &levels, &stack, stack.item[--stack.count]));
@@ -277,35 +358,67 @@ cleanup:
 
 /* ---- the bag ------------------------------------------------------------------------------ */
 
-/* Weight times multiplicity in units, scaled down where a row would not fit into 20 bits. */
-static sr_status fill_entries(sr__grower *g, const sr__training *training, const sr__bag *bag,
-                              int64_t *filled, double *scale) {
-  double largest = 1.0, total = 0.0;
-  for (int64_t i = 0; i < bag->length; i++) {
-    double weight = (training->weight ? training->weight[bag->rows[i]] : 1.0) *
-                    (bag->counts ? bag->counts[i] : 1);
-    if (weight > largest) largest = weight;
+typedef struct bag_filler {
+  sr__grower *grower;
+  const sr__training *training;
+  sr__coded_rows *coded;
+  double scale, largest, total;
+  int64_t given, kept;
+} bag_filler;
+
+/* Weight times multiplicity in units. */
+static double units_of(const bag_filler *f, int32_t row, int32_t count) {
+  double weight = (f->training->weight ? f->training->weight[row] : 1.0) * count;
+  return f->scale < 1.0 && weight > 0.0 ? fmax(1.0, rint(weight * f->scale)) : weight;
+}
+
+static sr_status fill_piece(void *data, const int32_t *rows, const int32_t *counts,
+                            int64_t length) {
+  sr_status status = SR_OK;
+  bag_filler *f = data;
+  sr__entry tile[SR__TILE];
+  int64_t filled = 0;
+  f->given += length;
+  for (int64_t i = 0; i < length; i++) {
+    uint16_t label = f->training->label[rows[i]];
+    double units = units_of(f, rows[i], counts ? counts[i] : 1);
+    if (units > f->largest) f->largest = units;
+    if (label == SR__NO_LABEL || units == 0.0 || f->largest > SR__MAX_LOAD) continue;
+    f->total += units;
+    tile[filled++] = (sr__entry){(uint32_t)rows[i], (uint32_t)units << SR__LOAD_CLASS | label};
+    if (filled < SR__TILE) continue;
+    SR_TRY(sr__add_rows(f->grower, f->coded, tile, filled));
+    f->kept += filled;
+    filled = 0;
   }
-  *scale = 1.0;
-  while (largest * *scale > SR__MAX_LOAD) *scale *= 0.5;
-  int64_t kept = 0;
-  for (int64_t i = 0; i < bag->length; i++) {
-    int32_t row = bag->rows[i];
-    uint16_t label = training->label[row];
-    double weight = (training->weight ? training->weight[row] : 1.0) *
-                    (bag->counts ? bag->counts[i] : 1);
-    if (label == SR__NO_LABEL || weight == 0.0) continue;
-    double units = *scale < 1.0 ? fmax(1.0, rint(weight * *scale)) : weight;
-    total += units;
-    g->entry[kept++] = (sr__entry){(uint32_t)row, (uint32_t)units << SR__LOAD_CLASS | label};
+  SR_TRY(sr__add_rows(f->grower, f->coded, tile, filled));
+  f->kept += filled;
+cleanup:
+  return status;
+}
+
+/* Scaled down and read again where a row would not fit into 20 bits. */
+static sr_status fill_code(sr__grower *g, const sr__training *training, const sr__bag *bag,
+                           sr__coded_rows *coded, int64_t *filled, double *scale) {
+  sr_status status = SR_OK;
+  bag_filler f = {.grower = g, .training = training, .coded = coded, .scale = 1.0};
+  SR_TRY(sr__bag_read(g->ctx, bag, fill_piece, &f));
+  if (f.largest > SR__MAX_LOAD) {
+    double factor = 1.0;
+    while (f.largest * factor > SR__MAX_LOAD) factor *= 0.5;
+    *coded = (sr__coded_rows){0};
+    f = (bag_filler){.grower = g, .training = training, .coded = coded, .scale = factor};
+    SR_TRY(sr__bag_read(g->ctx, bag, fill_piece, &f));
   }
-  g->packed_fits = total < 0x1p31;
-  *filled = kept;
-  if (kept == 0)
-    return sr__fail(g->ctx, SR_ERROR_DATA,
-                    "none of the %lld rows of a bag has a class and a weight above 0",
-                    (long long)bag->length);
-  return SR_OK;
+  g->packed_fits = f.total < 0x1p31;
+  *filled = f.kept;
+  *scale = f.scale;
+  if (f.kept == 0)
+    status = sr__fail(g->ctx, SR_ERROR_DATA,
+                      "none of the %lld rows of a bag has a class and a weight above 0",
+                      (long long)f.given);
+cleanup:
+  return status;
 }
 
 /* ---- fit ---------------------------------------------------------------------------------- */
@@ -319,18 +432,17 @@ static void read_options(sr__grower *g, const sr_learner_options *options) {
   g->criterion = options->criterion;
   g->two_class_gini = g->classes == 2 && g->criterion == SR_CRITERION_GINI;
   g->max_depth = options->max_depth > 0 ? options->max_depth : INT32_MAX;
+  while (1 << g->class_bits < g->classes) g->class_bits++;
 }
 
-static sr_status new_grower(sr__grower *g, int64_t bag) {
+static sr_status new_grower(sr__grower *g) {
   sr_status status = SR_OK;
-  SR_NEW(g->ctx, g->entry, bag);
-  SR_NEW(g->ctx, g->spare, bag);
   SR_NEW(g->ctx, g->order, g->features);
   SR_NEW_ZERO(g->ctx, g->class_count, g->classes);
   SR_NEW(g->ctx, g->class_slot, g->classes);
   SR_NEW(g->ctx, g->slot_count, g->classes);
   SR_NEW(g->ctx, g->left_count, g->classes);
-  SR_NEW(g->ctx, g->histogram, 256 * (int64_t)(g->classes > 64 ? g->classes : 64));
+  SR_NEW(g->ctx, g->histogram, 256 * (int64_t)g->classes);
   SR_NEW(g->ctx, g->packed, 256 * SR__GROUP);
   SR_NEW(g->ctx, g->column_block, SR__MASK_ROWS * (g->features + 1));
   /* A column is one cache line. */
@@ -342,7 +454,7 @@ cleanup:
 }
 
 static void free_grower(sr__grower *g) {
-  void *blocks[] = {g->entry,      g->spare,      g->order,     g->class_count,
+  void *blocks[] = {g->code,       g->work,       g->order,     g->class_count,
                     g->class_slot, g->slot_count, g->left_count, g->histogram,
                     g->packed,     g->column_block, g->column_stamp};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__free(g->ctx, blocks[i]);
@@ -366,17 +478,18 @@ sr_status sr__tree_fit(sr_context *ctx, const sr__shared *shared, const sr__trai
                   .classes = shared->classes,
                   .features = shared->binning->features,
                   .state = sr__random_bits(random)};
+  sr__coded_rows coded = {0};
   int64_t count;
   double scale;
   *member = NULL;
   read_options(&g, options);
   SR_NEW_ZERO(ctx, g.tree, 1);
   g.tree->allocator = sr__allocator(ctx);
-  SR_TRY(new_grower(&g, bag->length));
-  SR_TRY(fill_entries(&g, training, bag, &count, &scale));
+  SR_TRY(new_grower(&g));
+  SR_TRY(fill_code(&g, training, bag, &coded, &count, &scale));
   double least = options->min_leaf * training->unit_per_row * scale;
   g.min_weight = options->min_leaf <= 1 || least < 1.0 ? 1 : (int64_t)ceil(least);
-  SR_TRY(grow_tree(&g, training->rows, count));
+  SR_TRY(grow_tree(&g, training->rows, &coded, count));
   trim_tree(&g);
   SR_TRY(sr__tree_make_blocks(ctx, shared, g.tree));
   *member = g.tree;

@@ -175,23 +175,26 @@ void sr__clear_histogram(sr__grower *g, int32_t feature) {
   memset(g->histogram + (int64_t)SR__BIN_MISSING * g->present, 0, bin);
 }
 
-static void fill_histogram(sr__grower *g, const uint8_t *bins, const sr__entry *entry,
-                           int64_t count, int32_t feature) {
-  const uint8_t *column = bins + feature;
+static void fill_histogram(sr__grower *g, const sr__node_rows *rows, int32_t feature) {
+  const uint8_t *column = rows->bins + feature;
+  const sr__entry *entry;
+  sr__row_tiles tiles;
   sr__clear_histogram(g, feature);
-  for (int64_t i = 0; i < count; i++) {
-    int64_t bin = column[(int64_t)entry[i].row * g->features];
-    g->histogram[bin * g->present + g->class_slot[sr__entry_class(entry[i])]] +=
-        sr__entry_weight(entry[i]);
+  sr__tiles_start(rows, &tiles);
+  for (int64_t count; (count = sr__next_tile(g, rows, &tiles, &entry)) > 0;) {
+    for (int64_t i = 0; i < count; i++) {
+      int64_t bin = column[(int64_t)entry[i].row * g->features];
+      g->histogram[bin * g->present + g->class_slot[sr__entry_class(entry[i])]] +=
+          sr__entry_weight(entry[i]);
+    }
   }
 }
 
 /* ---- packed histograms of two classes ------------------------------------------------------ */
 
-/* Reads each row once for all candidates of a group. */
-static void fill_packed(sr__grower *g, const uint8_t *bins, const sr__entry *entry, int64_t count,
-                        const int32_t *feature, int32_t candidates, uint64_t *packed) {
-  memset(packed, 0, 256 * (size_t)candidates * sizeof *packed);
+static void add_packed(const sr__grower *g, const uint8_t *bins, const sr__entry *entry,
+                       int64_t count, const int32_t *feature, int32_t candidates,
+                       uint64_t *packed) {
   for (int64_t i = 0; i < count; i++) {
     int64_t ahead = i + PREFETCH_AHEAD < count ? i + PREFETCH_AHEAD : i;
     __builtin_prefetch(bins + (int64_t)entry[ahead].row * g->features);
@@ -200,6 +203,17 @@ static void fill_packed(sr__grower *g, const uint8_t *bins, const sr__entry *ent
     uint64_t added = weight << 32 | (entry[i].load & 1 ? weight : 0);
     for (int32_t k = 0; k < candidates; k++) packed[256 * k + row[feature[k]]] += added;
   }
+}
+
+/* Reads each row once for all candidates of a group. */
+static void fill_packed(sr__grower *g, const sr__node_rows *rows, const int32_t *feature,
+                        int32_t candidates, uint64_t *packed) {
+  const sr__entry *entry;
+  sr__row_tiles tiles;
+  memset(packed, 0, 256 * (size_t)candidates * sizeof *packed);
+  sr__tiles_start(rows, &tiles);
+  for (int64_t count; (count = sr__next_tile(g, rows, &tiles, &entry)) > 0;)
+    add_packed(g, rows->bins, entry, count, feature, candidates, packed);
 }
 
 /* Cuts of `used` bins taken from `first` on, in order: position b holds bin (uint8_t)(first + b). */
@@ -247,32 +261,31 @@ void sr__cut_packed(const sr__grower *g, const uint64_t *packed, int32_t feature
 
 /* ---- search ------------------------------------------------------------------------------- */
 
-static void search_feature(sr__grower *g, const uint8_t *bins, const sr__entry *entry,
-                           int64_t count, int32_t feature, sr__split *split) {
-  fill_histogram(g, bins, entry, count, feature);
+static void search_feature(sr__grower *g, const sr__node_rows *rows, int32_t feature,
+                           sr__split *split) {
+  fill_histogram(g, rows, feature);
   sr__cut_histogram(g, g->histogram, feature, split);
 }
 
-static void search_group(sr__grower *g, const uint8_t *bins, const sr__entry *entry, int64_t count,
-                         const int32_t *feature, int32_t candidates, sr__split *split) {
+static void search_group(sr__grower *g, const sr__node_rows *rows, const int32_t *feature,
+                         int32_t candidates, sr__split *split) {
   bool packed = g->two_class_gini && g->packed_fits;
-  if (packed) fill_packed(g, bins, entry, count, feature, candidates, g->packed);
+  if (packed) fill_packed(g, rows, feature, candidates, g->packed);
   for (int32_t k = 0; k < candidates; k++) {
     if (packed && !sr__binning_is_categorical(g->shared->binning, feature[k]))
       sr__cut_packed(g, g->packed + 256 * k, feature[k], split);
     else
-      search_feature(g, bins, entry, count, feature[k], split);
+      search_feature(g, rows, feature[k], split);
   }
 }
 
-void sr__search_split(sr__grower *g, const uint8_t *bins, const sr__entry *entry, int64_t count,
-                      sr__split *split) {
+void sr__search_split(sr__grower *g, const sr__node_rows *rows, sr__split *split) {
   split->feature = -1;
   int64_t drawn = 0;
   while (drawn < g->features && (drawn < g->candidates || split->feature < 0)) {
     int32_t feature[SR__GROUP], group = 0;
     int64_t limit = drawn < g->candidates ? g->candidates : drawn + 1;
     while (group < SR__GROUP && drawn < limit) feature[group++] = sr__draw_feature(g, drawn++);
-    search_group(g, bins, entry, count, feature, group, split);
+    search_group(g, rows, feature, group, split);
   }
 }

@@ -86,6 +86,21 @@ static inline uint32_t sr__entry_class(sr__entry entry) {
 }
 static inline uint32_t sr__entry_weight(sr__entry entry) { return entry.load >> SR__LOAD_CLASS; }
 
+/* Rows in the bytes [begin, end) of the grower's code, see row_code.c. */
+typedef struct sr__coded_rows {
+  int64_t begin, end;
+  uint32_t before; /* the last row that was read or added */
+} sr__coded_rows;
+
+/* The rows of a node: entries, or coded where `entry` is NULL. Bins of a row are at
+ * bins + row * features. */
+typedef struct sr__node_rows {
+  const uint8_t *bins;
+  sr__entry *entry;
+  int64_t count;
+  sr__coded_rows coded;
+} sr__node_rows;
+
 /* The best split found so far in a node. Larger scores are better; of equal scores the one found
  * first stands: features in the order drawn, missing right before missing left, thresholds from
  * below. */
@@ -101,7 +116,11 @@ typedef struct sr__split {
 } sr__split;
 
 /* Subtrees of at most 64 rows are grown on bit masks, see grow_masked.c. */
-enum { SR__MASK_ROWS = 64, SR__GROUP = 8 /* candidates whose histograms are filled together */ };
+enum {
+  SR__MASK_ROWS = 64,
+  SR__GROUP = 8, /* candidates whose histograms are filled together */
+  SR__TILE = 512 /* coded rows that are read together */
+};
 
 typedef struct sr__grower {
   sr_context *ctx;
@@ -115,7 +134,13 @@ typedef struct sr__grower {
   int64_t min_weight;    /* of a leaf, in units */
   int32_t max_depth;
 
-  sr__entry *entry;      /* the bag; a node is a range of it */
+  uint8_t *code;         /* coded rows of the large nodes under way */
+  int64_t code_capacity;
+  int class_bits;        /* of a coded row's load */
+  uint8_t *work;         /* bytes of a side while coded rows are split; else entry and spare */
+  int64_t work_capacity;
+  int64_t open_rows;     /* nodes of at most so many rows stand in entries */
+  sr__entry *entry;      /* rows of the subtree in hand; a node is a range of it */
   sr__entry *spare;      /* rows that go right while a node is split */
   uint64_t state;        /* of the generator that draws features */
   int32_t *order;        /* a permutation of the features */
@@ -160,9 +185,42 @@ static inline uint8_t sr__threshold_between(int lower, int upper, int shift) {
 /* Best cut of a packed histogram of two classes. */
 void sr__cut_packed(const sr__grower *grower, const uint64_t *packed, int32_t feature,
                     sr__split *split);
-/* Draws candidates and finds the best split of the rows at bins + entry.row * features. */
-void sr__search_split(sr__grower *grower, const uint8_t *bins, const sr__entry *entry,
-                      int64_t count, sr__split *split);
+/* Draws candidates and finds the best split of the rows. */
+void sr__search_split(sr__grower *grower, const sr__node_rows *rows, sr__split *split);
+
+/* Reads on: gives how many of at most `limit` rows were there. */
+int64_t sr__read_rows(const sr__grower *grower, sr__coded_rows *rows, sr__entry *entry,
+                      int64_t limit);
+/* Adds rows at the end of the code. */
+SR_MUST_CHECK sr_status sr__add_rows(sr__grower *grower, sr__coded_rows *rows,
+                                     const sr__entry *entry, int64_t count);
+/* Splits the last rows of the code; the left ones then stand last. */
+SR_MUST_CHECK sr_status sr__split_code(sr__grower *grower, const uint8_t *bins,
+                                       const sr__split *split, sr__coded_rows rows,
+                                       sr__coded_rows *left, sr__coded_rows *right,
+                                       int64_t *left_count);
+
+/* Walks over the rows of a node in tiles: all at once where they are entries. */
+typedef struct sr__row_tiles {
+  sr__coded_rows left;
+  bool done;
+  sr__entry tile[SR__TILE];
+} sr__row_tiles;
+
+static inline void sr__tiles_start(const sr__node_rows *rows, sr__row_tiles *tiles) {
+  tiles->left = rows->coded;
+  tiles->done = false;
+}
+
+/* 0 where there are no more. */
+static inline int64_t sr__next_tile(const sr__grower *grower, const sr__node_rows *rows,
+                                    sr__row_tiles *tiles, const sr__entry **entry) {
+  *entry = rows->entry ? rows->entry : tiles->tile;
+  if (!rows->entry) return sr__read_rows(grower, &tiles->left, tiles->tile, SR__TILE);
+  int64_t count = tiles->done ? 0 : rows->count;
+  tiles->done = true;
+  return count;
+}
 /* Grows the whole subtree of a node with at most 64 rows. */
 SR_MUST_CHECK sr_status sr__grow_masked(sr__grower *grower, const uint8_t *bins,
                                         const sr__entry *entry, int64_t count, uint32_t node,
