@@ -70,7 +70,11 @@ static sr_status restrict_residual(sr_context *worker, void *data, int64_t chunk
   return SR_OK;
 }
 
-/* y += P z of the next level. */
+/* Constants on aggregates are stiffer than the smooth vectors they stand for, so the coarse
+ * correction is too short. */
+static const float OVERCORRECTION = 1.7f;
+
+/* y += P z of the next level, made longer. */
 static sr_status prolong(sr_context *worker, void *data, int64_t chunk, int slot_) {
   (void)worker, (void)slot_;
   const sr__pass *pass = data;
@@ -78,7 +82,7 @@ static sr_status prolong(sr_context *worker, void *data, int64_t chunk, int slot
   int32_t end = sr__chunk_end(level, chunk);
   for (int32_t s = sr__chunk_begin(chunk); s < end; s += SR__LANES) {
     sr__f8 step = sr__f8_gather(pass->next->z, sr__i8_load(level->coarse + s));
-    sr__f8_store(level->y + s, sr__f8_load(level->y + s) + step);
+    sr__f8_store(level->y + s, sr__f8_load(level->y + s) + OVERCORRECTION * step);
   }
   return SR_OK;
 }

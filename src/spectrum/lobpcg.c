@@ -12,7 +12,7 @@ typedef struct block_pass {
   double *const *x;
   float *const *p;
   float *const *z;
-  int size, with_p;
+  int size, with_p, frozen;
   int own;         /* the vector the pass is about */
   double value;    /* its eigenvalue */
   const float *in; /* its preconditioned residual */
@@ -111,9 +111,10 @@ static sr_status residual(sr_context *worker, void *data, int64_t chunk, int slo
 }
 
 /* Dot products of L z and D z, z = z_own, with every vector of the basis that is known by now:
- * x_j, z_j for j <= own, p_j. Then 1' D z and r' z. `size` is a constant where it is inlined. */
+ * x_j, z_j for j <= own, p_j, frozen ones. Then 1' D z and r' z. `size` is a constant where it is
+ * inlined. */
 static inline void gram_chunk(const block_pass *pass, int64_t chunk, const int size, const int own,
-                              const int p_count) {
+                              const int p_count, const int frozen) {
   const sr__level *level = pass->level;
   sr__d4 a[BASIS_MAX] = {{0}}, b[BASIS_MAX] = {{0}}, ones = {0}, rz = {0};
   int32_t end = sr__chunk_end(level, chunk);
@@ -137,36 +138,44 @@ static inline void gram_chunk(const block_pass *pass, int64_t chunk, const int s
       a[2 * size + j] = sr__d4_dot(a[2 * size + j], lz, v);
       b[2 * size + j] = sr__d4_dot(b[2 * size + j], dz, v);
     }
+    for (int j = 0; j < frozen; j++) {
+      sr__d8 v = sr__d8_load(pass->x[size + j] + s);
+      a[3 * size + j] = sr__d4_dot(a[3 * size + j], lz, v);
+      b[3 * size + j] = sr__d4_dot(b[3 * size + j], dz, v);
+    }
     ones += dz.low + dz.high;
     rz = sr__d4_dot(rz, z, sr__d8_from(sr__f8_load(pass->r + s)));
   }
   double *sum = level->partial + chunk * SR__SUMS;
-  for (int j = 0; j < 2 * size + p_count; j++) {
+  const int known = 2 * size + p_count + frozen;
+  for (int j = 0; j < known; j++) {
     sum[2 * j] = sr__d4_sum(a[j]);
     sum[2 * j + 1] = sr__d4_sum(b[j]);
   }
-  sum[2 * (2 * size + p_count)] = sr__d4_sum(ones);
-  sum[2 * (2 * size + p_count) + 1] = sr__d4_sum(rz);
+  sum[2 * known] = sr__d4_sum(ones);
+  sum[2 * known + 1] = sr__d4_sum(rz);
 }
 
 static sr_status gram(sr_context *worker, void *data, int64_t chunk, int slot_) {
   (void)worker, (void)slot_;
   const block_pass *pass = data;
-  if (pass->size == 1 && pass->with_p)
-    gram_chunk(pass, chunk, 1, 0, 1);
-  else if (pass->size == 1)
-    gram_chunk(pass, chunk, 1, 0, 0);
-  else if (pass->size == 2 && pass->with_p)
-    gram_chunk(pass, chunk, 2, pass->own, 2);
+  if (pass->size == 1 && pass->with_p && pass->frozen == 1)
+    gram_chunk(pass, chunk, 1, 0, 1, 1);
+  else if (pass->size == 1 && pass->with_p && pass->frozen == 0)
+    gram_chunk(pass, chunk, 1, 0, 1, 0);
+  else if (pass->size == 2 && !pass->with_p)
+    gram_chunk(pass, chunk, 2, pass->own, 0, 0);
+  else if (pass->size == 2 && pass->frozen == 0)
+    gram_chunk(pass, chunk, 2, pass->own, 2, 0);
   else
-    gram_chunk(pass, chunk, pass->size, pass->own, pass->with_p ? pass->size : 0);
+    gram_chunk(pass, chunk, pass->size, pass->own, pass->with_p ? pass->size : 0, pass->frozen);
   return SR_OK;
 }
 
 /* p_j := the part of the new x_j outside the old x; x_j := the new one. Coefficient of basis
  * vector i in x_j is mix[i * size + j]. */
 static inline void update_chunk(const block_pass *pass, int64_t chunk, const int size,
-                                const int p_count) {
+                                const int p_count, const int frozen) {
   const sr__level *level = pass->level;
   int32_t end = sr__chunk_end(level, chunk);
   for (int32_t s = sr__chunk_begin(chunk); s < end; s += SR__LANES) {
@@ -191,6 +200,12 @@ static inline void update_chunk(const block_pass *pass, int64_t chunk, const int
         step.low += of_p * p[i].low;
         step.high += of_p * p[i].high;
       }
+      for (int i = 0; i < frozen; i++) {
+        double of_x = pass->mix[(3 * size + i) * size + j];
+        sr__d8 v = sr__d8_load(pass->x[size + i] + s);
+        step.low += of_x * v.low;
+        step.high += of_x * v.high;
+      }
       sr__f8_store(pass->p[j] + s, sr__f8_from(step));
       kept.low += step.low;
       kept.high += step.high;
@@ -203,11 +218,11 @@ static sr_status update(sr_context *worker, void *data, int64_t chunk, int slot_
   (void)worker, (void)slot_;
   const block_pass *pass = data;
   if (pass->size == 1)
-    update_chunk(pass, chunk, 1, pass->with_p ? 1 : 0);
+    update_chunk(pass, chunk, 1, pass->with_p ? 1 : 0, pass->frozen);
   else if (pass->size == 2)
-    update_chunk(pass, chunk, 2, pass->with_p ? 2 : 0);
+    update_chunk(pass, chunk, 2, pass->with_p ? 2 : 0, pass->frozen);
   else
-    update_chunk(pass, chunk, pass->size, pass->with_p ? pass->size : 0);
+    update_chunk(pass, chunk, pass->size, pass->with_p ? pass->size : 0, pass->frozen);
   return SR_OK;
 }
 
@@ -250,8 +265,9 @@ static sr_status mix_start(sr_context *worker, void *data, int64_t chunk, int sl
 /* ---- Rayleigh-Ritz ------------------------------------------------------------------------ */
 
 typedef struct ritz {
-  int size;  /* of the block */
-  int basis; /* vectors in the basis: x, z and perhaps p */
+  int size;   /* of the block */
+  int frozen; /* guards that are no longer improved */
+  int basis;  /* vectors in the basis: x, z and perhaps p and the frozen guards */
   double a[BASIS_MAX * BASIS_MAX], b[BASIS_MAX * BASIS_MAX];
   double mix[BASIS_MAX * SR__BLOCK_MAX]; /* basis x size */
   double value[SR__BLOCK_MAX];
@@ -285,11 +301,33 @@ static bool solve_ritz(ritz *t, int basis) {
   return true;
 }
 
+static void set_both(double *matrix, int i, int j, double value) {
+  matrix[i * BASIS_MAX + j] = matrix[j * BASIS_MAX + i] = value;
+}
+
+/* Products of the new x and p with the frozen guards, kept aside until the rest is carried over. */
+static void carry_frozen(const ritz *t, const double *matrix, double *with_x, double *with_p) {
+  for (int i = 0; i < t->size; i++) {
+    for (int f = 0; f < t->frozen; f++) {
+      double all = 0, left = 0;
+      for (int u = 0; u < t->basis; u++) {
+        double term = t->mix[u * t->size + i] * matrix[u * BASIS_MAX + 3 * t->size + f];
+        all += term;
+        if (u >= t->size) left += term;
+      }
+      with_x[i * t->frozen + f] = all;
+      with_p[i * t->frozen + f] = left;
+    }
+  }
+}
+
 /* The part of both matrices that belongs to the new x and p, from the old ones and the mix. */
 static void carry_over(ritz *t, double *matrix) {
   int size = t->size, basis = t->basis;
   double xx[SR__BLOCK_MAX * SR__BLOCK_MAX], xp[SR__BLOCK_MAX * SR__BLOCK_MAX];
   double pp[SR__BLOCK_MAX * SR__BLOCK_MAX];
+  double xf[SR__BLOCK_MAX * SR__BLOCK_MAX], pf[SR__BLOCK_MAX * SR__BLOCK_MAX];
+  carry_frozen(t, matrix, xf, pf);
   for (int i = 0; i < size; i++) {
     for (int j = 0; j < size; j++) {
       double all = 0, left = 0, both = 0;
@@ -316,11 +354,11 @@ static void carry_over(ritz *t, double *matrix) {
       matrix[(2 * size + j) * BASIS_MAX + i] = xp[i * size + j];
       matrix[(2 * size + i) * BASIS_MAX + 2 * size + j] = pp[i * size + j];
     }
+    for (int f = 0; f < t->frozen; f++) {
+      set_both(matrix, i, 3 * size + f, xf[i * t->frozen + f]);
+      set_both(matrix, 2 * size + i, 3 * size + f, pf[i * t->frozen + f]);
+    }
   }
-}
-
-static void set_both(double *matrix, int i, int j, double value) {
-  matrix[i * BASIS_MAX + j] = matrix[j * BASIS_MAX + i] = value;
 }
 
 /* ---- the iteration ------------------------------------------------------------------------ */
@@ -373,20 +411,16 @@ cleanup:
 }
 
 /* r' T r / lambda estimates the relative error of lambda up to 1 / (1 - lambda / lambda_next),
- * where lambda_next belongs to the first vector that is not carried. A guard that was dropped tells
- * it; one that is still carried says only that it lies above. */
-static double error_factor(const sr__block *block, const ritz *t, int i) {
-  int next = block->wanted;
-  if (block->size > next || !(block->value[next] > t->value[i])) return 2;
-  return 1 / (1 - t->value[i] / block->value[next]);
-}
+ * where lambda_next belongs to the first vector that is not carried. The carried ones say only that
+ * it lies above; frozen guards count as carried. */
+static const double ERROR_FACTOR = 2;
 
 /* The preconditioned residual of vector i and its rows of the Rayleigh-Ritz matrices. */
 static sr_status expand(sr_context *ctx, sr__hierarchy *h, int k, sr__block *block, ritz *t, int i,
                         bool with_p, double *shift) {
   sr_status status = SR_OK;
   sr__level *level = &h->level[k];
-  int size = block->size, known = 2 * size + (with_p ? size : 0);
+  int size = block->size, known = 2 * size + (with_p ? size + t->frozen : 0);
   double sums[SR__SUMS];
   block_pass pass = {.level = level,
                      .x = block->x,
@@ -394,6 +428,7 @@ static sr_status expand(sr_context *ctx, sr__hierarchy *h, int k, sr__block *blo
                      .z = block->z,
                      .size = size,
                      .with_p = with_p,
+                     .frozen = with_p ? t->frozen : 0,
                      .own = i,
                      .value = t->value[i],
                      .r = block->r};
@@ -406,7 +441,7 @@ static sr_status expand(sr_context *ctx, sr__hierarchy *h, int k, sr__block *blo
   pass.in = level->z;
   SR_TRY(sr__run(ctx, level, gram, &pass, sums, 2 * known + 2));
   shift[i] = sums[2 * known] / h->volume;
-  block->error[i] = error_factor(block, t, i) * sums[2 * known + 1] / t->value[i];
+  block->error[i] = ERROR_FACTOR * sums[2 * known + 1] / t->value[i];
   for (int j = 0; j < known; j++) {
     if (j >= size && j < 2 * size && j - size > i) continue;
     double constants = j >= size && j < 2 * size ? shift[i] * shift[j - size] * h->volume : 0;
@@ -419,7 +454,7 @@ cleanup:
 
 /* What is left after a step, as far as the last two steps tell: values fall like a geometric
  * series. The estimate from the residual was taken before the step and may be so much larger. */
-static const double SLOWEST = 0.95, RESIDUAL_SLACK = 3;
+static const double SLOWEST = 0.95, RESIDUAL_SLACK = 10;
 /* In a cluster of more values than the block has vectors, falls shrink and then rise again. Once
  * one has, the next small fall is no sign of the end. */
 static const double RATE_AFTER_RISE = 0.9;
@@ -455,31 +490,35 @@ static bool block_converged(const sr__block *block, const ritz *t, double tolera
   return true;
 }
 
-/* Guard vectors have done their work once the wanted ones are apart from them by far more than the
- * error of any. */
-static const double CLEAR_GAP = 0.1;
+/* Guard vectors need no more work once the wanted ones are apart from them by far more than the
+ * error of any. They stay in the basis as they are: that takes their part out of the others. */
+static const double FREEZE = 2, CLEAR_GAP = 1e-3;
 
-static void drop_guards(sr__block *block, ritz *t) {
+static void freeze_guards(sr__block *block, ritz *t) {
   int old = block->size, size = block->wanted;
   if (!block->may_drop || size >= old) return;
   double gap = (t->value[size] - t->value[size - 1]) / t->value[size - 1];
   if (gap < CLEAR_GAP) return;
   for (int i = 0; i < old; i++) {
-    if (block->error[i] > gap / 50) return;
+    if (block->error[i] > gap / FREEZE) return;
   }
   double *matrices[] = {t->a, t->b};
   for (int m = 0; m < 2; m++) {
-    for (int i = 0; i < size; i++) {
-      for (int j = 0; j < size; j++) {
-        double pp = matrices[m][(2 * old + i) * BASIS_MAX + 2 * old + j];
-        double xp = matrices[m][i * BASIS_MAX + 2 * old + j];
-        matrices[m][(2 * size + i) * BASIS_MAX + 2 * size + j] = pp;
-        set_both(matrices[m], i, 2 * size + j, xp);
-      }
+    double from[BASIS_MAX * BASIS_MAX];
+    int place[BASIS_MAX], count = 0;
+    memcpy(from, matrices[m], sizeof from);
+    /* x, p and the guards; products with z come with the next step. */
+    for (int i = 0; i < size; i++) place[count++] = i;
+    for (int i = 0; i < size; i++) place[count++] = 0;
+    for (int i = 0; i < size; i++) place[count++] = 2 * old + i;
+    for (int i = size; i < old; i++) place[count++] = i;
+    for (int i = 0; i < count; i++) {
+      for (int j = 0; j < count; j++) matrices[m][i * BASIS_MAX + j] = from[place[i] * BASIS_MAX + place[j]];
     }
   }
   for (int i = size; i < old; i++) block->value[i] = t->value[i];
   block->size = t->size = size;
+  t->frozen = old - size;
 }
 
 sr_status sr__lobpcg(sr_context *ctx, sr__hierarchy *h, int k, sr__block *block, double tolerance,
@@ -497,8 +536,9 @@ sr_status sr__lobpcg(sr_context *ctx, sr__hierarchy *h, int k, sr__block *block,
     int size = block->size;
     for (int i = 0; i < size; i++) SR_TRY(expand(ctx, h, k, block, t, i, with_p, shift));
     memcpy(before, t->value, sizeof before);
-    if (!solve_ritz(t, with_p ? 3 * size : 2 * size)) {
+    if (!solve_ritz(t, with_p ? 3 * size + t->frozen : 2 * size)) {
       with_p = false;
+      t->frozen = 0;
       if (!solve_ritz(t, 2 * size)) { /* nothing left to gain in this precision */
         block->converged = block_converged(block, t, tolerance);
         break;
@@ -512,6 +552,7 @@ sr_status sr__lobpcg(sr_context *ctx, sr__hierarchy *h, int k, sr__block *block,
                        .z = z,
                        .size = size,
                        .with_p = with_p,
+                       .frozen = t->frozen,
                        .shift = shift,
                        .mix = t->mix};
     SR_TRY(sr__run(ctx, &h->level[k], update, &pass, NULL, 0));
@@ -521,7 +562,7 @@ sr_status sr__lobpcg(sr_context *ctx, sr__hierarchy *h, int k, sr__block *block,
     block->iterations++;
     estimate_errors(block, t, before, fall, rose);
     block->converged = block_converged(block, t, tolerance);
-    drop_guards(block, t);
+    freeze_guards(block, t);
   }
   for (int i = 0; i < block->size; i++) block->value[i] = t->value[i];
 cleanup:

@@ -9,17 +9,25 @@
  * tolerance of the finest. */
 static const double COARSE_TOLERANCE = 1e-2;
 enum { COARSE_ITERATIONS = 6, FINE_ITERATIONS = 200 };
+/* Guards carried on the coarsest level; most are let go on the way up. */
+enum { MORE_GUARDS = 6 };
 
 /* ---- vectors of the iteration ------------------------------------------------------------- */
 
-static sr_status block_new(sr_context *ctx, int64_t stride, int size, sr__block *block) {
+static sr_status new_iterates(sr_context *ctx, int64_t stride, int size, sr__block *block) {
   sr_status status = SR_OK;
-  *block = (sr__block){.size = size};
+  block->size = size;
+  for (int i = 0; i < size; i++) SR_NEW_ZERO(ctx, block->x[i], stride);
+cleanup:
+  return status;
+}
+
+static sr_status new_directions(sr_context *ctx, int64_t stride, sr__block *block) {
+  sr_status status = SR_OK;
   SR_NEW_ZERO(ctx, block->r, stride);
-  for (int i = 0; i < size; i++) {
-    SR_NEW_ZERO(ctx, block->x[i], stride);
+  for (int i = 0; i < block->size; i++) {
     SR_NEW_ZERO(ctx, block->p[i], stride);
-    if (i < size - 1) SR_NEW_ZERO(ctx, block->z[i], stride);
+    if (i < block->size - 1) SR_NEW_ZERO(ctx, block->z[i], stride);
   }
 cleanup:
   return status;
@@ -32,6 +40,7 @@ static void block_free(sr_context *ctx, sr__block *block) {
     sr__free(ctx, block->p[i]);
     sr__free(ctx, block->z[i]);
   }
+  *block = (sr__block){0};
 }
 
 typedef struct lift_work {
@@ -48,14 +57,12 @@ static sr_status lift_chunk(sr_context *worker, void *data, int64_t chunk, int s
   return SR_OK;
 }
 
-/* x of level k := P x of level k + 1. */
-static sr_status lift(sr_context *ctx, const sr__hierarchy *h, int k, sr__block *block,
-                      double *scratch) {
+/* x of level k := P x of level k + 1, which is `from`. */
+static sr_status lift(sr_context *ctx, const sr__hierarchy *h, int k, double *const *from,
+                      sr__block *block) {
   sr_status status = SR_OK;
-  size_t bytes = (size_t)h->level[k + 1].slots * sizeof(double);
   for (int i = 0; i < block->size; i++) {
-    memcpy(scratch, block->x[i], bytes);
-    lift_work w = {&h->level[k], scratch, block->x[i]};
+    lift_work w = {&h->level[k], from[i], block->x[i]};
     SR_TRY(sr__run(ctx, w.level, lift_chunk, &w, NULL, 0));
   }
 cleanup:
@@ -64,26 +71,86 @@ cleanup:
 
 /* ---- from the coarsest level up ----------------------------------------------------------- */
 
-static void start_coarsest(const sr__hierarchy *h, sr__block *block) {
+/* Values within this factor of the last wanted one may belong to a cluster with it, whose vectors
+ * only a block of all of them tells apart. Small levels show it only roughly, and cost little. */
+static double near_factor(int level) {
+  return level == 1 ? 1.15 : level == 2 ? 1.3 : 1.6;
+}
+
+/* Lets the guards go that are not needed to tell the wanted ones apart; one always stays. */
+static void keep_near(sr__block *block, double factor) {
+  int least = block->wanted + (block->guard ? 1 : 0);
+  while (block->size > least &&
+         block->value[block->size - 1] > factor * block->value[block->wanted - 1])
+    block->size--;
+}
+
+/* A block for the levels below the finest, with the vectors of the last. */
+static sr_status start_coarsest(sr_context *ctx, const sr__hierarchy *h, int64_t stride,
+                                sr__block *block) {
+  sr_status status = SR_OK;
+  block->size = h->wanted;
+  memcpy(block->value, h->values, (size_t)h->wanted * sizeof(double));
+  keep_near(block, near_factor(h->count - 1));
+  SR_TRY(new_iterates(ctx, stride, block->size, block));
+  SR_TRY(new_directions(ctx, stride, block));
   for (int i = 0; i < block->size; i++) {
-    block->value[i] = h->values[i];
     for (int32_t node = 0; node < h->dense; node++)
       block->x[i][sr__slot_of(h->dense, node)] = h->vectors[(int64_t)i * h->dense + node];
   }
+cleanup:
+  return status;
 }
 
+/* Solves level 1 well enough to start level 0 from it. */
 static sr_status climb(sr_context *ctx, sr__hierarchy *h, sr__block *block) {
   sr_status status = SR_OK;
-  double *scratch = NULL;
-  start_coarsest(h, block);
-  block->lifted = h->count > 1;
-  SR_NEW(ctx, scratch, h->count > 1 ? h->level[1].slots : 1);
-  for (int k = h->count - 2; k >= 0; k--) {
-    SR_TRY(lift(ctx, h, k, block, scratch));
-    if (k > 0) SR_TRY(sr__lobpcg(ctx, h, k, block, COARSE_TOLERANCE, COARSE_ITERATIONS));
+  double *below[SR__BLOCK_MAX] = {NULL};
+  if (h->count > 2) {
+    for (int i = 0; i < block->size; i++) SR_NEW(ctx, below[i], h->level[2].stride);
+  }
+  for (int k = h->count - 2; k > 0; k--) {
+    for (int i = 0; i < block->size; i++)
+      memcpy(below[i], block->x[i], (size_t)h->level[k + 1].stride * sizeof(double));
+    SR_TRY(lift(ctx, h, k, below, block));
+    SR_TRY(sr__lobpcg(ctx, h, k, block, COARSE_TOLERANCE, COARSE_ITERATIONS));
+    keep_near(block, near_factor(k));
   }
 cleanup:
-  sr__free(ctx, scratch);
+  for (int i = 0; i < SR__BLOCK_MAX; i++) sr__free(ctx, below[i]);
+  return status;
+}
+
+/* The block of the finest level, from the coarser ones. */
+static sr_status start_from_coarse(sr_context *ctx, sr__hierarchy *h, sr__block *block) {
+  sr_status status = SR_OK;
+  sr__block coarse = {.wanted = block->wanted, .guard = block->guard, .lifted = true};
+  if (h->count == 1) {
+    SR_TRY(start_coarsest(ctx, h, h->level[0].stride, block));
+    goto cleanup;
+  }
+  SR_TRY(start_coarsest(ctx, h, h->level[1].stride, &coarse));
+  SR_TRY(climb(ctx, h, &coarse));
+  SR_TRY(new_iterates(ctx, h->level[0].stride, coarse.size, block));
+  SR_TRY(lift(ctx, h, 0, coarse.x, block));
+  block->lifted = true;
+  block_free(ctx, &coarse);
+  SR_TRY(new_directions(ctx, h->level[0].stride, block));
+cleanup:
+  block_free(ctx, &coarse);
+  return status;
+}
+
+static sr_status start_from_vector(sr_context *ctx, const sr__hierarchy *h, const double *start,
+                                   sr__block *block) {
+  sr_status status = SR_OK;
+  SR_TRY(new_iterates(ctx, h->level[0].stride, 1, block));
+  SR_TRY(new_directions(ctx, h->level[0].stride, block));
+  for (int32_t s = 0; s < h->level[0].slots; s++) {
+    int32_t node = sr__node_at(h->level[0].nodes, s);
+    block->x[0][s] = node >= 0 ? start[node] : 0;
+  }
+cleanup:
   return status;
 }
 
@@ -92,14 +159,9 @@ static sr_status solve(sr_context *ctx, sr__hierarchy *h, const sr__multilevel_o
   sr_status status = SR_OK;
   int64_t most = options->max_iterations ? options->max_iterations : FINE_ITERATIONS;
   block->wanted = options->pairs;
-  if (options->start) {
-    for (int32_t s = 0; s < h->level[0].slots; s++) {
-      int32_t node = sr__node_at(h->level[0].nodes, s);
-      block->x[0][s] = node >= 0 ? options->start[node] : 0;
-    }
-  } else {
-    SR_TRY(climb(ctx, h, block));
-  }
+  block->guard = options->guard;
+  SR_TRY(options->start ? start_from_vector(ctx, h, options->start, block)
+                        : start_from_coarse(ctx, h, block));
   block->may_drop = true;
   SR_TRY(sr__lobpcg(ctx, h, 0, block, options->tolerance, most));
 cleanup:
@@ -163,7 +225,8 @@ static sr_status solve_ordered(sr_context *ctx, sr__csr *graph,
   sr_status status = SR_OK;
   sr__hierarchy h = {0};
   sr__block block = {0};
-  int size = options->start ? 1 : options->pairs + (options->guard ? 1 : 0);
+  int size = options->start ? 1 : options->pairs + (options->guard ? MORE_GUARDS : 0);
+  if (size > SR__BLOCK_MAX) size = SR__BLOCK_MAX;
   bool stalled;
   SR_TRY(sr__hierarchy_build(ctx, graph, size, options->arc_limit, &h, &stalled));
   if (stalled) {
@@ -173,12 +236,12 @@ static sr_status solve_ordered(sr_context *ctx, sr__csr *graph,
   }
   int64_t nodes = graph->nodes;
   if (order) sr__csr_free(ctx, graph);
-  SR_TRY(block_new(ctx, h.level[0].stride, size, &block));
   SR_TRY(solve(ctx, &h, options, &block));
-  if (options->pairs == 1 && block.size == 2 && block.converged &&
+  if (options->pairs == 1 && block.size >= 2 && block.converged &&
       block.value[1] - block.value[0] <= SAME_TOLERANCES * options->tolerance * block.value[0])
     turn_pair(&h.level[0], order, &block);
-  for (int i = 0; i < size; i++) {
+  int given = options->start ? 1 : options->pairs + (options->guard ? 1 : 0);
+  for (int i = 0; i < given; i++) {
     value[i] = block.value[i];
     for (int32_t s = 0; x[i] && s < h.level[0].slots; s++) {
       int32_t node = sr__node_at(nodes, s);

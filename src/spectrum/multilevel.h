@@ -109,7 +109,8 @@ enum { SR__BLOCK_MAX = 17 };
 typedef struct sr__block {
   int size;                 /* vectors carried */
   int wanted;               /* vectors that must converge */
-  bool lifted;                   /* x comes from the next coarser level */
+  bool guard;               /* one more vector is carried at least */
+  bool lifted;              /* x comes from the next coarser level */
   bool may_drop;            /* the others go once they are clearly apart */
   double *x[SR__BLOCK_MAX]; /* slots + 8 each */
   float *p[SR__BLOCK_MAX];
