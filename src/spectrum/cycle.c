@@ -29,12 +29,12 @@ static inline sr__f8 add_groups(const sr__level *level, const float *v, sr__f8 s
   const int32_t *column = level->column + (size_t)from * SR__LANES;
   if (!level->value) {
     for (uint32_t g = from; g < to; g++, column += SR__LANES)
-      sum += sr__f8_gather(v, sr__i8_load(column));
+      sum += sr__f8_gather_at(v, column);
     return sum;
   }
   const float *value = level->value + (size_t)from * SR__LANES;
   for (uint32_t g = from; g < to; g++, column += SR__LANES, value += SR__LANES)
-    sum += sr__f8_load(value) * sr__f8_gather(v, sr__i8_load(column));
+    sum += sr__f8_load(value) * sr__f8_gather_at(v, column);
   return sum;
 }
 
@@ -81,7 +81,7 @@ static sr_status prolong(sr_context *worker, void *data, int64_t chunk, int slot
   const sr__level *level = pass->level;
   int32_t end = sr__chunk_end(level, chunk);
   for (int32_t s = sr__chunk_begin(chunk); s < end; s += SR__LANES) {
-    sr__f8 step = sr__f8_gather(pass->next->z, sr__i8_load(level->coarse + s));
+    sr__f8 step = sr__f8_gather_at(pass->next->z, level->coarse + s);
     sr__f8_store(level->y + s, sr__f8_load(level->y + s) + OVERCORRECTION * step);
   }
   return SR_OK;
@@ -117,7 +117,7 @@ static inline sr__f8 slice_product(const sr__level *level, const float *v, int32
   uint32_t slice = (uint32_t)s / SR__LANES;
   sr__f8 own = sr__f8_load(v + s), sum = {0};
   for (size_t g = level->first[slice]; g < level->first[slice + 1]; g++) {
-    sr__f8 other = sr__f8_gather(v, sr__i8_load(level->column + g * SR__LANES));
+    sr__f8 other = sr__f8_gather_at(v, level->column + g * SR__LANES);
     sum += sr__f8_load(level->value + g * SR__LANES) * (own - other);
   }
   return sum;

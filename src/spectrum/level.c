@@ -44,11 +44,12 @@ static void fill_row(const layout_work *w, int32_t slot, int32_t node) {
   sr__level *level = w->level;
   const sr__csr *graph = w->graph;
   int lane = slot % SR__LANES;
-  size_t back = level->first[slot / SR__LANES], rest = level->middle[slot / SR__LANES];
+  /* Of the next group with a free lane: columns that point elsewhere, and back. */
+  size_t next[2] = {level->middle[slot / SR__LANES], level->first[slot / SR__LANES]};
   double degree = 0;
   for (int64_t a = graph->offset[node]; a < graph->offset[node + 1]; a++) {
     int32_t to = sr__slot_of(level->nodes, graph->neighbor[a]);
-    size_t place = (points_back(slot, to) ? back++ : rest++) * SR__LANES + (size_t)lane;
+    size_t place = next[points_back(slot, to)]++ * SR__LANES + (size_t)lane;
     float weight = graph->weight ? graph->weight[a] : 1.0f;
     level->column[place] = to;
     if (level->value) level->value[place] = weight;

@@ -51,10 +51,10 @@ static inline sr__f8 slice_product_single(const sr__level *level, const float *v
   const sr__i8 padding = level->slots - (sr__i8){0};
   sr__f8 own = sr__f8_load(v + s), sum = {0};
   for (size_t g = level->first[slice]; g < level->first[slice + 1]; g++) {
-    sr__i8 column = sr__i8_load(level->column + g * SR__LANES);
-    sr__f8 step = own - sr__f8_gather(v, column);
+    const int32_t *column = level->column + g * SR__LANES;
+    sr__f8 step = own - sr__f8_gather_at(v, column);
     sum += level->value ? sr__f8_load(level->value + g * SR__LANES) * step
-                        : sr__f8_mask(step, column != padding);
+                        : sr__f8_mask(step, sr__i8_load(column) != padding);
   }
   return sum;
 }
@@ -226,22 +226,42 @@ static sr_status update(sr_context *worker, void *data, int64_t chunk, int slot_
   return SR_OK;
 }
 
-/* x_own -= damping / degree * r: one sweep of Jacobi where r = L x. */
-static const double DAMPING = 0.7;
+/* A sweep of Jacobi on a vector that need not be exact yet. */
+static const float DAMPING = 0.7f;
 
-static sr_status smooth(sr_context *worker, void *data, int64_t chunk, int slot_) {
+static inline sr__f8 smoothed(const sr__level *level, const float *v, int32_t s) {
+  sr__f8 step = slice_product_single(level, v, s) * sr__f8_load(level->inverse + s);
+  return sr__f8_load(v + s) - DAMPING * step;
+}
+
+/* r := x_own in single precision. */
+static sr_status to_single(sr_context *worker, void *data, int64_t chunk, int slot_) {
   (void)worker, (void)slot_;
   const block_pass *pass = data;
-  const sr__level *level = pass->level;
-  double *x = pass->x[pass->own];
-  int32_t end = sr__chunk_end(level, chunk);
-  for (int32_t s = sr__chunk_begin(chunk); s < end; s += SR__LANES) {
-    sr__d8 step = sr__d8_from(sr__f8_load(level->inverse + s) * sr__f8_load(pass->r + s));
-    sr__d8 own = sr__d8_load(x + s);
-    own.low -= DAMPING * step.low;
-    own.high -= DAMPING * step.high;
-    sr__d8_store(x + s, own);
-  }
+  int32_t end = sr__chunk_end(pass->level, chunk);
+  for (int32_t s = sr__chunk_begin(chunk); s < end; s += SR__LANES)
+    sr__f8_store(pass->r + s, sr__f8_from(sr__d8_load(pass->x[pass->own] + s)));
+  return SR_OK;
+}
+
+/* p_own := a sweep on r. */
+static sr_status smooth_first(sr_context *worker, void *data, int64_t chunk, int slot_) {
+  (void)worker, (void)slot_;
+  const block_pass *pass = data;
+  int32_t end = sr__chunk_end(pass->level, chunk);
+  for (int32_t s = sr__chunk_begin(chunk); s < end; s += SR__LANES)
+    sr__f8_store(pass->p[pass->own] + s, smoothed(pass->level, pass->r, s));
+  return SR_OK;
+}
+
+/* x_own := a sweep on p_own. */
+static sr_status smooth_second(sr_context *worker, void *data, int64_t chunk, int slot_) {
+  (void)worker, (void)slot_;
+  const block_pass *pass = data;
+  int32_t end = sr__chunk_end(pass->level, chunk);
+  for (int32_t s = sr__chunk_begin(chunk); s < end; s += SR__LANES)
+    sr__d8_store(pass->x[pass->own] + s,
+                 sr__d8_from(smoothed(pass->level, pass->p[pass->own], s)));
   return SR_OK;
 }
 
@@ -363,18 +383,15 @@ static void carry_over(ritz *t, double *matrix) {
 
 /* ---- the iteration ------------------------------------------------------------------------ */
 
-/* A vector lifted from a coarse level is piecewise constant; a few cheap sweeps take its steps
+/* A vector lifted from a coarse level is piecewise constant; two cheap sweeps take its steps
  * away. */
-enum { START_SWEEPS = 2 };
-
 static sr_status smooth_block(sr_context *ctx, const sr__level *level, sr__block *block) {
   sr_status status = SR_OK;
   for (int i = 0; i < block->size; i++) {
-    block_pass pass = {.level = level, .x = block->x, .own = i, .r = block->r};
-    for (int sweep = 0; sweep < START_SWEEPS; sweep++) {
-      SR_TRY(sr__run(ctx, level, residual, &pass, NULL, 0));
-      SR_TRY(sr__run(ctx, level, smooth, &pass, NULL, 0));
-    }
+    block_pass pass = {.level = level, .x = block->x, .p = block->p, .own = i, .r = block->r};
+    SR_TRY(sr__run(ctx, level, to_single, &pass, NULL, 0));
+    SR_TRY(sr__run(ctx, level, smooth_first, &pass, NULL, 0));
+    SR_TRY(sr__run(ctx, level, smooth_second, &pass, NULL, 0));
   }
 cleanup:
   return status;
