@@ -1,6 +1,6 @@
 /* The K-cycle in single precision: Gauss-Seidel inside chunks, aggregation, and up to two steps of
  * flexible conjugate gradients on every coarse level. */
-#include "multilevel.h"
+#include "slices.h"
 
 /* Levels with fewer chunks run faster on one thread than the pool wakes up. */
 enum { CHUNKS_FOR_THREADS = 8 };
@@ -23,50 +23,43 @@ cleanup:
 
 /* ---- kernels ------------------------------------------------------------------------------ */
 
-/* sum + the weighted values of the groups [from, to) of columns. */
-static inline sr__f8 add_groups(const sr__level *level, const float *v, sr__f8 sum, uint32_t from,
-                                uint32_t to) {
-  const int32_t *column = level->column + (size_t)from * SR__LANES;
-  if (!level->value) {
-    for (uint32_t g = from; g < to; g++, column += SR__LANES)
-      sum += sr__f8_gather_at(v, column);
-    return sum;
-  }
-  const float *value = level->value + (size_t)from * SR__LANES;
-  for (uint32_t g = from; g < to; g++, column += SR__LANES, value += SR__LANES)
-    sum += sr__f8_load(value) * sr__f8_gather_at(v, column);
-  return sum;
-}
-
 /* y := one forward sweep from zero. */
-static sr_status relax_forward(sr_context *worker, void *data, int64_t chunk, int slot_) {
-  (void)worker, (void)slot_;
-  const sr__pass *pass = data;
+static inline void relax_forward_chunk(const sr__pass *pass, int64_t chunk, const bool narrow) {
   const sr__level *level = pass->level;
   int32_t end = sr__chunk_end(level, chunk);
   for (int32_t s = sr__chunk_begin(chunk); s < end; s += SR__LANES) {
     uint32_t slice = (uint32_t)s / SR__LANES;
-    sr__f8 sum = add_groups(level, level->y, sr__f8_load(pass->in + s), level->first[slice],
-                            level->middle[slice]);
-    sr__f8_store(level->y + s, sum * sr__f8_load(level->inverse + s));
+    sr__f8 sum = sr__add_groups(level, narrow, level->y, s, sr__f8_load(pass->in + s),
+                                level->first[slice], level->middle[slice]);
+    sr__f8_store(level->y + s, sr__by_degree(level, sum, s));
   }
+}
+
+static sr_status relax_forward(sr_context *worker, void *data, int64_t chunk, int slot_) {
+  (void)worker, (void)slot_;
+  const sr__pass *pass = data;
+  SR__BY_WIDTH(relax_forward_chunk, pass, chunk);
   return SR_OK;
 }
 
 /* b of the next level, which is zero, += P' (b - L y). After the forward sweep the residual of a
  * row is what the columns it did not look at contribute. A chunk's aggregates are its own. */
-static sr_status restrict_residual(sr_context *worker, void *data, int64_t chunk, int slot_) {
-  (void)worker, (void)slot_;
-  const sr__pass *pass = data;
+static inline void restrict_residual_chunk(const sr__pass *pass, int64_t chunk, const bool narrow) {
   const sr__level *level = pass->level;
   float *coarse_b = pass->next->b;
   int32_t begin = sr__chunk_begin(chunk), end = sr__chunk_end(level, chunk);
   for (int32_t s = begin; s < end; s += SR__LANES) {
     uint32_t slice = (uint32_t)s / SR__LANES;
-    sr__f8 sum =
-        add_groups(level, level->y, (sr__f8){0}, level->middle[slice], level->first[slice + 1]);
+    sr__f8 sum = sr__add_groups(level, narrow, level->y, s, (sr__f8){0}, level->middle[slice],
+                                level->first[slice + 1]);
     for (int lane = 0; lane < SR__LANES; lane++) coarse_b[level->coarse[s + lane]] += sum[lane];
   }
+}
+
+static sr_status restrict_residual(sr_context *worker, void *data, int64_t chunk, int slot_) {
+  (void)worker, (void)slot_;
+  const sr__pass *pass = data;
+  SR__BY_WIDTH(restrict_residual_chunk, pass, chunk);
   return SR_OK;
 }
 
@@ -90,48 +83,42 @@ static sr_status prolong(sr_context *worker, void *data, int64_t chunk, int slot
 /* z := one backward sweep from y. Columns that point to earlier slices read y, which this sweep has
  * not come to. Others inside the chunk read z, which starts as a copy of y; those outside read y,
  * which no chunk changes here. Both live in one block, so one gather serves. */
-static sr_status relax_backward(sr_context *worker, void *data, int64_t chunk, int slot_) {
-  (void)worker, (void)slot_;
-  const sr__pass *pass = data;
+static inline void relax_backward_chunk(const sr__pass *pass, int64_t chunk, const bool narrow) {
   const sr__level *level = pass->level;
   int32_t begin = sr__chunk_begin(chunk), end = sr__chunk_end(level, chunk);
   memcpy(level->z + begin, level->y + begin, (size_t)(end - begin) * sizeof(float));
   const sr__i8 here = (int32_t)chunk - (sr__i8){0}, shift = level->stride - (sr__i8){0};
   for (int32_t s = end - SR__LANES; s >= begin; s -= SR__LANES) {
     uint32_t slice = (uint32_t)s / SR__LANES;
-    sr__f8 sum = add_groups(level, level->y, sr__f8_load(pass->in + s), level->first[slice],
-                            level->middle[slice]);
+    sr__f8 sum = sr__add_groups(level, narrow, level->y, s, sr__f8_load(pass->in + s),
+                                level->first[slice], level->middle[slice]);
     for (size_t g = level->middle[slice]; g < level->first[slice + 1]; g++) {
-      sr__i8 column = sr__i8_load(level->column + g * SR__LANES);
-      column += (column >> SR__CHUNK_BITS == here) & shift;
-      sr__f8 v = sr__f8_gather(level->y, column);
-      sum += level->value ? sr__f8_load(level->value + g * SR__LANES) * v : v;
+      sr__i8 from = sr__group_slots(level, narrow, s, g);
+      from += (from >> SR__CHUNK_BITS == here) & shift;
+      sr__f8 v = sr__f8_gather(level->y, from);
+      if (level->value)
+        sum += sr__f8_load(level->value + g * SR__LANES) * v;
+      else
+        sum += narrow ? sr__f8_mask(v, sr__group_mask(level, narrow, g)) : v;
     }
-    sr__f8_store(level->z + s, sum * sr__f8_load(level->inverse + s));
+    sr__f8_store(level->z + s, sr__by_degree(level, sum, s));
   }
+}
+
+static sr_status relax_backward(sr_context *worker, void *data, int64_t chunk, int slot_) {
+  (void)worker, (void)slot_;
+  const sr__pass *pass = data;
+  SR__BY_WIDTH(relax_backward_chunk, pass, chunk);
   return SR_OK;
 }
 
-/* L v of one slice of a level with weights, from differences: nothing cancels. */
-static inline sr__f8 slice_product(const sr__level *level, const float *v, int32_t s) {
-  uint32_t slice = (uint32_t)s / SR__LANES;
-  sr__f8 own = sr__f8_load(v + s), sum = {0};
-  for (size_t g = level->first[slice]; g < level->first[slice + 1]; g++) {
-    sr__f8 other = sr__f8_gather_at(v, level->column + g * SR__LANES);
-    sum += sr__f8_load(level->value + g * SR__LANES) * (own - other);
-  }
-  return sum;
-}
-
 /* p := z, q := L z; sums z'q, z'b, b'b. */
-static sr_status first_step(sr_context *worker, void *data, int64_t chunk, int slot_) {
-  (void)worker, (void)slot_;
-  const sr__pass *pass = data;
+static inline void first_step_chunk(const sr__pass *pass, int64_t chunk, const bool narrow) {
   const sr__level *level = pass->level;
   int32_t end = sr__chunk_end(level, chunk);
   sr__d4 zq = {0}, zb = {0}, bb = {0};
   for (int32_t s = sr__chunk_begin(chunk); s < end; s += SR__LANES) {
-    sr__f8 q = slice_product(level, level->z, s), z = sr__f8_load(level->z + s);
+    sr__f8 q = sr__slice_product(level, narrow, level->z, s), z = sr__f8_load(level->z + s);
     sr__d8 dz = sr__d8_from(z), db = sr__d8_from(sr__f8_load(level->b + s));
     sr__f8_store(level->p + s, z);
     sr__f8_store(level->q + s, q);
@@ -143,6 +130,12 @@ static sr_status first_step(sr_context *worker, void *data, int64_t chunk, int s
   sum[0] = sr__d4_sum(zq);
   sum[1] = sr__d4_sum(zb);
   sum[2] = sr__d4_sum(bb);
+}
+
+static sr_status first_step(sr_context *worker, void *data, int64_t chunk, int slot_) {
+  (void)worker, (void)slot_;
+  const sr__pass *pass = data;
+  SR__BY_WIDTH(first_step_chunk, pass, chunk);
   return SR_OK;
 }
 
@@ -163,15 +156,13 @@ static sr_status subtract(sr_context *worker, void *data, int64_t chunk, int slo
 }
 
 /* Sums z'Lz, z'b, z'q of the second direction. */
-static sr_status second_step(sr_context *worker, void *data, int64_t chunk, int slot_) {
-  (void)worker, (void)slot_;
-  const sr__pass *pass = data;
+static inline void second_step_chunk(const sr__pass *pass, int64_t chunk, const bool narrow) {
   const sr__level *level = pass->level;
   int32_t end = sr__chunk_end(level, chunk);
   sr__d4 zz = {0}, zb = {0}, zq = {0};
   for (int32_t s = sr__chunk_begin(chunk); s < end; s += SR__LANES) {
     sr__d8 z = sr__d8_from(sr__f8_load(level->z + s));
-    zz = sr__d4_dot(zz, z, sr__d8_from(slice_product(level, level->z, s)));
+    zz = sr__d4_dot(zz, z, sr__d8_from(sr__slice_product(level, narrow, level->z, s)));
     zb = sr__d4_dot(zb, z, sr__d8_from(sr__f8_load(level->b + s)));
     zq = sr__d4_dot(zq, z, sr__d8_from(sr__f8_load(level->q + s)));
   }
@@ -179,6 +170,12 @@ static sr_status second_step(sr_context *worker, void *data, int64_t chunk, int 
   sum[0] = sr__d4_sum(zz);
   sum[1] = sr__d4_sum(zb);
   sum[2] = sr__d4_sum(zq);
+}
+
+static sr_status second_step(sr_context *worker, void *data, int64_t chunk, int slot_) {
+  (void)worker, (void)slot_;
+  const sr__pass *pass = data;
+  SR__BY_WIDTH(second_step_chunk, pass, chunk);
   return SR_OK;
 }
 

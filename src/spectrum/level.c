@@ -17,26 +17,33 @@ static bool points_back(int32_t from, int32_t to) {
 
 /* ---- columns ------------------------------------------------------------------------------ */
 
-/* Width of both halves of each slice, for now in first[slice + 1] (all) and middle[slice]. */
+/* Width of both halves of each slice, for now in first[slice + 1] (all) and middle[slice]; whether
+ * a column is too far for the narrow way. */
 static sr_status measure_chunk(sr_context *worker, void *data, int64_t chunk, int slot_) {
   (void)worker, (void)slot_;
   layout_work *w = data;
   sr__level *level = w->level;
   int32_t end = sr__chunk_end(level, chunk);
+  uint32_t farthest = 0;
   for (int32_t slice = sr__chunk_begin(chunk); slice < end; slice += SR__LANES) {
     int64_t back_width = 0, rest_width = 0;
     for (int32_t slot = slice; slot < slice + SR__LANES; slot++) {
       int32_t node = sr__node_at(level->nodes, slot);
       if (node < 0) continue;
       int64_t back = 0, row = w->graph->offset[node], row_end = w->graph->offset[node + 1];
-      for (int64_t a = row; a < row_end; a++)
-        back += points_back(slot, sr__slot_of(level->nodes, w->graph->neighbor[a]));
+      for (int64_t a = row; a < row_end; a++) {
+        int32_t to = sr__slot_of(level->nodes, w->graph->neighbor[a]);
+        uint32_t far = (uint32_t)(to > slot ? to - slot : slot - to);
+        back += points_back(slot, to);
+        if (far > farthest) farthest = far;
+      }
       if (back > back_width) back_width = back;
       if (row_end - row - back > rest_width) rest_width = row_end - row - back;
     }
     level->middle[slice / SR__LANES] = (uint32_t)back_width;
     level->first[slice / SR__LANES + 1] = (uint32_t)(back_width + rest_width);
   }
+  level->partial[chunk * SR__SUMS] = farthest;
   return SR_OK;
 }
 
@@ -51,12 +58,22 @@ static void fill_row(const layout_work *w, int32_t slot, int32_t node) {
     int32_t to = sr__slot_of(level->nodes, graph->neighbor[a]);
     size_t place = next[points_back(slot, to)]++ * SR__LANES + (size_t)lane;
     float weight = graph->weight ? graph->weight[a] : 1.0f;
-    level->column[place] = to;
+    if (level->step)
+      level->step[place] = (int16_t)(to - slot);
+    else
+      level->column[place] = to;
     if (level->value) level->value[place] = weight;
     degree += weight;
   }
-  level->inverse[slot] = (float)(1 / degree);
-  level->mass[slot] = graph->mass ? graph->mass[node] : (float)degree;
+  level->degree[slot] = (float)degree;
+  if (level->mass) level->mass[slot] = graph->mass[node];
+}
+
+/* Nothing but padding, for rows to be written into. */
+static void pad_groups(sr__level *level, size_t from, size_t to) {
+  if (level->step) memset(level->step + from, 0, (to - from) * sizeof *level->step);
+  for (size_t c = from; level->column && c < to; c++) level->column[c] = level->slots;
+  if (level->value) memset(level->value + from, 0, (to - from) * sizeof(float));
 }
 
 static sr_status fill_chunk(sr_context *worker, void *data, int64_t chunk, int slot_) {
@@ -64,13 +81,12 @@ static sr_status fill_chunk(sr_context *worker, void *data, int64_t chunk, int s
   layout_work *w = data;
   sr__level *level = w->level;
   int32_t begin = sr__chunk_begin(chunk), end = sr__chunk_end(level, chunk);
-  size_t from = (size_t)level->first[begin / SR__LANES] * SR__LANES;
-  size_t to = (size_t)level->first[end / SR__LANES] * SR__LANES;
-  for (size_t c = from; c < to; c++) level->column[c] = level->slots;
-  if (level->value) memset(level->value + from, 0, (to - from) * sizeof(float));
+  pad_groups(level, (size_t)level->first[begin / SR__LANES] * SR__LANES,
+             (size_t)level->first[end / SR__LANES] * SR__LANES);
   for (int32_t slot = begin; slot < end; slot++) {
     int32_t node = sr__node_at(level->nodes, slot);
-    level->inverse[slot] = level->mass[slot] = 0;
+    level->degree[slot] = 0;
+    if (level->mass) level->mass[slot] = 0;
     if (node >= 0) fill_row(w, slot, node);
   }
   return SR_OK;
@@ -86,8 +102,8 @@ sr_status sr__level_build(sr_context *ctx, const sr__csr *graph, sr__level *leve
   int64_t slices = level->slots / SR__LANES, total = 0;
   SR_NEW(ctx, level->first, slices + 1);
   SR_NEW(ctx, level->middle, slices);
-  SR_NEW(ctx, level->inverse, level->slots);
-  SR_NEW(ctx, level->mass, level->slots);
+  SR_NEW(ctx, level->degree, level->slots);
+  if (graph->mass) SR_NEW(ctx, level->mass, level->slots);
   SR_NEW(ctx, level->partial, level->chunks * SR__SUMS);
   SR_TRY(sr__parallel_for(ctx, level->chunks, measure_chunk, &w));
   level->first[0] = 0;
@@ -99,7 +115,13 @@ sr_status sr__level_build(sr_context *ctx, const sr__csr *graph, sr__level *leve
                       (long long)graph->arcs));
     level->first[s + 1] = (uint32_t)total;
   }
-  SR_NEW(ctx, level->column, total * SR__LANES);
+  bool narrow = true;
+  for (int64_t c = 0; c < level->chunks; c++)
+    narrow = narrow && level->partial[c * SR__SUMS] <= INT16_MAX;
+  if (narrow)
+    SR_NEW(ctx, level->step, total * SR__LANES);
+  else
+    SR_NEW(ctx, level->column, total * SR__LANES);
   if (graph->weight) SR_NEW(ctx, level->value, total * SR__LANES);
   SR_TRY(sr__parallel_for(ctx, level->chunks, fill_chunk, &w));
 cleanup:
@@ -121,9 +143,9 @@ cleanup:
 }
 
 void sr__level_free(sr_context *ctx, sr__level *level) {
-  void *blocks[] = {level->first,   level->middle, level->column, level->value,
-                    level->inverse, level->mass,   level->coarse, level->b,
-                    level->y,       level->p,      level->q,      level->partial};
+  void *blocks[] = {level->first, level->middle, level->column, level->step, level->value,
+                    level->degree, level->mass, level->coarse, level->b, level->y,
+                    level->p, level->q, level->partial};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__free(ctx, blocks[i]);
   *level = (sr__level){0};
 }

@@ -3,7 +3,7 @@
  * Rayleigh-Ritz matrices follows from the previous step's. */
 #include <math.h>
 
-#include "multilevel.h"
+#include "slices.h"
 
 enum { BASIS_MAX = 3 * SR__BLOCK_MAX };
 
@@ -23,52 +23,15 @@ typedef struct block_pass {
 
 /* ---- kernels ------------------------------------------------------------------------------ */
 
-/* L x of one slice in double, from differences. */
-static inline sr__d8 slice_product(const sr__level *level, const double *x, int32_t s) {
-  uint32_t slice = (uint32_t)s / SR__LANES;
-  const sr__i8 padding = level->slots - (sr__i8){0};
-  sr__d8 own = sr__d8_load(x + s), sum = {{0}, {0}};
-  for (size_t g = level->first[slice]; g < level->first[slice + 1]; g++) {
-    sr__i8 column = sr__i8_load(level->column + g * SR__LANES);
-    sr__d8 other = sr__d8_gather(x, column);
-    sr__d8 step = {own.low - other.low, own.high - other.high};
-    if (level->value) {
-      sr__d8 w = sr__d8_from(sr__f8_load(level->value + g * SR__LANES));
-      sum.low += w.low * step.low;
-      sum.high += w.high * step.high;
-    } else {
-      step = sr__d8_mask(step, column != padding);
-      sum.low += step.low;
-      sum.high += step.high;
-    }
-  }
-  return sum;
-}
-
-/* The same of a single precision vector. */
-static inline sr__f8 slice_product_single(const sr__level *level, const float *v, int32_t s) {
-  uint32_t slice = (uint32_t)s / SR__LANES;
-  const sr__i8 padding = level->slots - (sr__i8){0};
-  sr__f8 own = sr__f8_load(v + s), sum = {0};
-  for (size_t g = level->first[slice]; g < level->first[slice + 1]; g++) {
-    const int32_t *column = level->column + g * SR__LANES;
-    sr__f8 step = own - sr__f8_gather_at(v, column);
-    sum += level->value ? sr__f8_load(level->value + g * SR__LANES) * step
-                        : sr__f8_mask(step, sr__i8_load(column) != padding);
-  }
-  return sum;
-}
-
 /* Sums x_own' L x_j and x_own' D x_j for j <= own, then 1' D x_own. */
-static sr_status start_gram(sr_context *worker, void *data, int64_t chunk, int slot_) {
-  (void)worker, (void)slot_;
-  const block_pass *pass = data;
+static inline void start_gram_chunk(const block_pass *pass, int64_t chunk, const bool narrow) {
   const sr__level *level = pass->level;
+  const float *mass_of = sr__level_mass(level);
   sr__d4 a[SR__BLOCK_MAX] = {{0}}, b[SR__BLOCK_MAX] = {{0}}, ones = {0};
   int32_t end = sr__chunk_end(level, chunk);
   for (int32_t s = sr__chunk_begin(chunk); s < end; s += SR__LANES) {
-    sr__d8 lx = slice_product(level, pass->x[pass->own], s);
-    sr__d8 mass = sr__d8_from(sr__f8_load(level->mass + s));
+    sr__d8 lx = sr__slice_product_double(level, narrow, pass->x[pass->own], s);
+    sr__d8 mass = sr__d8_from(sr__f8_load(mass_of + s));
     sr__d8 own = sr__d8_load(pass->x[pass->own] + s);
     sr__d8 dx = {mass.low * own.low, mass.high * own.high};
     for (int j = 0; j <= pass->own; j++) {
@@ -84,20 +47,25 @@ static sr_status start_gram(sr_context *worker, void *data, int64_t chunk, int s
     sum[2 * j + 1] = sr__d4_sum(b[j]);
   }
   sum[2 * pass->own + 2] = sr__d4_sum(ones);
+}
+
+static sr_status start_gram(sr_context *worker, void *data, int64_t chunk, int slot_) {
+  (void)worker, (void)slot_;
+  const block_pass *pass = data;
+  SR__BY_WIDTH(start_gram_chunk, pass, chunk);
   return SR_OK;
 }
 
 /* r := L x - value D x of vector `own`; sums x' L x and x' D x. */
-static sr_status residual(sr_context *worker, void *data, int64_t chunk, int slot_) {
-  (void)worker, (void)slot_;
-  const block_pass *pass = data;
+static inline void residual_chunk(const block_pass *pass, int64_t chunk, const bool narrow) {
   const sr__level *level = pass->level;
+  const float *mass_of = sr__level_mass(level);
   const double *x = pass->x[pass->own];
   sr__d4 energy = {0}, norm = {0};
   int32_t end = sr__chunk_end(level, chunk);
   for (int32_t s = sr__chunk_begin(chunk); s < end; s += SR__LANES) {
-    sr__d8 lx = slice_product(level, x, s), own = sr__d8_load(x + s);
-    sr__d8 mass = sr__d8_from(sr__f8_load(level->mass + s));
+    sr__d8 lx = sr__slice_product_double(level, narrow, x, s), own = sr__d8_load(x + s);
+    sr__d8 mass = sr__d8_from(sr__f8_load(mass_of + s));
     sr__d8 dx = {mass.low * own.low, mass.high * own.high};
     sr__d8 r = {lx.low - pass->value * dx.low, lx.high - pass->value * dx.high};
     sr__f8_store(pass->r + s, sr__f8_from(r));
@@ -107,21 +75,28 @@ static sr_status residual(sr_context *worker, void *data, int64_t chunk, int slo
   double *sum = level->partial + chunk * SR__SUMS;
   sum[0] = sr__d4_sum(energy);
   sum[1] = sr__d4_sum(norm);
+}
+
+static sr_status residual(sr_context *worker, void *data, int64_t chunk, int slot_) {
+  (void)worker, (void)slot_;
+  const block_pass *pass = data;
+  SR__BY_WIDTH(residual_chunk, pass, chunk);
   return SR_OK;
 }
 
 /* Dot products of L z and D z, z = z_own, with every vector of the basis that is known by now:
  * x_j, z_j for j <= own, p_j, frozen ones. Then 1' D z and r' z. `size` is a constant where it is
  * inlined. */
-static inline void gram_chunk(const block_pass *pass, int64_t chunk, const int size, const int own,
-                              const int p_count, const int frozen) {
+static inline void gram_chunk(const block_pass *pass, int64_t chunk, const bool narrow,
+                              const int size, const int own, const int p_count, const int frozen) {
   const sr__level *level = pass->level;
+  const float *mass_of = sr__level_mass(level);
   sr__d4 a[BASIS_MAX] = {{0}}, b[BASIS_MAX] = {{0}}, ones = {0}, rz = {0};
   int32_t end = sr__chunk_end(level, chunk);
   for (int32_t s = sr__chunk_begin(chunk); s < end; s += SR__LANES) {
-    sr__d8 lz = sr__d8_from(slice_product_single(level, pass->in, s));
+    sr__d8 lz = sr__d8_from(sr__slice_product(level, narrow, pass->in, s));
     sr__d8 z = sr__d8_from(sr__f8_load(pass->in + s));
-    sr__d8 mass = sr__d8_from(sr__f8_load(level->mass + s));
+    sr__d8 mass = sr__d8_from(sr__f8_load(mass_of + s));
     sr__d8 dz = {mass.low * z.low, mass.high * z.high};
     for (int j = 0; j < size; j++) {
       sr__d8 v = sr__d8_load(pass->x[j] + s);
@@ -156,19 +131,24 @@ static inline void gram_chunk(const block_pass *pass, int64_t chunk, const int s
   sum[2 * known + 1] = sr__d4_sum(rz);
 }
 
+static inline void gram_by_size(const block_pass *pass, int64_t chunk, const bool narrow) {
+  if (pass->size == 1 && pass->with_p && pass->frozen == 1)
+    gram_chunk(pass, chunk, narrow, 1, 0, 1, 1);
+  else if (pass->size == 1 && pass->with_p && pass->frozen == 0)
+    gram_chunk(pass, chunk, narrow, 1, 0, 1, 0);
+  else if (pass->size == 2 && !pass->with_p)
+    gram_chunk(pass, chunk, narrow, 2, pass->own, 0, 0);
+  else if (pass->size == 2 && pass->frozen == 0)
+    gram_chunk(pass, chunk, narrow, 2, pass->own, 2, 0);
+  else
+    gram_chunk(pass, chunk, narrow, pass->size, pass->own, pass->with_p ? pass->size : 0,
+               pass->frozen);
+}
+
 static sr_status gram(sr_context *worker, void *data, int64_t chunk, int slot_) {
   (void)worker, (void)slot_;
   const block_pass *pass = data;
-  if (pass->size == 1 && pass->with_p && pass->frozen == 1)
-    gram_chunk(pass, chunk, 1, 0, 1, 1);
-  else if (pass->size == 1 && pass->with_p && pass->frozen == 0)
-    gram_chunk(pass, chunk, 1, 0, 1, 0);
-  else if (pass->size == 2 && !pass->with_p)
-    gram_chunk(pass, chunk, 2, pass->own, 0, 0);
-  else if (pass->size == 2 && pass->frozen == 0)
-    gram_chunk(pass, chunk, 2, pass->own, 2, 0);
-  else
-    gram_chunk(pass, chunk, pass->size, pass->own, pass->with_p ? pass->size : 0, pass->frozen);
+  SR__BY_WIDTH(gram_by_size, pass, chunk);
   return SR_OK;
 }
 
@@ -229,8 +209,9 @@ static sr_status update(sr_context *worker, void *data, int64_t chunk, int slot_
 /* A sweep of Jacobi on a vector that need not be exact yet. */
 static const float DAMPING = 0.7f;
 
-static inline sr__f8 smoothed(const sr__level *level, const float *v, int32_t s) {
-  sr__f8 step = slice_product_single(level, v, s) * sr__f8_load(level->inverse + s);
+static inline sr__f8 smoothed(const sr__level *level, const bool narrow, const float *v,
+                              int32_t s) {
+  sr__f8 step = sr__by_degree(level, sr__slice_product(level, narrow, v, s), s);
   return sr__f8_load(v + s) - DAMPING * step;
 }
 
@@ -245,23 +226,31 @@ static sr_status to_single(sr_context *worker, void *data, int64_t chunk, int sl
 }
 
 /* p_own := a sweep on r. */
+static inline void smooth_first_chunk(const block_pass *pass, int64_t chunk, const bool narrow) {
+  int32_t end = sr__chunk_end(pass->level, chunk);
+  for (int32_t s = sr__chunk_begin(chunk); s < end; s += SR__LANES)
+    sr__f8_store(pass->p[pass->own] + s, smoothed(pass->level, narrow, pass->r, s));
+}
+
 static sr_status smooth_first(sr_context *worker, void *data, int64_t chunk, int slot_) {
   (void)worker, (void)slot_;
   const block_pass *pass = data;
-  int32_t end = sr__chunk_end(pass->level, chunk);
-  for (int32_t s = sr__chunk_begin(chunk); s < end; s += SR__LANES)
-    sr__f8_store(pass->p[pass->own] + s, smoothed(pass->level, pass->r, s));
+  SR__BY_WIDTH(smooth_first_chunk, pass, chunk);
   return SR_OK;
 }
 
 /* x_own := a sweep on p_own. */
-static sr_status smooth_second(sr_context *worker, void *data, int64_t chunk, int slot_) {
-  (void)worker, (void)slot_;
-  const block_pass *pass = data;
+static inline void smooth_second_chunk(const block_pass *pass, int64_t chunk, const bool narrow) {
   int32_t end = sr__chunk_end(pass->level, chunk);
   for (int32_t s = sr__chunk_begin(chunk); s < end; s += SR__LANES)
     sr__d8_store(pass->x[pass->own] + s,
-                 sr__d8_from(smoothed(pass->level, pass->p[pass->own], s)));
+                 sr__d8_from(smoothed(pass->level, narrow, pass->p[pass->own], s)));
+}
+
+static sr_status smooth_second(sr_context *worker, void *data, int64_t chunk, int slot_) {
+  (void)worker, (void)slot_;
+  const block_pass *pass = data;
+  SR__BY_WIDTH(smooth_second_chunk, pass, chunk);
   return SR_OK;
 }
 

@@ -175,7 +175,7 @@ static void turn_pair(const sr__level *level, const int32_t *order, sr__block *b
   for (int32_t s = 0; s < level->slots; s++) {
     int32_t node = sr__node_at(level->nodes, s);
     if (node < 0) continue;
-    double u = level->mass[s] * sr__ramp(order ? order[node] : node, level->nodes);
+    double u = sr__level_mass(level)[s] * sr__ramp(order ? order[node] : node, level->nodes);
     a += u * block->x[0][s];
     b += u * block->x[1][s];
   }

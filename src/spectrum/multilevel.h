@@ -23,10 +23,11 @@ typedef struct sr__level {
   int32_t slots;    /* a multiple of eight; up to seven of them hold no node */
   uint32_t *first;  /* slice: its first group of eight columns; slices + 1 entries */
   uint32_t *middle; /* slice: groups below point to earlier slices of the same chunk */
-  int32_t *column;  /* eight a group: the slot of a neighbour, `slots` = padding */
+  int32_t *column;  /* eight a group: the slot of a neighbour, `slots` = padding; or NULL and */
+  int16_t *step;    /* eight a group: how far it is from the own slot, 0 = padding */
   float *value;     /* eight a group: its weight, 0 = padding; NULL = all 1 */
-  float *inverse;   /* slot: 1 / degree, 0 where it holds no node */
-  float *mass;      /* slot: diagonal of D, 0 where it holds no node */
+  float *degree;    /* slot: weighted degree, 0 where it holds no node */
+  float *mass;      /* slot: diagonal of D; NULL = the degree */
   int32_t *coarse;  /* slot: its aggregate's slot in the next level; NULL on the last */
   /* Vectors of the cycle. y and z are one block, z at y + stride. */
   int32_t stride;
@@ -66,6 +67,9 @@ static inline int32_t sr__node_at(int64_t nodes, int32_t slot) {
   int32_t stretch = sr__stretch(nodes, slot >> SR__CHUNK_BITS);
   int64_t node = base + (int64_t)(local % SR__LANES) * stretch + local / SR__LANES;
   return node < nodes ? (int32_t)node : -1;
+}
+static inline const float *sr__level_mass(const sr__level *level) {
+  return level->mass ? level->mass : level->degree;
 }
 /* Slots of one chunk. */
 static inline int32_t sr__chunk_begin(int64_t chunk) {

@@ -14,6 +14,7 @@ enum { SR__LANES = 8 };
 
 typedef float sr__f8 __attribute__((vector_size(32)));
 typedef int32_t sr__i8 __attribute__((vector_size(32)));
+typedef int16_t sr__s8 __attribute__((vector_size(16)));
 typedef double sr__d4 __attribute__((vector_size(32)));
 typedef int64_t sr__l4 __attribute__((vector_size(32)));
 typedef float sr__f4 __attribute__((vector_size(16)));
@@ -73,6 +74,27 @@ static inline sr__f8 sr__f8_gather_at(const float *base, const int32_t *index) {
 #else
   return sr__f8_gather(base, sr__i8_load(index));
 #endif
+}
+
+/* base[lane + step[lane]]. */
+static inline sr__f8 sr__f8_gather_near(const float *base, const int16_t *step) {
+#ifdef __AVX2__
+  __m128 two[4];
+  for (int i = 0; i < 4; i++)
+    two[i] = _mm_insert_ps(_mm_load_ss(base + 2 * i + step[2 * i]),
+                           _mm_load_ss(base + 2 * i + 1 + step[2 * i + 1]), 0x10);
+  return (sr__f8)_mm256_set_m128(_mm_movelh_ps(two[2], two[3]), _mm_movelh_ps(two[0], two[1]));
+#else
+  sr__f8 v;
+  for (int lane = 0; lane < SR__LANES; lane++) v[lane] = base[lane + step[lane]];
+  return v;
+#endif
+}
+
+static inline sr__i8 sr__i8_from(const int16_t *from) {
+  sr__s8 v;
+  memcpy(&v, from, sizeof v);
+  return __builtin_convertvector(v, sr__i8);
 }
 
 static inline sr__i4 sr__i8_low(sr__i8 v) {
