@@ -104,15 +104,25 @@ static sr_context *root_of(sr_context *ctx) {
   return ctx;
 }
 
-int sr_context_threads(const sr_context *context) { return context->threads; }
+int sr_context_threads(const sr_context *context) {
+  return context->threads;
+}
 
-sr_error sr_context_error(const sr_context *context) { return context->error; }
+sr_error sr_context_error(const sr_context *context) {
+  return context->error;
+}
 
-void sr_context_interrupt(sr_context *context) { atomic_store(&context->interrupted, 1); }
+void sr_context_interrupt(sr_context *context) {
+  atomic_store(&context->interrupted, 1);
+}
 
-int sr_context_interrupted(const sr_context *context) { return atomic_load(&context->interrupted); }
+int sr_context_interrupted(const sr_context *context) {
+  return atomic_load(&context->interrupted);
+}
 
-void sr_context_resume(sr_context *context) { atomic_store(&context->interrupted, 0); }
+void sr_context_resume(sr_context *context) {
+  atomic_store(&context->interrupted, 0);
+}
 
 /* ---- errors ------------------------------------------------------------------------------- */
 
@@ -146,8 +156,8 @@ sr_status sr__fail_at(sr_context *ctx, sr_status status, const char *file, int64
 void sr__context_copy_error(sr_context *to, const sr_context *from) {
   memcpy(to->message, from->message, sizeof to->message);
   memcpy(to->file, from->file, sizeof to->file);
-  to->error = (sr_error){from->error.status, to->message, to->file, from->error.line,
-                         from->error.column};
+  to->error =
+      (sr_error){from->error.status, to->message, to->file, from->error.line, from->error.column};
 }
 
 /* ---- callbacks ---------------------------------------------------------------------------- */

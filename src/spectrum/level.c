@@ -143,9 +143,9 @@ cleanup:
 }
 
 void sr__level_free(sr_context *ctx, sr__level *level) {
-  void *blocks[] = {level->first, level->middle, level->column, level->step, level->value,
-                    level->degree, level->mass, level->coarse, level->b, level->y,
-                    level->p, level->q, level->partial};
+  void *blocks[] = {level->first,  level->middle, level->column, level->step, level->value,
+                    level->degree, level->mass,   level->coarse, level->b,    level->y,
+                    level->p,      level->q,      level->partial};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__free(ctx, blocks[i]);
   *level = (sr__level){0};
 }

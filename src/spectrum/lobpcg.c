@@ -519,7 +519,8 @@ static void freeze_guards(sr__block *block, ritz *t) {
     for (int i = 0; i < size; i++) place[count++] = 2 * old + i;
     for (int i = size; i < old; i++) place[count++] = i;
     for (int i = 0; i < count; i++) {
-      for (int j = 0; j < count; j++) matrices[m][i * BASIS_MAX + j] = from[place[i] * BASIS_MAX + place[j]];
+      for (int j = 0; j < count; j++)
+        matrices[m][i * BASIS_MAX + j] = from[place[i] * BASIS_MAX + place[j]];
     }
   }
   for (int i = size; i < old; i++) block->value[i] = t->value[i];

@@ -33,13 +33,19 @@ cleanup:
   return status;
 }
 
-static void block_free(sr_context *ctx, sr__block *block) {
+static void free_directions(sr_context *ctx, sr__block *block) {
   sr__free(ctx, block->r);
+  block->r = NULL;
   for (int i = 0; i < SR__BLOCK_MAX; i++) {
-    sr__free(ctx, block->x[i]);
     sr__free(ctx, block->p[i]);
     sr__free(ctx, block->z[i]);
+    block->p[i] = block->z[i] = NULL;
   }
+}
+
+static void block_free(sr_context *ctx, sr__block *block) {
+  free_directions(ctx, block);
+  for (int i = 0; i < SR__BLOCK_MAX; i++) sr__free(ctx, block->x[i]);
   *block = (sr__block){0};
 }
 
@@ -203,6 +209,7 @@ static sr_status solve_by_lanczos(sr_context *ctx, const sr__csr *graph,
       .pairs = size, .tolerance = options->tolerance, .start = options->start};
   sr__lanczos_result outcome;
   double *scratch = NULL;
+  if (options->make_room) SR_TRY(options->make_room(ctx, options->data));
   SR_TRY(sr__lanczos_pairs(ctx, graph, &own, x, value, &outcome));
   result->error = outcome.error;
   result->iterations = outcome.iterations;
@@ -240,10 +247,15 @@ static sr_status solve_ordered(sr_context *ctx, sr__csr *graph,
   if (options->pairs == 1 && block.size >= 2 && block.converged &&
       block.value[1] - block.value[0] <= SAME_TOLERANCES * options->tolerance * block.value[0])
     turn_pair(&h.level[0], order, &block);
+  int32_t slots = h.level[0].slots;
+  result->levels = h.count;
+  sr__hierarchy_free(ctx, &h);
+  free_directions(ctx, &block);
+  if (options->make_room) SR_TRY(options->make_room(ctx, options->data));
   int given = options->start ? 1 : options->pairs + (options->guard ? 1 : 0);
   for (int i = 0; i < given; i++) {
     value[i] = block.value[i];
-    for (int32_t s = 0; x[i] && s < h.level[0].slots; s++) {
+    for (int32_t s = 0; x[i] && s < slots; s++) {
       int32_t node = sr__node_at(nodes, s);
       if (node >= 0) x[i][order ? order[node] : node] = block.x[i][s];
     }
@@ -251,7 +263,6 @@ static sr_status solve_ordered(sr_context *ctx, sr__csr *graph,
   for (int i = 0; i < options->pairs; i++) result->error = fmax(result->error, block.error[i]);
   result->iterations = block.iterations;
   result->converged = block.converged;
-  result->levels = h.count;
 cleanup:
   block_free(ctx, &block);
   sr__hierarchy_free(ctx, &h);

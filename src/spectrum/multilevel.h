@@ -141,6 +141,9 @@ typedef struct sr__multilevel_options {
   int64_t max_iterations; /* 0 = 200 */
   double arc_limit;
   const double *start;
+  /* Called once all but the result is freed, to make room for it: to set x. NULL = x is set. */
+  sr_status (*make_room)(sr_context *ctx, void *data);
+  void *data;
 } sr__multilevel_options;
 typedef struct sr__multilevel_result {
   double error;

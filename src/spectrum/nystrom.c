@@ -497,7 +497,8 @@ sr_status sr_spectrum_nystrom(sr_context *ctx, const sr_table *table,
                     z.count, options->pairs));
   SR_TRY(first_pass(ctx, &z, &largest));
   SR_TRY(sr__spectrum_new(ctx, z.rows, options->pairs, &made));
-  z.out = made->vector;
+  SR_NEW_ZERO(ctx, made->vector, z.rows * options->pairs);
+  made->view.vector = z.out = made->vector;
   SR_TRY(second_pass(ctx, &z, options->pairs, made->value));
   for (int32_t p = 0; p < options->pairs; p++)
     sr__fix_sign(&(sr__csr){.nodes = z.rows}, made->vector + p * z.rows);

@@ -11,7 +11,7 @@ struct sr_spectrum {
   sr_allocator allocator;
 };
 
-/* A spectrum with room for the pairs, all zero. */
+/* A spectrum with room for the values, all zero; its vectors come from whoever makes them. */
 SR_MUST_CHECK sr_status sr__spectrum_new(sr_context *ctx, int64_t nodes, int32_t pairs,
                                          sr_spectrum **spectrum);
 

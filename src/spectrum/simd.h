@@ -69,7 +69,8 @@ static inline sr__f8 sr__f8_gather_at(const float *base, const int32_t *index) {
   __m128 two[4];
   memcpy(pair, index, sizeof pair);
   for (int i = 0; i < 4; i++)
-    two[i] = _mm_insert_ps(_mm_load_ss(base + (uint32_t)pair[i]), _mm_load_ss(base + (pair[i] >> 32)), 0x10);
+    two[i] = _mm_insert_ps(_mm_load_ss(base + (uint32_t)pair[i]),
+                           _mm_load_ss(base + (pair[i] >> 32)), 0x10);
   return (sr__f8)_mm256_set_m128(_mm_movelh_ps(two[2], two[3]), _mm_movelh_ps(two[0], two[1]));
 #else
   return sr__f8_gather(base, sr__i8_load(index));

@@ -11,7 +11,8 @@
 
 /* The slots that group g of the slice at slot s points to; padding points to the slice itself
  * (narrow) or to the zeros at the end. */
-static inline sr__i8 sr__group_slots(const sr__level *level, const bool narrow, int32_t s, size_t g) {
+static inline sr__i8 sr__group_slots(const sr__level *level, const bool narrow, int32_t s,
+                                     size_t g) {
   if (!narrow) return sr__i8_load(level->column + g * SR__LANES);
   return sr__i8_from(level->step + g * SR__LANES) + s + (sr__i8){0, 1, 2, 3, 4, 5, 6, 7};
 }

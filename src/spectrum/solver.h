@@ -16,7 +16,8 @@ typedef struct sr__problem {
  * by Rayleigh quotients unless they are better than those. */
 typedef struct sr__answer {
   double *value;
-  double *vector;
+  double *vector; /* NULL until there is room: sr__answer_room */
+  int64_t room;   /* entries it gets */
   int64_t iterations;
   bool converged;
   bool value_is_exact;
@@ -26,7 +27,11 @@ typedef struct sr__answer {
 typedef struct sr__solver {
   sr_method_info info;
   sr_status (*solve)(sr_context *ctx, const sr__problem *problem, sr__answer *answer);
+  bool makes_room; /* calls sr__answer_room itself, once it has freed what it needed */
 } sr__solver;
+
+/* Makes room for the vectors, all zero, if there is none yet. */
+SR_MUST_CHECK sr_status sr__answer_room(sr_context *ctx, sr__answer *answer);
 
 extern const sr__solver sr__solver_dense;
 extern const sr__solver sr__solver_window;

@@ -124,4 +124,6 @@ static sr_status solve(sr_context *ctx, const sr__problem *problem, sr__answer *
 }
 
 const sr__solver sr__solver_arpack = {
-    {"arpack", "ARPACK's implicitly restarted Lanczos, one call at a time; for comparison"}, solve};
+    {"arpack", "ARPACK's implicitly restarted Lanczos, one call at a time; for comparison"},
+    solve,
+    false};

@@ -24,4 +24,4 @@ cleanup:
 }
 
 const sr__solver sr__solver_lanczos = {
-    {"lanczos", "Lanczos with thick restarts; graphs whose lambda_2 is not small"}, solve};
+    {"lanczos", "Lanczos with thick restarts; graphs whose lambda_2 is not small"}, solve, false};

@@ -2,6 +2,22 @@
 #include "multilevel.h"
 #include "solver.h"
 
+typedef struct room {
+  sr__answer *answer;
+  double **x;
+  int64_t nodes;
+  int32_t pairs;
+} room;
+
+static sr_status make_room(sr_context *ctx, void *data) {
+  sr_status status = SR_OK;
+  room *r = data;
+  SR_TRY(sr__answer_room(ctx, r->answer));
+  for (int p = 0; p < r->pairs; p++) r->x[p] = r->answer->vector + p * r->nodes;
+cleanup:
+  return status;
+}
+
 static sr_status solve(sr_context *ctx, const sr__problem *problem, sr__answer *answer) {
   sr_status status = SR_OK;
   int64_t n = problem->graph.nodes;
@@ -12,15 +28,18 @@ static sr_status solve(sr_context *ctx, const sr__problem *problem, sr__answer *
                     "solver multilevel gives at most %d pairs, %d were asked for: use lanczos",
                     SR__BLOCK_MAX - 1, pairs));
   if (pairs > n / 8) {
+    SR_TRY(sr__answer_room(ctx, answer));
     status = sr__solver_dense.solve(ctx, problem, answer);
     goto cleanup;
   }
-  for (int p = 0; p < pairs; p++) x[p] = answer->vector + p * n;
+  room vectors = {.answer = answer, .x = x, .nodes = n, .pairs = pairs};
   sr__multilevel_options own = {.pairs = pairs,
                                 .guard = true,
                                 .tolerance = problem->options->tolerance,
                                 .max_iterations = problem->options->max_iterations,
-                                .arc_limit = SR__EXPANDER_ARCS};
+                                .arc_limit = SR__EXPANDER_ARCS,
+                                .make_room = make_room,
+                                .data = &vectors};
   sr__multilevel_result result;
   SR_TRY(sr__multilevel_pairs(ctx, &problem->graph, &own, x, value, &result));
   if (result.levels == 0) answer->solver = "lanczos";
@@ -34,4 +53,5 @@ cleanup:
 const sr__solver sr__solver_multilevel = {
     {"multilevel",
      "aggregation hierarchy and block LOBPCG; meshes, neighbour graphs, long windows"},
-    solve};
+    solve,
+    true};

@@ -13,4 +13,5 @@ static sr_status solve(sr_context *ctx, const sr__problem *problem, sr__answer *
 
 const sr__solver sr__solver_nystrom = {
     {"nystrom", "landmarks of a smooth kernel on the rows of a table; refuses sparse graphs"},
-    solve};
+    solve,
+    false};

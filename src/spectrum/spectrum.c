@@ -32,17 +32,19 @@ sr_status sr__spectrum_new(sr_context *ctx, int64_t nodes, int32_t pairs, sr_spe
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
   SR_NEW_ZERO(ctx, made->value, pairs);
-  SR_NEW_ZERO(ctx, made->vector, nodes * pairs);
-  made->view = (sr_spectrum_view){.nodes = nodes,
-                                  .pairs = pairs,
-                                  .value = made->value,
-                                  .vector = made->vector,
-                                  .solver = "",
-                                  .components = 1};
+  made->view = (sr_spectrum_view){
+      .nodes = nodes, .pairs = pairs, .value = made->value, .solver = "", .components = 1};
   *spectrum = made;
   made = NULL;
 cleanup:
   sr_spectrum_free(&made);
+  return status;
+}
+
+sr_status sr__answer_room(sr_context *ctx, sr__answer *answer) {
+  sr_status status = SR_OK;
+  if (!answer->vector) SR_NEW_ZERO(ctx, answer->vector, answer->room);
+cleanup:
   return status;
 }
 
@@ -270,6 +272,7 @@ sr_status sr_spectrum_compute(sr_context *ctx, const sr_graph *graph,
   selection s = {0};
   sr_spectrum *made = NULL;
   const sr__solver *solver = NULL;
+  sr__answer answer = {0};
   *spectrum = NULL;
   sr_spectrum_options_init(&defaults);
   if (!options) options = &defaults;
@@ -280,9 +283,12 @@ sr_status sr_spectrum_compute(sr_context *ctx, const sr_graph *graph,
   SR_TRY(sr__spectrum_new(ctx, view->nodes, options->pairs, &made));
   sr__problem problem = {
       .graph = s.graph, .window = s.window, .pairs = options->pairs, .options = options};
-  sr__answer answer = {.value = made->value, .vector = made->vector};
+  answer = (sr__answer){.value = made->value, .room = view->nodes * options->pairs};
   SR_TRY(find_solver(ctx, &problem, &solver));
+  if (!solver->makes_room) SR_TRY(sr__answer_room(ctx, &answer));
   SR_TRY(solver->solve(ctx, &problem, &answer));
+  made->view.vector = made->vector = answer.vector;
+  answer.vector = NULL;
   for (int32_t p = 0; p < options->pairs; p++)
     SR_TRY(measure(ctx, &s.graph, made->vector + p * s.graph.nodes, answer.value_is_exact,
                    &made->value[p], p == 0 ? &made->view.residual : NULL));
@@ -299,6 +305,7 @@ sr_status sr_spectrum_compute(sr_context *ctx, const sr_graph *graph,
   *spectrum = made;
   made = NULL;
 cleanup:
+  sr__free(ctx, answer.vector);
   sr_spectrum_free(&made);
   selection_free(ctx, &s);
   return status;
