@@ -460,7 +460,7 @@ cleanup:
 
 /* What is left after a step, as far as the last two steps tell: values fall like a geometric
  * series. The estimate from the residual was taken before the step and may be so much larger. */
-static const double SLOWEST = 0.95, RESIDUAL_SLACK = 10;
+static const double SLOWEST = 0.95, RESIDUAL_SLACK = 5;
 /* In a cluster of more values than the block has vectors, falls shrink and then rise again. Once
  * one has, the next small fall is no sign of the end. */
 static const double RATE_AFTER_RISE = 0.9;

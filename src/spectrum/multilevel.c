@@ -80,7 +80,7 @@ cleanup:
 /* Values within this factor of the last wanted one may belong to a cluster with it, whose vectors
  * only a block of all of them tells apart. Small levels show it only roughly, and cost little. */
 static double near_factor(int level) {
-  return level == 1 ? 1.15 : level == 2 ? 1.3 : 1.6;
+  return level <= 2 ? 1.3 : 1.6;
 }
 
 /* Lets the guards go that are not needed to tell the wanted ones apart; one always stays. */
