@@ -138,14 +138,21 @@ static void fill_leaf(growth *grow, int64_t leaf, const double *point, int64_t b
     tree->row[begin + i] = (int32_t)point[i * grow->stride + tree->dimension];
 }
 
+static void keep_box(sr__kdtree *tree, int level, int64_t index, const double *box) {
+  if (!sr__kdtree_has_groups(tree, level)) return;
+  double *group = sr__kdtree_group(tree, level, index) + index % SR__KDTREE_GROUP;
+  for (int j = 0; j < 2 * tree->dimension; j++) group[j * SR__KDTREE_GROUP] = box[j];
+}
+
 static void split_node(growth *grow, int level, int64_t index) {
   sr__kdtree *tree = grow->tree;
   int dimension = tree->dimension;
   int64_t begin = sr__kdtree_begin(tree, level, index);
   int64_t count = sr__kdtree_begin(tree, level, index + 1) - begin;
   double *point = grow->point + begin * grow->stride;
-  double *box = tree->box + ((INT64_C(1) << level) + index) * 2 * dimension;
+  double box[2 * SR__KDTREE_DIMENSIONS];
   measure_box(point, count, grow->stride, box);
+  keep_box(tree, level, index, box);
   int axis = widest_axis(box, dimension);
   /* Where all points are one, order by row: the search relies on it. */
   bool clump = box[axis] == box[dimension + axis];
@@ -201,6 +208,25 @@ static int levels_for(int64_t count) {
   return levels;
 }
 
+/* Numbers the groups and marks places in them without a node. */
+static sr_status new_groups(sr_context *ctx, sr__kdtree *tree) {
+  sr_status status = SR_OK;
+  int64_t groups = 0, lines = tree->dimension * SR__KDTREE_GROUP;
+  for (int level = tree->levels; level >= 0; level -= SR__KDTREE_STEP) {
+    int64_t nodes = INT64_C(1) << level;
+    tree->first_group[level] = groups;
+    groups += (nodes + SR__KDTREE_GROUP - 1) / SR__KDTREE_GROUP;
+  }
+  SR_NEW(ctx, tree->group, groups * 2 * lines);
+  double *top = tree->group + (groups - 1) * 2 * lines;
+  for (int64_t i = 0; i < lines; i++) {
+    top[i] = INFINITY;
+    top[lines + i] = -INFINITY;
+  }
+cleanup:
+  return status;
+}
+
 /* Level by level at the top, where nodes are few, then whole subtrees. */
 sr_status sr__kdtree_build(sr_context *ctx, const double *const *column, int64_t rows,
                            int32_t dimension, sr__kdtree *tree) {
@@ -212,7 +238,7 @@ sr_status sr__kdtree_build(sr_context *ctx, const double *const *column, int64_t
   SR_NEW(ctx, grow.point, rows * grow.stride);
   SR_NEW(ctx, tree->row, rows);
   SR_NEW(ctx, tree->block, leaves * dimension * SR__KDTREE_LEAF);
-  SR_NEW(ctx, tree->box, 2 * leaves * 2 * dimension);
+  SR_TRY(new_groups(ctx, tree));
   SR_TRY(sr__parallel_for(ctx, sr__graph_chunks(rows), gather_chunk, &grow));
   int top = tree->levels < SUBTREE_LEVEL ? tree->levels : SUBTREE_LEVEL;
   for (grow.level = 0; grow.level < top; grow.level++)
@@ -227,6 +253,6 @@ cleanup:
 void sr__kdtree_free(sr_context *ctx, sr__kdtree *tree) {
   sr__free(ctx, tree->row);
   sr__free(ctx, tree->block);
-  sr__free(ctx, tree->box);
+  sr__free(ctx, tree->group);
   *tree = (sr__kdtree){0};
 }

@@ -1,232 +1,200 @@
-/* The k nearest neighbours of all points of a k-d tree, a leaf of queries at a time. */
+/* The k nearest neighbours of all points of a k-d tree, one query after the other in the order of
+ * the leaves, so that what one query read is at hand for the next. */
 #include "kdtree.h"
 #include "knn_list.h"
 
-/* The queries are the points of one leaf. They share the walk through the tree; each keeps its own
- * k best, nearest first. */
-typedef struct leaf_queries {
+typedef struct tree_query {
   const sr__kdtree *tree;
-  int32_t k;
-  int64_t begin;
-  int first, last;     /* those of the leaf's points that search now */
-  const double *block; /* coordinates of the queries */
-  const double *box;
-  double point[2 * SR__KDTREE_DIMENSIONS]; /* the box of a query that searches alone */
-  double bound;     /* the largest k-th distance: what lies farther helps nobody */
-  double *distance; /* SR__KDTREE_LEAF lists of k squared distances */
-  int32_t *place;   /* SR__KDTREE_LEAF lists of k places */
-} leaf_queries;
-
-/* ---- lists -------------------------------------------------------------------------------- */
-
-static inline sr__knn_list list_of(const leaf_queries *queries, int q) {
-  int64_t first = (int64_t)q * queries->k;
-  return (sr__knn_list){queries->k, queries->distance + first, queries->place + first,
-                        queries->tree->row, queries->tree->row[queries->begin + q]};
-}
-
-static double worst_of(const leaf_queries *queries, int q) {
-  return queries->distance[(int64_t)(q + 1) * queries->k - 1];
-}
-
-static void update_bound(leaf_queries *queries) {
-  double bound = 0.0;
-  for (int q = queries->first; q < queries->last; q++) {
-    double worst = worst_of(queries, q);
-    bound = worst > bound ? worst : bound;
-  }
-  queries->bound = bound;
-}
+  int64_t own; /* place */
+  double point[SR__KDTREE_DIMENSIONS];
+  sr__knn_list list;
+} tree_query;
 
 /* ---- distances ---------------------------------------------------------------------------- */
 
-static inline double gap_between(double low, double high, double other_low, double other_high) {
-  double gap = other_low - high > low - other_high ? other_low - high : low - other_high;
+static inline double gap_outside(double x, double low, double high) {
+  double gap = low - x > x - high ? low - x : x - high;
   return gap > 0.0 ? gap : 0.0;
 }
 
-static inline double box_distance(const double *a, const double *b, int dimension) {
-  double sum = 0.0;
+/* Squared distances of the query to all boxes of a group. */
+static inline void group_distances(const double *point, const double *group, int dimension,
+                                   double *distance) {
+  for (int i = 0; i < SR__KDTREE_GROUP; i++) distance[i] = 0.0;
   for (int j = 0; j < dimension; j++) {
-    double gap = gap_between(a[j], a[dimension + j], b[j], b[dimension + j]);
-    sum += gap * gap;
+    const double *low = group + j * SR__KDTREE_GROUP, *high = low + dimension * SR__KDTREE_GROUP;
+    for (int i = 0; i < SR__KDTREE_GROUP; i++) {
+      double gap = gap_outside(point[j], low[i], high[i]);
+      distance[i] += gap * gap;
+    }
   }
-  return sum;
 }
 
-static inline double point_box_distance(const double *block, int q, const double *box,
-                                        int dimension) {
-  double sum = 0.0;
-  for (int j = 0; j < dimension; j++) {
-    double x = block[j * SR__KDTREE_LEAF + q];
-    double gap = gap_between(x, x, box[j], box[dimension + j]);
-    sum += gap * gap;
-  }
-  return sum;
-}
-
-/* Squared distances of query q to the points of a leaf; the loop over a leaf's eight places is
+/* Squared distances of the query to the points of a leaf; the loop over the places of a leaf is
  * what the compiler turns into vectors. */
-static inline void leaf_distances(const double *queries, int q, const double *block, int dimension,
+static inline void leaf_distances(const double *point, const double *block, int dimension,
                                   double *distance) {
   for (int i = 0; i < SR__KDTREE_LEAF; i++) distance[i] = 0.0;
   for (int j = 0; j < dimension; j++) {
-    double x = queries[j * SR__KDTREE_LEAF + q];
     const double *line = block + j * SR__KDTREE_LEAF;
-    for (int i = 0; i < SR__KDTREE_LEAF; i++) distance[i] += (line[i] - x) * (line[i] - x);
+    for (int i = 0; i < SR__KDTREE_LEAF; i++)
+      distance[i] += (line[i] - point[j]) * (line[i] - point[j]);
   }
+}
+
+/* Bit i is set where distance i is at most the bound. */
+static inline uint64_t within(const double *distance, int count, double bound) {
+  uint64_t mask = 0;
+  for (int i = 0; i < count; i++) mask |= (uint64_t)(distance[i] <= bound) << i;
+  return mask;
 }
 
 /* ---- the walk ----------------------------------------------------------------------------- */
 
-static inline void scan_leaf(leaf_queries *queries, int64_t leaf, int dimension) {
-  const sr__kdtree *tree = queries->tree;
-  const double *block = tree->block + leaf * dimension * SR__KDTREE_LEAF;
-  const double *box = tree->box + ((INT64_C(1) << tree->levels) + leaf) * 2 * dimension;
+static inline void scan_leaf(tree_query *query, int64_t leaf, int dimension) {
+  const sr__kdtree *tree = query->tree;
   int64_t begin = sr__kdtree_begin(tree, tree->levels, leaf);
-  int count = (int)(sr__kdtree_begin(tree, tree->levels, leaf + 1) - begin);
-  bool own = begin == queries->begin;
-  for (int q = queries->first; q < queries->last; q++) {
-    double worst = worst_of(queries, q), distance[SR__KDTREE_LEAF];
-    if (!own && point_box_distance(queries->block, q, box, dimension) > worst) continue;
-    leaf_distances(queries->block, q, block, dimension, distance);
-    for (int i = 0; i < count; i++) {
-      if (distance[i] <= worst && !(own && i == q)) {
-        sr__knn_list_offer(list_of(queries, q), distance[i], (int32_t)(begin + i));
-        worst = worst_of(queries, q);
-      }
-    }
+  int64_t end = sr__kdtree_begin(tree, tree->levels, leaf + 1), own = query->own - begin;
+  uint64_t wanted = (UINT64_C(1) << (end - begin)) - 1;
+  if (own >= 0 && own < SR__KDTREE_LEAF) wanted &= ~(UINT64_C(1) << own);
+  double distance[SR__KDTREE_LEAF];
+  leaf_distances(query->point, tree->block + leaf * dimension * SR__KDTREE_LEAF, dimension,
+                 distance);
+  wanted &= within(distance, SR__KDTREE_LEAF, sr__knn_list_worst(query->list));
+  for (; wanted; wanted &= wanted - 1) {
+    int i = __builtin_ctzll(wanted);
+    sr__knn_list_offer(query->list, distance[i], (int32_t)(begin + i));
   }
-  update_bound(queries);
 }
 
 /* A node whose points are all one, in the order of their rows: only the k rows before and the k
- * rows after a query's own can be among its neighbours. */
-static void scan_clump(leaf_queries *queries, int64_t begin, int64_t end, const double *box,
-                       int dimension) {
-  const int32_t *row = queries->tree->row;
-  for (int q = queries->first; q < queries->last; q++) {
-    double distance = point_box_distance(queries->block, q, box, dimension);
-    if (distance > worst_of(queries, q)) continue;
-    int64_t low = begin, high = end;
-    while (low < high) {
-      int64_t middle = low + (high - low) / 2;
-      if (row[middle] < row[queries->begin + q])
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    sr__knn_list list = list_of(queries, q);
-    int64_t first = low - queries->k > begin ? low - queries->k : begin;
-    int64_t last = low + queries->k < end ? low + queries->k : end;
-    for (int64_t p = first; p < last; p++) sr__knn_list_offer(list, distance, (int32_t)p);
+ * rows after the query's own can be among its neighbours. */
+static void scan_clump(tree_query *query, double distance, int64_t begin, int64_t end) {
+  const int32_t *row = query->tree->row;
+  int64_t low = begin, high = end, k = query->list.k;
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    if (row[middle] < query->list.own_row)
+      low = middle + 1;
+    else
+      high = middle;
   }
-  update_bound(queries);
+  int64_t first = low - k > begin ? low - k : begin, last = low + k < end ? low + k : end;
+  for (int64_t p = first; p < last; p++) sr__knn_list_offer(query->list, distance, (int32_t)p);
 }
 
-static bool is_clump(const double *box, int dimension) {
+/* `member` is the place of the node's box in its group. */
+static bool is_clump(const double *member, int dimension) {
   for (int j = 0; j < dimension; j++) {
-    if (box[j] != box[dimension + j]) return false;
+    const double *low = member + j * SR__KDTREE_GROUP;
+    if (low[0] != low[dimension * SR__KDTREE_GROUP]) return false;
   }
   return true;
 }
 
-/* Visits what lies below a node, nearer children first. */
-static inline void visit(leaf_queries *queries, int64_t node, int level, int dimension) {
-  const sr__kdtree *tree = queries->tree;
-  struct {
-    int64_t node;
-    double distance;
-    int level;
-  } stack[64];
-  int height = 0;
-  stack[height].node = node;
-  stack[height].distance = box_distance(queries->box, tree->box + node * 2 * dimension, dimension);
-  stack[height++].level = level;
-  while (height > 0) {
-    node = stack[--height].node;
-    level = stack[height].level;
-    if (stack[height].distance > queries->bound) continue;
-    int64_t index = node - (INT64_C(1) << level);
-    const double *box = tree->box + node * 2 * dimension;
-    if (level == tree->levels) {
-      scan_leaf(queries, index, dimension);
-      continue;
-    }
-    if (is_clump(box, dimension)) {
-      scan_clump(queries, sr__kdtree_begin(tree, level, index),
-                 sr__kdtree_begin(tree, level, index + 1), box, dimension);
-      continue;
-    }
-    const double *left = tree->box + 2 * node * 2 * dimension;
-    double to_left = box_distance(queries->box, left, dimension);
-    double to_right = box_distance(queries->box, left + 2 * dimension, dimension);
-    bool right_first = to_right < to_left;
-    stack[height].node = 2 * node + !right_first;
-    stack[height].distance = right_first ? to_left : to_right;
-    stack[height++].level = level + 1;
-    stack[height].node = 2 * node + right_first;
-    stack[height].distance = right_first ? to_right : to_left;
-    stack[height++].level = level + 1;
+/* Nodes that wait to be visited, the nearest of a group on top. Seven wait on each level that has
+ * groups, and eight on the last. */
+typedef struct waiting_node {
+  double distance;
+  int64_t index;
+  int level;
+} waiting_node;
+enum { MOST_WAITING = 7 * 64 / SR__KDTREE_STEP + 8 };
+
+/* Those nodes of the group of (level, index) that are near enough, but for one to be left out (-1 =
+ * none). */
+static inline uint64_t near_nodes(const tree_query *query, int level, int64_t index,
+                                  int64_t left_out, double *distance, int dimension) {
+  int64_t first = index & ~(int64_t)(SR__KDTREE_GROUP - 1), nodes = INT64_C(1) << level;
+  group_distances(query->point, sr__kdtree_group(query->tree, level, index), dimension, distance);
+  uint64_t near = within(distance, SR__KDTREE_GROUP, sr__knn_list_worst(query->list));
+  if (nodes < SR__KDTREE_GROUP) near &= (UINT64_C(1) << nodes) - 1;
+  if (left_out >= 0) near &= ~(UINT64_C(1) << (left_out - first));
+  return near;
+}
+
+static inline int push_group(const tree_query *query, int level, int64_t index, int64_t left_out,
+                             waiting_node *stack, int height, int dimension) {
+  double distance[SR__KDTREE_GROUP];
+  uint64_t near = near_nodes(query, level, index, left_out, distance, dimension);
+  int64_t first = index & ~(int64_t)(SR__KDTREE_GROUP - 1);
+  int bottom = height;
+  for (; near; near &= near - 1, height++) {
+    int i = __builtin_ctzll(near), at = height;
+    for (; at > bottom && stack[at - 1].distance < distance[i]; at--) stack[at] = stack[at - 1];
+    stack[at] = (waiting_node){distance[i], first + i, level};
+  }
+  return height;
+}
+
+static inline void scan_group(tree_query *query, int64_t index, int64_t left_out, int dimension) {
+  double distance[SR__KDTREE_GROUP];
+  uint64_t near = near_nodes(query, query->tree->levels, index, left_out, distance, dimension);
+  int64_t first = index & ~(int64_t)(SR__KDTREE_GROUP - 1);
+  for (; near; near &= near - 1) {
+    int i = __builtin_ctzll(near);
+    if (distance[i] <= sr__knn_list_worst(query->list)) scan_leaf(query, first + i, dimension);
   }
 }
 
-/* From the leaf upwards: its sibling, its parent's sibling, and so on to the root. */
-static inline void climb(leaf_queries *queries, int64_t leaf, int dimension) {
-  const sr__kdtree *tree = queries->tree;
-  int64_t node = (INT64_C(1) << tree->levels) + leaf;
-  for (int q = queries->first; q < queries->last; q++) sr__knn_list_clear(list_of(queries, q));
-  scan_leaf(queries, leaf, dimension);
-  for (int level = tree->levels; level > 0; level--, node >>= 1)
-    visit(queries, node ^ 1, level, dimension);
-}
-
-/* In few dimensions the points of a leaf see nearly the same leaves and share a walk; with
- * more a leaf's box is wide, and each point does better alone. */
-static inline void search_from(leaf_queries *queries, int64_t leaf, int dimension) {
-  enum { SHARED_DIMENSIONS = 3 };
-  const sr__kdtree *tree = queries->tree;
-  double *point = queries->point;
-  queries->begin = sr__kdtree_begin(tree, tree->levels, leaf);
-  queries->block = tree->block + leaf * dimension * SR__KDTREE_LEAF;
-  queries->box = tree->box + ((INT64_C(1) << tree->levels) + leaf) * 2 * dimension;
-  int count = (int)(sr__kdtree_begin(tree, tree->levels, leaf + 1) - queries->begin);
-  queries->first = 0;
-  queries->last = count;
-  if (dimension <= SHARED_DIMENSIONS) {
-    climb(queries, leaf, dimension);
+/* Visits the group of (level, index) but for `left_out`, and what lies below, nearer nodes first.
+ */
+static inline void visit(tree_query *query, int level, int64_t index, int64_t left_out,
+                         int dimension) {
+  const sr__kdtree *tree = query->tree;
+  waiting_node stack[MOST_WAITING];
+  if (level == tree->levels) {
+    scan_group(query, index, left_out, dimension);
     return;
   }
-  queries->box = point;
-  for (int q = 0; q < count; q++) {
-    queries->first = q;
-    queries->last = q + 1;
-    for (int j = 0; j < dimension; j++)
-      point[j] = point[dimension + j] = queries->block[j * SR__KDTREE_LEAF + q];
-    climb(queries, leaf, dimension);
+  int height = push_group(query, level, index, left_out, stack, 0, dimension);
+  while (height > 0) {
+    waiting_node node = stack[--height];
+    if (node.distance > sr__knn_list_worst(query->list)) continue;
+    const double *group = sr__kdtree_group(tree, node.level, node.index);
+    int below = node.level + SR__KDTREE_STEP;
+    int64_t child = node.index * SR__KDTREE_GROUP;
+    if (is_clump(group + node.index % SR__KDTREE_GROUP, dimension))
+      scan_clump(query, node.distance, sr__kdtree_begin(tree, node.level, node.index),
+                 sr__kdtree_begin(tree, node.level, node.index + 1));
+    else if (below == tree->levels)
+      scan_group(query, child, -1, dimension);
+    else
+      height = push_group(query, below, child, -1, stack, height, dimension);
   }
+}
+
+/* From the leaf upwards: the rest of its group, the rest of the group three levels up, and so on to
+ * the top. */
+static inline void climb(tree_query *query, int64_t leaf, int dimension) {
+  int64_t node = leaf;
+  sr__knn_list_clear(query->list);
+  scan_leaf(query, leaf, dimension);
+  for (int level = query->tree->levels; level > 0;
+       level -= SR__KDTREE_STEP, node /= SR__KDTREE_GROUP)
+    visit(query, level, node, node, dimension);
 }
 
 /* The dimension as a constant unrolls the inner loops. */
-static void search_leaf(leaf_queries *queries, int64_t leaf) {
-  switch (queries->tree->dimension) {
+static void search_from(tree_query *query, int64_t leaf) {
+  switch (query->tree->dimension) {
     case 1:
-      search_from(queries, leaf, 1);
+      climb(query, leaf, 1);
       break;
     case 2:
-      search_from(queries, leaf, 2);
+      climb(query, leaf, 2);
       break;
     case 3:
-      search_from(queries, leaf, 3);
+      climb(query, leaf, 3);
       break;
     case 4:
-      search_from(queries, leaf, 4);
+      climb(query, leaf, 4);
       break;
     case 5:
-      search_from(queries, leaf, 5);
+      climb(query, leaf, 5);
       break;
     default:
-      search_from(queries, leaf, queries->tree->dimension);
+      climb(query, leaf, query->tree->dimension);
   }
 }
 
@@ -235,24 +203,33 @@ static void search_leaf(leaf_queries *queries, int64_t leaf) {
 typedef struct tree_work {
   const sr__kdtree *tree;
   sr__knn *knn;
-  double *distance; /* a slot: SR__KDTREE_LEAF lists */
+  double *distance; /* a slot: one list */
 } tree_work;
 
-enum { LEAF_GRAIN = 1024 };
+enum { LEAF_GRAIN = 256 };
+
+static void search_leaf(const tree_work *work, int64_t leaf, double *distance) {
+  const sr__kdtree *tree = work->tree;
+  const double *block = tree->block + leaf * tree->dimension * SR__KDTREE_LEAF;
+  int64_t begin = sr__kdtree_begin(tree, tree->levels, leaf), k = work->knn->k;
+  int64_t end = sr__kdtree_begin(tree, tree->levels, leaf + 1);
+  for (int64_t place = begin; place < end; place++) {
+    tree_query query = {.tree = tree, .own = place};
+    for (int j = 0; j < tree->dimension; j++)
+      query.point[j] = block[j * SR__KDTREE_LEAF + place - begin];
+    query.list = (sr__knn_list){(int32_t)k, distance, work->knn->neighbor + place * k, tree->row,
+                                tree->row[place]};
+    search_from(&query, leaf);
+  }
+}
 
 static sr_status search_chunk(sr_context *worker, void *data, int64_t chunk, int slot) {
   (void)worker;
   tree_work *work = data;
-  int64_t leaves = INT64_C(1) << work->tree->levels;
-  int64_t size = sr__chunk_size(leaves, LEAF_GRAIN), k = work->knn->k;
+  int64_t leaves = INT64_C(1) << work->tree->levels, size = sr__chunk_size(leaves, LEAF_GRAIN);
   int64_t end = (chunk + 1) * size < leaves ? (chunk + 1) * size : leaves;
-  leaf_queries queries = {.tree = work->tree, .k = (int32_t)k};
-  queries.distance = work->distance + slot * k * SR__KDTREE_LEAF;
-  for (int64_t leaf = chunk * size; leaf < end; leaf++) {
-    queries.place =
-        work->knn->neighbor + sr__kdtree_begin(work->tree, work->tree->levels, leaf) * k;
-    search_leaf(&queries, leaf);
-  }
+  for (int64_t leaf = chunk * size; leaf < end; leaf++)
+    search_leaf(work, leaf, work->distance + slot * work->knn->k);
   return SR_OK;
 }
 
@@ -265,7 +242,7 @@ sr_status sr__knn_tree(sr_context *ctx, const double *const *column, int64_t row
   if (k == 0) return SR_OK;
   SR_TRY(sr__kdtree_build(ctx, column, rows, dimension, &tree));
   SR_NEW(ctx, knn->neighbor, rows * k);
-  SR_NEW(ctx, work.distance, (int64_t)sr_context_threads(ctx) * k * SR__KDTREE_LEAF);
+  SR_NEW(ctx, work.distance, (int64_t)sr_context_threads(ctx) * k);
   SR_TRY(sr__parallel_for(ctx, sr__chunk_count(INT64_C(1) << tree.levels, LEAF_GRAIN), search_chunk,
                           &work));
   knn->row = tree.row;

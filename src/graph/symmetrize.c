@@ -82,7 +82,9 @@ static void prefetch_row(const union_work *work, int64_t place, int64_t end) {
   __builtin_prefetch(work->graph->neighbor + offset[row[ROWS_AHEAD]], 1);
 }
 
+/* Short rows are sorted before they go to memory that is not at hand yet. */
 static sr_status fill_rows(sr_context *worker, void *data, int64_t chunk, int slot) {
+  enum { SHORT = 64 };
   (void)worker, (void)slot;
   union_work *work = data;
   const sr__knn *knn = work->knn;
@@ -90,11 +92,14 @@ static sr_status fill_rows(sr_context *worker, void *data, int64_t chunk, int sl
   for (int64_t p = span.begin; p < span.end; p++) {
     prefetch_row(work, p, span.end);
     int64_t row = row_of(knn, (int32_t)p), begin = work->graph->offset[row];
-    int32_t *next = work->graph->neighbor + begin;
+    int64_t degree = work->graph->offset[row + 1] - begin;
+    int32_t shelf[SHORT], *name = degree <= SHORT ? shelf : work->graph->neighbor + begin;
+    int32_t *next = name;
     for (int32_t s = 0; s < knn->k; s++) *next++ = row_of(knn, knn->neighbor[p * knn->k + s]);
     for (int64_t e = p ? work->extra_end[p - 1] : 0; e < work->extra_end[p]; e++)
       *next++ = row_of(knn, work->extra[e]);
-    sr__graph_sort_row(work->graph->neighbor + begin, NULL, work->graph->offset[row + 1] - begin);
+    sr__graph_sort_row(name, NULL, degree);
+    if (name == shelf) memcpy(work->graph->neighbor + begin, shelf, (size_t)degree * sizeof *shelf);
   }
   return SR_OK;
 }
