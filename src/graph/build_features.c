@@ -5,29 +5,12 @@
 /* All pairs up to this many products of coordinates: a few seconds on one core. */
 static const double quick_products = 1.5e11;
 
-/* The tree wants columns of doubles. */
-static sr_status search_tree(sr_context *ctx, const sr__features *features, int32_t k,
-                             sr__knn *knn) {
-  sr_status status = SR_OK;
-  double *x = NULL;
-  const double *column[SR__KDTREE_DIMENSIONS];
-  SR_NEW(ctx, x, features->rows * features->columns);
-  for (int64_t j = 0; j < features->columns; j++) {
-    double *values = x + j * features->rows;
-    for (int64_t i = 0; i < features->rows; i++) values[i] = features->x[i * features->columns + j];
-    column[j] = values;
-  }
-  SR_TRY(sr__knn_tree(ctx, column, features->rows, (int32_t)features->columns, k, knn));
-cleanup:
-  sr__free(ctx, x);
-  return status;
-}
-
 static sr_status search(sr_context *ctx, const sr__features *features,
                         const sr_graph_options *options, int32_t k, sr__knn *knn) {
   int64_t rows = features->rows;
   int32_t dimension = (int32_t)features->columns;
-  if (dimension <= SR__KDTREE_DIMENSIONS) return search_tree(ctx, features, k, knn);
+  sr__points points = {.rows = rows, .dimension = dimension, .x = features->x};
+  if (dimension <= SR__KDTREE_DIMENSIONS) return sr__knn_tree(ctx, &points, k, knn);
   double products = (double)rows * (double)rows * (double)(dimension + SR__KDTREE_DIMENSIONS);
   if (options->exact || products <= quick_products)
     return sr__knn_all_pairs(ctx, features->x, rows, dimension, k, knn);

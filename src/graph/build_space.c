@@ -25,15 +25,14 @@ static sr_status build_space(sr_context *ctx, const sr_table_view *table,
   enum { MOST_COORDINATES = 3 };
   sr_status status = SR_OK;
   sr__knn knn = {0};
-  const double *column[MOST_COORDINATES];
   int32_t k = options->k ? options->k : 8, dimension = table->coordinate_count;
   SR_TRY(sr__knn_check_k(ctx, &k, table->rows));
   SR_TRY(check_coordinates(ctx, table));
   if (dimension > MOST_COORDINATES)
     SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "a row has %d coordinates; the space graph takes up to %d",
                     dimension, MOST_COORDINATES));
-  for (int32_t j = 0; j < dimension; j++) column[j] = table->coordinates + j * table->rows;
-  SR_TRY(sr__knn_tree(ctx, column, table->rows, dimension, k, &knn));
+  sr__points points = {.rows = table->rows, .dimension = dimension, .column = table->coordinates};
+  SR_TRY(sr__knn_tree(ctx, &points, k, &knn));
   SR_TRY(sr__graph_from_knn(ctx, &knn, "space", graph));
 cleanup:
   sr__knn_free(ctx, &knn);

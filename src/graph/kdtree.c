@@ -8,7 +8,7 @@
  * as one piece, so that every level works on memory in order. */
 typedef struct growth {
   sr__kdtree *tree;
-  const double *const *column;
+  const sr__points *from;
   double *point;
   int stride;
   int level; /* of the nodes that are split now */
@@ -178,11 +178,14 @@ static void split_subtree(growth *grow, int level, int64_t index) {
 static sr_status gather_chunk(sr_context *worker, void *data, int64_t chunk, int slot) {
   (void)worker, (void)slot;
   growth *grow = data;
-  int dimension = grow->tree->dimension;
+  const sr__points *from = grow->from;
+  int dimension = from->dimension;
   sr__span span = sr__graph_chunk(grow->tree->count, chunk);
   for (int64_t i = span.begin; i < span.end; i++) {
     double *point = grow->point + i * grow->stride;
-    for (int j = 0; j < dimension; j++) point[j] = grow->column[j][i];
+    for (int j = 0; j < dimension; j++)
+      point[j] =
+          from->column ? from->column[j * from->rows + i] : (double)from->x[i * dimension + j];
     point[dimension] = (double)i;
   }
   return SR_OK;
@@ -228,12 +231,13 @@ cleanup:
 }
 
 /* Level by level at the top, where nodes are few, then whole subtrees. */
-sr_status sr__kdtree_build(sr_context *ctx, const double *const *column, int64_t rows,
-                           int32_t dimension, sr__kdtree *tree) {
+sr_status sr__kdtree_build(sr_context *ctx, const sr__points *points, sr__kdtree *tree) {
   enum { SUBTREE_LEVEL = 6 };
   sr_status status = SR_OK;
+  int64_t rows = points->rows;
+  int32_t dimension = points->dimension;
   *tree = (sr__kdtree){.count = rows, .dimension = dimension, .levels = levels_for(rows)};
-  growth grow = {.tree = tree, .column = column, .stride = dimension + 1};
+  growth grow = {.tree = tree, .from = points, .stride = dimension + 1};
   int64_t leaves = INT64_C(1) << tree->levels;
   SR_NEW(ctx, grow.point, rows * grow.stride);
   SR_NEW(ctx, tree->row, rows);

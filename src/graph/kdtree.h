@@ -24,8 +24,8 @@ typedef struct sr__kdtree {
   int64_t first_group[64]; /* of each level that has groups */
 } sr__kdtree;
 
-SR_MUST_CHECK sr_status sr__kdtree_build(sr_context *ctx, const double *const *column, int64_t rows,
-                                         int32_t dimension, sr__kdtree *tree);
+SR_MUST_CHECK sr_status sr__kdtree_build(sr_context *ctx, const sr__points *points,
+                                         sr__kdtree *tree);
 void sr__kdtree_free(sr_context *ctx, sr__kdtree *tree);
 
 static inline bool sr__kdtree_has_groups(const sr__kdtree *tree, int level) {

@@ -28,12 +28,19 @@ static inline bool sr__knn_ties_first(int64_t row, int64_t a, int64_t b) {
   return gap_a < gap_b || (gap_a == gap_b && a < b);
 }
 
-/* Exact. `column[j][i]` is coordinate j of row i, finite; 1 <= dimension <= SR__KDTREE_DIMENSIONS;
- * 0 <= k < rows or k = 0. O(n log n) time where the dimension is small, 8 (dimension + 2) bytes a
- * row. */
+/* Finite coordinates, in columns of doubles or row after row of floats. */
+typedef struct sr__points {
+  int64_t rows;
+  int32_t dimension;
+  const double *column; /* column j begins at j * rows; NULL: */
+  const float *x;       /* row i begins at i * dimension */
+} sr__points;
+
+/* Exact; 1 <= dimension <= SR__KDTREE_DIMENSIONS; 0 <= k < rows or k = 0. O(n log n) time where the
+ * dimension is small, 16 (dimension + 1) bytes a row. */
 enum { SR__KDTREE_DIMENSIONS = 8 };
-SR_MUST_CHECK sr_status sr__knn_tree(sr_context *ctx, const double *const *column, int64_t rows,
-                                     int32_t dimension, int32_t k, sr__knn *knn);
+SR_MUST_CHECK sr_status sr__knn_tree(sr_context *ctx, const sr__points *points, int32_t k,
+                                     sr__knn *knn);
 
 /* Exact, n^2 products. `x` is row-major; k < rows or k = 0. */
 SR_MUST_CHECK sr_status sr__knn_all_pairs(sr_context *ctx, const float *x, int64_t rows,

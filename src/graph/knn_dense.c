@@ -240,6 +240,7 @@ sr_status sr__knn_clustered(sr_context *ctx, const float *x, int64_t rows, int32
   SR_TRY(sr__parallel_for(ctx, clusters.count, scan_near_clusters, &work));
   knn->row = clusters.order;
   clusters.order = NULL;
+  sr__point_blocks_free(ctx, &blocks); /* room for the lists of the next step */
   SR_TRY(sr__knn_improve(ctx, x, dimension, work.distance, knn));
   knn->recall = measure_recall(&truth, knn);
   sr__log(ctx, SR_LOG_INFO,

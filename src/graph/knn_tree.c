@@ -233,15 +233,14 @@ static sr_status search_chunk(sr_context *worker, void *data, int64_t chunk, int
   return SR_OK;
 }
 
-sr_status sr__knn_tree(sr_context *ctx, const double *const *column, int64_t rows,
-                       int32_t dimension, int32_t k, sr__knn *knn) {
+sr_status sr__knn_tree(sr_context *ctx, const sr__points *points, int32_t k, sr__knn *knn) {
   sr_status status = SR_OK;
   sr__kdtree tree = {0};
   tree_work work = {.tree = &tree, .knn = knn};
-  *knn = (sr__knn){.count = rows, .k = k, .recall = 1.0};
+  *knn = (sr__knn){.count = points->rows, .k = k, .recall = 1.0};
   if (k == 0) return SR_OK;
-  SR_TRY(sr__kdtree_build(ctx, column, rows, dimension, &tree));
-  SR_NEW(ctx, knn->neighbor, rows * k);
+  SR_TRY(sr__kdtree_build(ctx, points, &tree));
+  SR_NEW(ctx, knn->neighbor, points->rows * k);
   SR_NEW(ctx, work.distance, (int64_t)sr_context_threads(ctx) * k);
   SR_TRY(sr__parallel_for(ctx, sr__chunk_count(INT64_C(1) << tree.levels, LEAF_GRAIN), search_chunk,
                           &work));
