@@ -211,7 +211,7 @@ static void pieces_join_to_the_bag(void **state) {
   fixture *f = *state;
   enum { MOST = 30000 };
   static const int64_t sizes[] = {1, 255, 256, 257, 20000, MOST};
-  static const double shares[] = {1.0, 0.05};
+  static const double shares[] = {1.0, 0.01};
   int32_t *memory = malloc(4 * MOST * sizeof *memory), *rows = memory, *counts = memory + MOST;
   for (int k = 0; k < 12; k++) {
     sr_plan_input input = {.rows = sizes[k / 2]};
@@ -238,7 +238,7 @@ static void pieces_join_to_the_bag(void **state) {
 
 static void few_draws_are_uniform(void **state) {
   fixture *f = *state;
-  enum { BAGS = 4000, DRAWS = 50 };
+  enum { BAGS = 4000, DRAWS = 12 };
   sr_plan_input input = input_of(f);
   sr_plan_options options;
   sr_plan_options_init(&options);

@@ -427,15 +427,15 @@ static void rows_may_be_asked_for_in_any_way(void **state) {
   sr_context_free(&ctx);
 }
 
-/* Votes alone may be found several levels at a time; they are those of the walk node by node, for
+/* Leaves may be found several levels at a time; votes and shares are those of the walk node by node, for
  * every width of a row, with missing values and for groups that are not full. */
 static void votes_do_not_depend_on_the_walk(void **state) {
   (void)state;
   enum { N = 1500 };
   static const int32_t widths[] = {1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65};
   sr_context *ctx = test_context(1);
-  int32_t alone[N], beside[N], by_index[N], index[N];
-  float shares[N * 3];
+  int32_t alone[N], beside[N], by_index[N], by_node[N], index[N];
+  float shares[N * 3], some[N * 3];
   for (int i = 0; i < N; i++) index[i] = (i * 7) % N;
   for (size_t k = 0; k < sizeof widths / sizeof *widths; k++) {
     sr_table *table = random_table(ctx, N, widths[k], 3, k % 3 == 0 ? 0.0 : 0.2, 20 + k);
@@ -446,12 +446,20 @@ static void votes_do_not_depend_on_the_walk(void **state) {
     sr__rows *rows = NULL;
     assert_ok(ctx, fit_table(ctx, table, &options, NULL, 1, &f));
     assert_ok(ctx, f.learner->encode(ctx, f.shared, &(sr__input){.table = other}, 0, N, &rows));
-    assert_ok(ctx, f.learner->predict(ctx, f.shared, f.member, rows, NULL, N, beside, shares));
+    sr__tree_block *block = f.member->block;
+    f.member->block = NULL; /* node by node */
+    assert_ok(ctx, f.learner->predict(ctx, f.shared, f.member, rows, NULL, N, by_node, shares));
+    f.member->block = block;
     assert_ok(ctx, f.learner->predict(ctx, f.shared, f.member, rows, NULL, N, alone, NULL));
+    assert_ok(ctx, f.learner->predict(ctx, f.shared, f.member, rows, NULL, N, beside, some));
+    assert_memory_equal(some, shares, sizeof shares);
     assert_ok(ctx, f.learner->predict(ctx, f.shared, f.member, rows, index, N, by_index, NULL));
+    assert_ok(ctx, f.learner->predict(ctx, f.shared, f.member, rows, index, N, NULL, some));
     for (int i = 0; i < N; i++) {
-      assert_int_equal(alone[i], beside[i]);
-      assert_int_equal(by_index[i], beside[index[i]]);
+      assert_int_equal(alone[i], by_node[i]);
+      assert_int_equal(beside[i], by_node[i]);
+      assert_int_equal(by_index[i], by_node[index[i]]);
+      assert_memory_equal(some + 3 * i, shares + 3 * index[i], 3 * sizeof *shares);
     }
     f.learner->free_rows(rows);
     fitted_free(&f);

@@ -6,6 +6,10 @@
 #include "core/random.h"
 #include "words.h"
 
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
 enum {
   SAMPLE_ROWS = 1 << 18, /* rows that decide the edges of a longer column */
   APPLY_BLOCK = 256,     /* rows that are binned together, so that their bytes stay in the cache */
@@ -225,9 +229,26 @@ typedef struct apply_work {
   const sr__binning *binning;
   uint8_t **bin_of_given; /* a categorical feature: bins of the given table's codes */
   int64_t first, count, chunk;
+  int64_t stride; /* bytes from a row to the next */
   uint8_t *out;
 } apply_work;
 
+#if defined(__AVX512F__)
+/* Number of edges below x: whole blocks of 16 by their last edges, then inside one block. `padded`
+ * holds 256 edges, +inf after the last. */
+static void search_block(const float *padded, const float *x, int64_t count, int32_t *bin) {
+  float last[16];
+  for (int b = 0; b < 16; b++) last[b] = padded[16 * b + 15];
+  __m512 last_edges = _mm512_loadu_ps(last);
+  for (int64_t i = 0; i < count; i++) {
+    __m512 value = _mm512_set1_ps(x[i]);
+    int block = __builtin_popcount(_mm512_cmp_ps_mask(last_edges, value, _CMP_LT_OQ));
+    __m512 edges = _mm512_loadu_ps(padded + 16 * block);
+    int inside = __builtin_popcount(_mm512_cmp_ps_mask(edges, value, _CMP_LT_OQ));
+    bin[i] = isnan(x[i]) ? SR__BIN_MISSING : 16 * block + inside;
+  }
+}
+#else
 /* Number of edges below x, for a block at once: each step halves the range of every value, so that
  * the compiler can keep many in flight. `padded` holds 256 edges, +inf after the last. */
 static void search_block(const float *padded, const float *x, int64_t count, int32_t *bin) {
@@ -238,10 +259,11 @@ static void search_block(const float *padded, const float *x, int64_t count, int
   for (int64_t i = 0; i < count; i++)
     if (isnan(x[i])) bin[i] = SR__BIN_MISSING;
 }
+#endif
 
 static void apply_numeric(const sr__bin_feature *feature, const float *x, int64_t count,
                           int64_t stride, uint8_t *out) {
-  float padded[256];
+  _Alignas(64) float padded[256];
   int32_t bin[APPLY_BLOCK];
   int32_t edges = feature->bins > 0 ? feature->bins - 1 : 0;
   if (edges > 0) memcpy(padded, feature->edge, (size_t)edges * sizeof *padded);
@@ -268,12 +290,12 @@ static sr_status apply_chunk(sr_context *ctx, void *data, int64_t chunk, int slo
     int64_t count = end - begin < APPLY_BLOCK ? end - begin : APPLY_BLOCK;
     for (int64_t j = 0; j < binning->features; j++) {
       const float *x = work->view->x + j * work->view->rows + work->first + begin;
-      uint8_t *out = work->out + begin * binning->features + j;
+      uint8_t *out = work->out + begin * work->stride + j;
       if (sr__binning_is_categorical(binning, j))
         apply_categorical(work->bin_of_given[j], work->view->categories[j].count, x, count,
-                          binning->features, out);
+                          work->stride, out);
       else
-        apply_numeric(&binning->feature[j], x, count, binning->features, out);
+        apply_numeric(&binning->feature[j], x, count, work->stride, out);
     }
   }
   return SR_OK;
@@ -297,10 +319,10 @@ static sr_dictionary known_names(const void *binning, int64_t feature) {
 }
 
 sr_status sr__binning_apply(sr_context *ctx, const sr__binning *binning, const sr_table *table,
-                            int64_t first, int64_t count, uint8_t *out) {
+                            int64_t first, int64_t count, int64_t stride, uint8_t *out) {
   sr_status status = SR_OK;
   const sr_table_view *view = sr_table_get(table);
-  apply_work work = {.view = view, .binning = binning, .first = first, .count = count, .out = out};
+  apply_work work = {.view = view, .binning = binning, .first = first, .count = count, .stride = stride, .out = out};
   SR_TRY(sr__words_check_features(ctx, view, binning->features, known_names, binning));
   SR_NEW_ZERO(ctx, work.bin_of_given, binning->features);
   for (int64_t j = 0; j < binning->features; j++)

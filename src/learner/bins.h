@@ -33,11 +33,11 @@ typedef struct sr__binning {
 SR_MUST_CHECK sr_status sr__binning_new(sr_context *ctx, const sr_table *table, int32_t max_bins,
                                         sr__binning **binning);
 void sr__binning_free(sr__binning **binning);
-/* Bins of rows [first, first + count), row-major: out[(i - first) * features + j]. Categories are
+/* Bins of rows [first, first + count), row-major: out[(i - first) * stride + j]. Categories are
  * matched by name. SR_ERROR_DATA where the table's features are not those of the binning. */
 SR_MUST_CHECK sr_status sr__binning_apply(sr_context *ctx, const sr__binning *binning,
                                           const sr_table *table, int64_t first, int64_t count,
-                                          uint8_t *out);
+                                          int64_t stride, uint8_t *out);
 bool sr__binning_is_categorical(const sr__binning *binning, int64_t feature);
 void sr__binning_save(const sr__binning *binning, sr__bytes *bytes);
 SR_MUST_CHECK sr_status sr__binning_load(sr__byte_reader *reader, sr__binning **binning);

@@ -19,7 +19,9 @@ struct sr__rows {
   sr_allocator allocator;
   int64_t count;
   int64_t features;
+  int64_t stride; /* bytes from a row to the next; more than `features` where rows are to be predicted */
   uint8_t *bins;
+  uint8_t *memory; /* owns `bins` */
 };
 
 struct sr__training {
@@ -63,6 +65,7 @@ struct sr__member {
   int32_t *mixed;       /* leaf: index of its class shares, -1 where pure; NULL: all are pure */
   int64_t mixtures;
   float *share;         /* mixtures x classes */
+  uint16_t *mixture_vote;       /* with blocks: a vote a mixture */
   sr__tree_block *block_memory; /* owns `block` */
   sr__tree_block *block;        /* NULL: there are none, the tree is walked by its nodes */
 };
@@ -250,9 +253,9 @@ SR_MUST_CHECK sr_status sr__tree_predict(sr_context *ctx, const sr__shared *shar
 /* Blocks for a finished tree, where the processor and the tree allow them. */
 SR_MUST_CHECK sr_status sr__tree_make_blocks(sr_context *ctx, const sr__shared *shared,
                                              sr__member *tree);
-/* Of a tree with blocks. */
-void sr__tree_vote_by_blocks(const sr__member *tree, const sr__rows *rows, const int32_t *index,
-                             int64_t count, int32_t *vote);
+/* Of a tree with blocks: the class of a pure leaf, or classes + mixture. */
+void sr__tree_leaves_by_blocks(const sr__member *tree, const sr__rows *rows, const int32_t *index,
+                               int64_t count, int32_t *leaf);
 void sr__tree_save(const sr__shared *shared, const sr__member *member, sr__bytes *bytes);
 SR_MUST_CHECK sr_status sr__tree_load(sr__byte_reader *reader, const sr__shared *shared,
                                       sr__member **member);

@@ -1,24 +1,18 @@
 /* Trees cut into blocks of five levels, for processors that look up and compare bytes side by side:
- * one instruction fetches the bins that all 31 nodes of a block ask for, one compares them, and the
+ * a few instructions fetch the bins that all 31 nodes of a block ask for, one compares them, and the
  * path is then read off the answers without touching memory. Gives the leaves that node by node
  * walking gives; without such a processor nothing here is made or used. */
+#include "block_lanes.h"
 #include "tree.h"
 
-#if defined(__AVX512VBMI__) && defined(__AVX512BW__) && defined(__AVX512VL__)
-#define HAVE_BLOCKS 1
-#include <immintrin.h>
-#else
-#define HAVE_BLOCKS 0
-#endif
-
 enum {
-  LEVELS = 5,
-  EXITS = 1 << LEVELS,
-  MOST_FEATURES = 64, /* of one register */
-  SHIFTED = 1 << 7,   /* in `feature`: the node's SR__NODE_SHIFT */
-  ONWARD = 1 << 15,   /* in `exit`: a block follows; without it: the vote of a leaf */
-  GROUP = 1024,       /* rows that walk together */
-  AHEAD = 32          /* rows whose blocks are on their way from memory */
+  EXITS = SR__BLOCK_EXITS,
+  ONWARD = SR__BLOCK_ONWARD,
+  MOST_FEATURES = 64,
+  SHIFTED = 1 << 7, /* in `feature`: the node's SR__NODE_SHIFT */
+  GROUP = 1024,     /* rows that walk together */
+  TILE = 128,       /* rows that pass their blocks together */
+  AHEAD = 64        /* rows whose blocks are on their way from memory */
 };
 
 /* Node i (from 1) of a block has the children 2 i and 2 i + 1; exit e is child EXITS + e. A leaf
@@ -26,7 +20,7 @@ enum {
 struct sr__tree_block {
   uint8_t feature[EXITS];
   uint8_t threshold[EXITS];
-  uint16_t exit[EXITS];
+  uint16_t exit[EXITS]; /* ONWARD | block, or the class of a pure leaf, or classes + mixture */
 };
 
 /* ---- cutting a tree into blocks ------------------------------------------------------------ */
@@ -54,8 +48,15 @@ static int64_t list_roots(const sr__member *tree, uint32_t *root) {
   return count;
 }
 
-static void fill_block(const sr__member *tree, uint32_t root, int64_t *next,
-                       sr__tree_block *block) {
+static uint16_t leaf_code(const sr__shared *shared, const sr__member *tree, uint32_t leaf) {
+  int32_t mixture = tree->mixed ? tree->mixed[leaf] : -1;
+  if (mixture < 0) return (uint16_t)tree->info[leaf];
+  tree->mixture_vote[mixture] = (uint16_t)tree->info[leaf];
+  return (uint16_t)(shared->classes + mixture);
+}
+
+static void fill_block(const sr__shared *shared, const sr__member *tree, uint32_t root,
+                       int64_t *next, sr__tree_block *block) {
   uint32_t place[2 * EXITS];
   lay_out(tree, root, place);
   block->feature[0] = block->threshold[0] = 0; /* there is no node 0 */
@@ -67,7 +68,7 @@ static void fill_block(const sr__member *tree, uint32_t root, int64_t *next,
   for (int e = 0; e < EXITS; e++) {
     uint32_t at = place[EXITS + e];
     bool leaf = tree->node[at].left == at;
-    block->exit[e] = (uint16_t)(leaf ? tree->info[at] : ONWARD | (uint32_t)(*next)++);
+    block->exit[e] = leaf ? leaf_code(shared, tree, at) : (uint16_t)(ONWARD | (uint32_t)(*next)++);
   }
 }
 
@@ -75,14 +76,17 @@ sr_status sr__tree_make_blocks(sr_context *ctx, const sr__shared *shared, sr__me
   sr_status status = SR_OK;
   uint32_t *root = NULL;
   int64_t next = 1;
-  if (!HAVE_BLOCKS || tree->sets > 0 || shared->binning->features > MOST_FEATURES) return SR_OK;
+  if (!SR__HAVE_BLOCKS || tree->sets > 0 || shared->binning->features > MOST_FEATURES ||
+      shared->classes + tree->mixtures > ONWARD)
+    return SR_OK;
   SR_NEW(ctx, root, tree->nodes / 2 + 1);
   int64_t count = list_roots(tree, root);
   if (count > ONWARD) goto cleanup; /* too many to be named in an exit */
+  if (tree->mixtures > 0) SR_NEW(ctx, tree->mixture_vote, tree->mixtures);
   SR_NEW(ctx, tree->block_memory, count + 1);
   size_t beyond = (uintptr_t)tree->block_memory % sizeof(sr__tree_block);
   tree->block = (sr__tree_block *)((char *)tree->block_memory + sizeof(sr__tree_block) - beyond);
-  for (int64_t b = 0; b < count; b++) fill_block(tree, root[b], &next, &tree->block[b]);
+  for (int64_t b = 0; b < count; b++) fill_block(shared, tree, root[b], &next, &tree->block[b]);
 cleanup:
   sr__free(ctx, root);
   return status;
@@ -90,112 +94,107 @@ cleanup:
 
 /* ---- walking ------------------------------------------------------------------------------- */
 
-#if HAVE_BLOCKS
+#if SR__HAVE_BLOCKS
 
 typedef struct walk {
   const sr__tree_block *block;
   const uint8_t *bins;
-  int64_t features;
+  int64_t stride;
   const int32_t *index; /* of the group; NULL: rows in order */
-  __mmask64 present;    /* a bit a feature */
 } walk;
 
-/* A load that crosses cache lines is slow, so that no more is loaded than `width` bytes. */
-static inline __attribute__((always_inline)) __m512i load_row(const walk *w, int64_t i, int width,
-                                                              bool indexed) {
-  const uint8_t *row = w->bins + (indexed ? w->index[i] : i) * w->features;
-  if (width == 16) return _mm512_castsi128_si512(_mm_maskz_loadu_epi8((__mmask16)w->present, row));
-  if (width == 32)
-    return _mm512_castsi256_si512(_mm256_maskz_loadu_epi8((__mmask32)w->present, row));
-  return _mm512_maskz_loadu_epi8(w->present, row);
+/* Rows under way, by number in the group, and the blocks they stand at, with ONWARD. */
+typedef struct travellers {
+  uint16_t row[GROUP + SR__BLOCK_LANES];
+  uint16_t at[GROUP + SR__BLOCK_LANES + AHEAD];
+} travellers;
+
+SR__INLINE const sr__tree_block *block_at(const walk *w, uint16_t at) {
+  return w->block + (at & (ONWARD - 1));
 }
 
-/* 2 at + (bit `at` of right): compilers do not find these two instructions by themselves. */
-static inline uint64_t descend(uint64_t at, uint32_t right) {
-  __asm__("bt %k0, %k1\n\tadc %0, %0" : "+r"(at) : "r"(right) : "cc");
-  return at;
-}
-
-static inline uint32_t leave_block(const sr__tree_block *block, __m512i row) {
-  __m256i feature = _mm256_load_si256((const __m256i *)(const void *)block->feature);
-  __m256i threshold = _mm256_load_si256((const __m256i *)(const void *)block->threshold);
+/* Bit i: node i of the block sends the row right. */
+SR__INLINE uint32_t goes_right(const sr__tree_block *block, sr__row_bytes row, int width) {
+  __m256i feature = _mm256_load_si256((const void *)block->feature);
+  __m256i threshold = _mm256_load_si256((const void *)block->threshold);
   /* The look-up ignores the bit SHIFTED, which is the sign. */
-  __m256i bin =
-      _mm512_castsi512_si256(_mm512_permutexvar_epi8(_mm512_castsi256_si512(feature), row));
+  __m256i bin = sr__look_up(row, feature, width);
   __m256i minus_shift = _mm256_cmpgt_epi8(_mm256_setzero_si256(), feature);
-  uint32_t right = _mm256_cmpgt_epu8_mask(_mm256_sub_epi8(bin, minus_shift), threshold);
-  uint64_t at = 1;
-  for (int level = 0; level < LEVELS; level++) at = descend(at, right);
-  return block->exit[at - EXITS];
+  return sr__bytes_above(_mm256_sub_epi8(bin, minus_shift), threshold);
 }
 
 /* Past the last row something else stands in `coming`; then the address means nothing, and it is
  * not read. */
-static inline void fetch_block(const walk *w, uint16_t coming) {
+SR__INLINE void fetch_block(const walk *w, uint16_t coming) {
   uintptr_t at = (uintptr_t)w->block + (coming & (ONWARD - 1)) * sizeof *w->block;
   __builtin_prefetch((const void *)at);
   __builtin_prefetch((const void *)(at + sizeof *w->block / 2));
 }
 
+/* Takes travellers [k, k + count) through one block each, in passes that do not wait for each
+ * other's memory. Those that go on stand from `kept` on; gives where they end. */
+SR__INLINE int64_t pass_blocks(const walk *w, travellers *t, int64_t k, int count, int64_t kept,
+                               int32_t *leaf, int width, bool indexed) {
+  uint32_t right[TILE], node[TILE], exit[TILE];
+  for (int j = 0; j < count; j++) {
+    int64_t row = t->row[k + j];
+    fetch_block(w, t->at[k + j + AHEAD]);
+    const uint8_t *bins = w->bins + (indexed ? w->index[row] : row) * w->stride;
+    right[j] = goes_right(block_at(w, t->at[k + j]), sr__load_row(bins, width), width);
+  }
+  for (int j = count; j % SR__BLOCK_LANES; j++) right[j] = exit[j] = 0;
+  for (int j = 0; j < count; j += SR__BLOCK_LANES) sr__find_exits(right + j, node + j);
+  for (int j = 0; j < count; j++) {
+    exit[j] = block_at(w, t->at[k + j])->exit[node[j] - EXITS];
+    leaf[t->row[k + j]] = (int32_t)exit[j];
+  }
+  for (int j = 0; j < count; j += SR__BLOCK_LANES)
+    kept += sr__keep_onward(t->row + k + j, exit + j, t->row + kept, t->at + kept);
+  return kept;
+}
+
 /* All rows take one block, then those that have not arrived the next one: rows do not wait for
  * each other's reads, and short paths not for long ones. */
-static inline __attribute__((always_inline)) void walk_group(const walk *w, int64_t count,
-                                                             int32_t *vote, int width,
-                                                             bool indexed) {
-  uint16_t row[GROUP], at[GROUP + AHEAD]; /* of those under way; `at` with ONWARD */
-  memset(at + GROUP, 0, AHEAD * sizeof *at);
-  int64_t left = 0;
-  for (int64_t i = 0; i < count; i++) {
-    uint32_t exit = leave_block(w->block, load_row(w, i, width, indexed));
-    vote[i] = (int32_t)exit;
-    row[left] = (uint16_t)i;
-    at[left] = (uint16_t)exit;
-    left += exit >> 15;
-  }
-  while (left > 0) {
+SR__INLINE void walk_group(const walk *w, int64_t count, int32_t *leaf, int width, bool indexed) {
+  travellers t = {{0}, {0}};
+  for (int64_t i = 0; i < count; i++) t.row[i] = (uint16_t)i;
+  for (int64_t left = count; left > 0;) {
     int64_t kept = 0;
-    for (int64_t k = 0; k < left; k++) {
-      uint16_t i = row[k];
-      fetch_block(w, at[k + AHEAD]);
-      const sr__tree_block *block = w->block + (at[k] & (ONWARD - 1));
-      uint32_t exit = leave_block(block, load_row(w, i, width, indexed));
-      vote[i] = (int32_t)exit;
-      row[kept] = i;
-      at[kept] = (uint16_t)exit;
-      kept += exit >> 15;
+    for (int64_t k = 0; k < left; k += TILE) {
+      int here = (int)(left - k < TILE ? left - k : TILE);
+      kept = pass_blocks(w, &t, k, here, kept, leaf, width, indexed);
     }
     left = kept;
   }
 }
 
-static void walk_rows(const walk *w, int64_t count, int32_t *vote) {
+static void walk_rows(const walk *w, int64_t features, int64_t count, int32_t *leaf) {
   if (w->index)
-    walk_group(w, count, vote, MOST_FEATURES, true);
-  else if (w->features <= 16)
-    walk_group(w, count, vote, 16, false);
-  else if (w->features <= 32)
-    walk_group(w, count, vote, 32, false);
+    walk_group(w, count, leaf, MOST_FEATURES, true);
+  else if (features <= 16)
+    walk_group(w, count, leaf, 16, false);
+  else if (features <= 32)
+    walk_group(w, count, leaf, 32, false);
   else
-    walk_group(w, count, vote, MOST_FEATURES, false);
+    walk_group(w, count, leaf, MOST_FEATURES, false);
 }
 
-void sr__tree_vote_by_blocks(const sr__member *tree, const sr__rows *rows, const int32_t *index,
-                             int64_t count, int32_t *vote) {
-  walk w = {.block = tree->block, .features = rows->features};
-  w.present = ~(uint64_t)0 >> (MOST_FEATURES - rows->features);
+void sr__tree_leaves_by_blocks(const sr__member *tree, const sr__rows *rows, const int32_t *index,
+                               int64_t count, int32_t *leaf) {
+  walk w = {.block = tree->block, .stride = rows->stride};
   for (int64_t first = 0; first < count; first += GROUP) {
     int64_t here = count - first < GROUP ? count - first : GROUP;
     w.index = index ? index + first : NULL;
-    w.bins = rows->bins + (index ? 0 : first * rows->features);
-    walk_rows(&w, here, vote + first);
+    w.bins = rows->bins + (index ? 0 : first * rows->stride);
+    walk_rows(&w, rows->features, here, leaf + first);
   }
 }
 
 #else
 
-void sr__tree_vote_by_blocks(const sr__member *tree, const sr__rows *rows, const int32_t *index,
-                             int64_t count, int32_t *vote) {
-  (void)tree, (void)rows, (void)index, (void)count, (void)vote;
+void sr__tree_leaves_by_blocks(const sr__member *tree, const sr__rows *rows, const int32_t *index,
+                               int64_t count, int32_t *leaf) {
+  (void)tree, (void)rows, (void)index, (void)count, (void)leaf;
 }
 
 #endif

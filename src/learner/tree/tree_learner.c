@@ -28,19 +28,48 @@ static sr_status check(sr_context *ctx, const sr_learner_options *options) {
 static void free_rows(sr__rows *rows) {
   if (!rows) return;
   sr_allocator allocator = rows->allocator;
-  sr__release(&allocator, rows->bins);
+  sr__release(&allocator, rows->memory);
   sr__release(&allocator, rows);
 }
 
-static sr_status new_rows(sr_context *ctx, int64_t count, int64_t features, sr__rows **rows) {
+enum { LINE = 64 /* bytes of the cache that come together */ };
+
+/* A stride at which no short row lies on two lines. */
+static int64_t stride_for(int64_t features) {
+  int64_t stride = 16;
+  if (features > LINE) return features;
+  while (stride < features) stride *= 2;
+  return stride;
+}
+
+static sr_status new_rows(sr_context *ctx, int64_t count, int64_t features, int64_t stride,
+                          sr__rows **rows) {
   sr_status status = SR_OK;
   sr__rows *made = NULL;
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
   made->count = count;
   made->features = features;
-  made->bins = sr__alloc(ctx, count, (size_t)features);
-  if (!made->bins) SR_TRY(sr_context_error(ctx).status);
+  made->stride = stride;
+  if (count > (INT64_MAX - 2 * LINE) / stride)
+    SR_TRY(sr__fail(ctx, SR_ERROR_OVERFLOW, "cannot hold %lld rows of %lld bytes", (long long)count,
+                    (long long)stride));
+  SR_NEW(ctx, made->memory, count * stride + 2 * LINE); /* a row may be read as a whole line */
+  made->bins = made->memory + (LINE - (uintptr_t)made->memory % LINE);
+  *rows = made;
+  made = NULL;
+cleanup:
+  free_rows(made);
+  return status;
+}
+
+static sr_status encode_rows(sr_context *ctx, const sr__shared *shared, const sr_table *table,
+                             int64_t first, int64_t count, int64_t stride, sr__rows **rows) {
+  sr_status status = SR_OK;
+  sr__rows *made = NULL;
+  *rows = NULL;
+  SR_TRY(new_rows(ctx, count, shared->binning->features, stride, &made));
+  SR_TRY(sr__binning_apply(ctx, shared->binning, table, first, count, stride, made->bins));
   *rows = made;
   made = NULL;
 cleanup:
@@ -50,25 +79,17 @@ cleanup:
 
 static sr_status encode(sr_context *ctx, const sr__shared *shared, const sr__input *input,
                         int64_t first, int64_t count, sr__rows **rows) {
-  sr_status status = SR_OK;
-  sr__rows *made = NULL;
-  *rows = NULL;
-  SR_TRY(new_rows(ctx, count, shared->binning->features, &made));
-  SR_TRY(sr__binning_apply(ctx, shared->binning, input->table, first, count, made->bins));
-  *rows = made;
-  made = NULL;
-cleanup:
-  free_rows(made);
-  return status;
+  return encode_rows(ctx, shared, input->table, first, count,
+                     stride_for(shared->binning->features), rows);
 }
 
 static sr_status copy_rows(sr_context *ctx, const sr__shared *shared, const sr__rows *from,
                            sr__rows **copy) {
   (void)shared;
   *copy = NULL;
-  sr_status status = new_rows(ctx, from->count, from->features, copy);
+  sr_status status = new_rows(ctx, from->count, from->features, from->stride, copy);
   if (status == SR_OK)
-    memcpy((*copy)->bins, from->bins, (size_t)(from->count * from->features));
+    memcpy((*copy)->bins, from->bins, (size_t)(from->count * from->stride));
   return status;
 }
 
@@ -76,8 +97,8 @@ static void copy_feature(const sr__shared *shared, const sr__rows *from, int64_t
                          const int32_t *source, sr__rows *to) {
   (void)shared;
   for (int64_t i = 0; i < to->count; i++)
-    to->bins[i * to->features + feature] =
-        from->bins[(source ? source[i] : i) * from->features + feature];
+    to->bins[i * to->stride + feature] =
+        from->bins[(source ? source[i] : i) * from->stride + feature];
 }
 
 /* ---- preparing ---------------------------------------------------------------------------- */
@@ -144,7 +165,7 @@ static sr_status fill_training(sr_context *ctx, const sr__shared *shared, const 
   for (int64_t i = 0; i < view->rows; i++)
     training->label[i] = view->label[i] < 0 ? (uint16_t)SR__NO_LABEL : (uint16_t)view->label[i];
   if (view->weight) SR_TRY(fill_weights(ctx, view, training));
-  SR_TRY(encode(ctx, shared, input, 0, view->rows, &training->rows));
+  SR_TRY(encode_rows(ctx, shared, input->table, 0, view->rows, view->features, &training->rows));
 cleanup:
   return status;
 }

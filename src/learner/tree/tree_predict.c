@@ -2,7 +2,7 @@
  * itself, so that the step has no branch. */
 #include "tree.h"
 
-enum { WALKERS = 16 };
+enum { WALKERS = 16, CHUNK = 1024 };
 
 static inline uint32_t step(const sr__node *node, uint32_t at, const uint8_t *row) {
   sr__node here = node[at];
@@ -58,25 +58,63 @@ static void give(const sr__shared *shared, const sr__member *tree, uint32_t leaf
   }
 }
 
+static void give_shares(const sr__shared *shared, const sr__member *tree, const int32_t *leaf,
+                        int64_t count, float *proba) {
+  int32_t classes = shared->classes;
+  for (int64_t i = 0; i < count; i++) {
+    float *out = proba + i * classes;
+    if (leaf[i] < classes)
+      for (int32_t c = 0; c < classes; c++) out[c] = (float)(c == leaf[i]);
+    else
+      memcpy(out, tree->share + (int64_t)(leaf[i] - classes) * classes,
+             (size_t)classes * sizeof *out);
+  }
+}
+
+static void predict_by_blocks(const sr__shared *shared, const sr__member *tree,
+                              const sr__rows *rows, const int32_t *index, int64_t count,
+                              int32_t *vote, float *proba) {
+  sr__tree_leaves_by_blocks(tree, rows, index, count, vote);
+  if (proba) give_shares(shared, tree, vote, count, proba);
+  for (int64_t i = 0; tree->mixtures > 0 && i < count; i++)
+    if (vote[i] >= shared->classes) vote[i] = tree->mixture_vote[vote[i] - shared->classes];
+}
+
+/* Where only shares are asked for, votes stand in a chunk of their own. */
+static void shares_by_blocks(const sr__shared *shared, const sr__member *tree, sr__rows rows,
+                             const int32_t *index, int64_t count, float *proba) {
+  int32_t vote[CHUNK];
+  for (int64_t first = 0; first < count; first += CHUNK) {
+    int64_t here = count - first < CHUNK ? count - first : CHUNK;
+    predict_by_blocks(shared, tree, &rows, index ? index + first : NULL, here, vote,
+                      proba + first * shared->classes);
+    if (!index) rows.bins += here * rows.stride;
+  }
+}
+
 sr_status sr__tree_predict(sr_context *ctx, const sr__shared *shared, const sr__member *tree,
                            const sr__rows *rows, const int32_t *index, int64_t count,
                            int32_t *vote, float *proba) {
   (void)ctx;
   int64_t i = 0;
-  if (tree->block && vote && !proba) {
-    sr__tree_vote_by_blocks(tree, rows, index, count, vote);
+  if (tree->block && vote) {
+    predict_by_blocks(shared, tree, rows, index, count, vote, proba);
+    return SR_OK;
+  }
+  if (tree->block && proba) {
+    shares_by_blocks(shared, tree, *rows, index, count, proba);
     return SR_OK;
   }
   for (; tree->sets == 0 && i + WALKERS <= count; i += WALKERS) {
     const uint8_t *row[WALKERS];
     uint32_t leaf[WALKERS];
     for (int k = 0; k < WALKERS; k++)
-      row[k] = rows->bins + (index ? index[i + k] : i + k) * rows->features;
+      row[k] = rows->bins + (index ? index[i + k] : i + k) * rows->stride;
     walk_group(tree, row, leaf);
     for (int k = 0; k < WALKERS; k++) give(shared, tree, leaf[k], i + k, vote, proba);
   }
   for (; i < count; i++)
-    give(shared, tree, walk_with_sets(tree, rows->bins + (index ? index[i] : i) * rows->features),
+    give(shared, tree, walk_with_sets(tree, rows->bins + (index ? index[i] : i) * rows->stride),
          i, vote, proba);
   return SR_OK;
 }
