@@ -1,5 +1,5 @@
 /* Training and prediction of a forest of full bootstrap bags: time, accuracy and memory.
- *   bench_forest TRAIN TEST TREES THREADS [SEED [CASE]]   one line of JSON
+ *   bench_forest TRAIN TEST TREES THREADS [SEED [CASE [soft]]]   one line of JSON
  *   bench_forest export TABLE FILE.bin                    writes a table for the peers
  * A table is ar1:ROWS:FEATURES:REPLICATE (the simulated witness) or a file: int64 rows, features,
  * classes; float32 columns; int32 labels. */
@@ -9,19 +9,14 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "learner/learner.h"
-#include "plan/plan.h"
-
-enum { PREDICT_BLOCK = 8192 /* as sr_ensemble_predict */ };
+#include "ensemble/ensemble.h"
 
 typedef struct forest {
-  const sr__learner *learner;
-  sr_learner_options options;
-  sr__shared *shared;
-  sr__training *training;
   sr_plan *plan; /* full bootstrap */
-  sr__member **member;
-  int64_t rows, trees;
+  sr_ensemble *ensemble;
+  sr_vote vote;
+  int64_t rows;
+  int32_t trees;
   uint64_t seed;
 } forest;
 
@@ -119,72 +114,13 @@ static void write_table(const sr_table *table, const char *path) {
 
 /* ---- the forest --------------------------------------------------------------------------- */
 
-typedef struct bag_maker {
-  const sr_plan *plan;
-  int32_t member;
-} bag_maker;
-
-static sr_status read_bag(sr_context *ctx, const void *data, sr__bag_taker take, void *taker) {
-  const bag_maker *maker = data;
-  return sr__plan_read_bag(ctx, maker->plan, maker->member, take, taker);
-}
-
-static sr_status fit_member(sr_context *ctx, void *data, int64_t item, int slot) {
-  (void)slot;
-  forest *f = data;
-  bag_maker maker = {f->plan, (int32_t)item};
-  sr__bag bag = {.read = read_bag, .maker = &maker};
-  sr__random random;
-  sr__random_init(&random, f->seed, SR_PURPOSE_LEARNER, 0, (uint64_t)item);
-  return f->learner->fit(ctx, f->shared, f->training, &f->options, &bag, &random,
-                         &f->member[item]);
-}
-
 static void plan_bags(sr_context *ctx, forest *f) {
   sr_plan_input input = {.rows = f->rows};
   sr_plan_options options;
   sr_plan_options_init(&options);
-  options.members = (int32_t)f->trees;
+  options.members = f->trees;
   options.seed = f->seed;
   must(ctx, sr_plan_new(ctx, &input, &options, &f->plan));
-}
-
-typedef struct prediction {
-  const forest *forest;
-  const sr_table *table;
-  int64_t count;
-  int32_t classes;
-  int32_t *label;
-} prediction;
-
-static sr_status predict_block(sr_context *ctx, void *data, int64_t block, int slot) {
-  (void)slot;
-  sr_status status = SR_OK;
-  prediction *p = data;
-  int64_t begin = block * PREDICT_BLOCK;
-  int64_t count = p->count - begin < PREDICT_BLOCK ? p->count - begin : PREDICT_BLOCK;
-  int32_t *vote = NULL, *tally = NULL;
-  sr__rows *rows = NULL;
-  SR_NEW(ctx, vote, count);
-  SR_NEW_ZERO(ctx, tally, count * p->classes);
-  SR_TRY(p->forest->learner->encode(ctx, p->forest->shared, &(sr__input){.table = p->table}, begin,
-                                    count, &rows));
-  for (int64_t t = 0; t < p->forest->trees; t++) {
-    SR_TRY(p->forest->learner->predict(ctx, p->forest->shared, p->forest->member[t], rows, NULL,
-                                       count, vote, NULL));
-    for (int64_t i = 0; i < count; i++) tally[i * p->classes + vote[i]]++;
-  }
-  for (int64_t i = 0; i < count; i++) {
-    int32_t best = 0;
-    for (int32_t c = 1; c < p->classes; c++)
-      if (tally[i * p->classes + c] > tally[i * p->classes + best]) best = c;
-    p->label[begin + i] = best;
-  }
-cleanup:
-  sr__free(ctx, vote);
-  sr__free(ctx, tally);
-  p->forest->learner->free_rows(rows);
-  return status;
 }
 
 static double accuracy(const sr_table_view *view, const int32_t *label) {
@@ -203,35 +139,43 @@ static double cpu_seconds(void) {
 static double megabytes(long long bytes) { return (double)bytes / 1048576.0; }
 
 static void train(sr_context *ctx, const sr_table *table, forest *f) {
-  f->member = calloc((size_t)f->trees, sizeof *f->member);
+  sr_learner_options options;
+  sr__engine engine = {0};
+  sr__crew crew = {0};
+  sr__fit fit = {.plan = f->plan, .count = f->trees, .seed = f->seed};
+  sr_learner_options_init(&options);
+  options.name = "tree";
   long long held = atomic_load(&live_bytes);
   atomic_store(&peak_bytes, held);
   double started = sr__seconds(), cpu = cpu_seconds();
-  must(ctx, f->learner->prepare(ctx, &(sr__input){.table = table}, &f->options, &f->shared,
-                                &f->training));
+  must(ctx, sr__engine_open(ctx, table, &options, &engine));
   double prepared = sr__seconds();
   long long before_trees = atomic_load(&live_bytes);
-  must(ctx, sr__parallel_for(ctx, f->trees, fit_member, f));
-  double trained = sr__seconds();
+  must(ctx, sr__crew_fit(ctx, &engine, &fit, &crew));
+  double trained = sr__seconds(), trained_cpu = cpu_seconds();
+  long long peak = atomic_load(&peak_bytes) - held;
+  long long trees = atomic_load(&live_bytes) - before_trees;
   double binned = (double)f->rows * (double)sr_table_get(table)->features;
-  printf("\"prepare_seconds\": %.4f, \"train_seconds\": %.4f, \"train_cpu\": %.4f, \"peak_mb\": %.2f, "
-         "\"trees_mb\": %.2f, \"binned_mb\": %.2f, ",
-         prepared - started, trained - started, cpu_seconds() - cpu, megabytes(atomic_load(&peak_bytes) - held),
-         megabytes(atomic_load(&live_bytes) - before_trees), binned / 1048576.0);
+  printf("\"prepare_seconds\": %.4f, \"train_seconds\": %.4f, \"train_cpu\": %.4f, "
+         "\"peak_mb\": %.2f, \"trees_mb\": %.2f, \"binned_mb\": %.2f, "
+         "\"beside_trees_over_binned\": %.2f, ",
+         prepared - started, trained - started, trained_cpu - cpu, megabytes(peak),
+         megabytes(trees), binned / 1048576.0, (double)(peak - trees) / binned);
+  must(ctx, sr__ensemble_assemble(ctx, &engine, &crew, f->plan, f->vote, f->seed, &f->ensemble));
+  sr__crew_free(ctx, &crew);
+  sr__engine_close(&engine);
 }
 
 static void test(sr_context *ctx, const sr_table *table, const forest *f) {
   const sr_table_view *view = sr_table_get(table);
   int32_t *label = malloc(sizeof *label * (size_t)view->rows);
   double started = sr__seconds(), cpu = cpu_seconds();
-  prediction p = {f, table, view->rows, f->learner->classes(f->shared), label};
-  must(ctx, sr__parallel_for(ctx, (view->rows + PREDICT_BLOCK - 1) / PREDICT_BLOCK, predict_block,
-                             &p));
+  must(ctx, sr_ensemble_predict(ctx, f->ensemble, table, label, NULL));
   double predicted = sr__seconds();
-  printf("\"test_rows\": %lld, \"predict_seconds\": %.4f, "
+  printf("\"vote\": \"%s\", \"test_rows\": %lld, \"predict_seconds\": %.4f, "
          "\"predict_cpu\": %.4f, \"accuracy\": %.5f",
-         (long long)view->rows, predicted - started, cpu_seconds() - cpu,
-         accuracy(view, label));
+         f->vote == SR_VOTE_SOFT ? "soft" : "hard", (long long)view->rows, predicted - started,
+         cpu_seconds() - cpu, accuracy(view, label));
   free(label);
 }
 
@@ -249,24 +193,20 @@ int main(int count, char **arguments) {
     write_table(first, arguments[3]);
   } else {
     second = read_table(ctx, arguments[2]);
-    forest f = {.rows = sr_table_get(first)->rows, .trees = atoll(arguments[3])};
+    forest f = {.rows = sr_table_get(first)->rows, .trees = atoi(arguments[3])};
     f.seed = count > 5 ? strtoull(arguments[5], NULL, 10) : 1;
-    sr_learner_options_init(&f.options);
-    must(ctx, sr__learner_find(ctx, "tree", &f.learner));
+    f.vote = count > 7 && strcmp(arguments[7], "soft") == 0 ? SR_VOTE_SOFT : SR_VOTE_HARD;
     printf("{\"bench\": \"forest\", \"case\": \"%s\", \"n\": %lld, \"d\": %lld, "
-           "\"trees\": %lld, \"threads\": %d, \"seed\": %llu, ",
+           "\"trees\": %d, \"threads\": %d, \"seed\": %llu, ",
            count > 6 ? arguments[6] : "", (long long)f.rows,
-           (long long)sr_table_get(first)->features, (long long)f.trees, sr_context_threads(ctx),
+           (long long)sr_table_get(first)->features, f.trees, sr_context_threads(ctx),
            (unsigned long long)f.seed);
     plan_bags(ctx, &f);
     train(ctx, first, &f);
     test(ctx, second, &f);
     printf("}\n");
-    for (int64_t t = 0; t < f.trees; t++) f.learner->free_member(f.member[t]);
-    free(f.member);
+    sr_ensemble_free(&f.ensemble);
     sr_plan_free(&f.plan);
-    f.learner->free_training(f.training);
-    f.learner->free_shared(f.shared);
   }
   sr_table_free(&first);
   sr_table_free(&second);

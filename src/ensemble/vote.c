@@ -94,6 +94,22 @@ static void write_result(const predict_job *job, const predict_scratch *s, int64
   }
 }
 
+static void add_gated(const sr_ensemble *e, int32_t member, predict_scratch *s, int64_t count) {
+  for (int64_t i = 0; i < count; i++) {
+    float weight = sr__gate_weight(&e->gate, member, s->pull + i * e->gate.parts);
+    sr__ballot_add(&s->ballot, i, weight, s->tally + i * s->ballot.classes);
+  }
+}
+
+/* Every member weighs 1. */
+static void add_plain(predict_scratch *s, int64_t count) {
+  int32_t classes = s->ballot.classes;
+  if (s->ballot.rule == SR_VOTE_SOFT)
+    for (int64_t k = 0; k < count * classes; k++) s->tally[k] += s->ballot.proba[k];
+  else
+    for (int64_t i = 0; i < count; i++) s->tally[i * classes + s->ballot.vote[i]] += 1.0f;
+}
+
 static sr_status predict_chunk(sr_context *ctx, void *data, int64_t item, int slot) {
   (void)slot;
   predict_job *job = data;
@@ -110,10 +126,11 @@ static sr_status predict_chunk(sr_context *ctx, void *data, int64_t item, int sl
   for (int32_t j = 0; j < e->view.members; j++) {
     if (job->votes) s.ballot.vote = job->votes + j * job->view->rows + first;
     SR_TRY(sr__ballot_cast(ctx, &s.ballot, e->member[j], rows, NULL, count));
-    for (int64_t i = 0; i < count && !job->votes; i++) {
-      float weight = s.pull ? sr__gate_weight(&e->gate, j, s.pull + i * e->gate.parts) : 1.0f;
-      sr__ballot_add(&s.ballot, i, weight, s.tally + i * s.ballot.classes);
-    }
+    if (job->votes) continue;
+    if (s.pull)
+      add_gated(e, j, &s, count);
+    else
+      add_plain(&s, count);
   }
   write_result(job, &s, first, count);
   sr__progress(ctx, "predict", (atomic_fetch_add(&job->done, 1) + 1) * job->chunk, job->view->rows);

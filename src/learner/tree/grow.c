@@ -10,7 +10,8 @@ enum {
   CACHED_BYTES = 1 << 20,     /* blocks of bins up to this size are not copied */
   FINAL_BYTES = 1 << 18,      /* the last copy is at most this large */
   MAX_LEVELS = 8,
-  LEAST_OPEN = 4096,          /* rows */
+  OPEN_SHRINK = 8,            /* subtrees of the table's rows over this stand in entries */
+  LEAST_OPEN = 8192,          /* rows */
   CODED = -1,
   PREFETCH_AHEAD = 12
 };
@@ -325,10 +326,10 @@ cleanup:
 }
 
 /* Entries take eight bytes a row and as many for the partition: a large bag is kept in code, and
- * only subtrees of a sixteenth of the table are opened. */
+ * only subtrees of an eighth of the table are opened. */
 static sr_status plan_entries(sr__grower *g, const sr__rows *rows, int64_t count) {
   sr_status status = SR_OK;
-  int64_t open = rows->count / BLOCK_SHRINK > LEAST_OPEN ? rows->count / BLOCK_SHRINK : LEAST_OPEN;
+  int64_t open = rows->count / OPEN_SHRINK > LEAST_OPEN ? rows->count / OPEN_SHRINK : LEAST_OPEN;
   g->open_rows = open < count ? open : count;
   SR_GROW(g->ctx, g->work, g->work_capacity, 2 * g->open_rows * (int64_t)sizeof(sr__entry));
 cleanup:
