@@ -9,14 +9,14 @@
 #include "core/random.h"
 #include "multilevel.h"
 
-enum { STEPS_MAX = 64, STEPS_LEAST = 20, CHECK_EVERY = 4, RESTARTS = 2000 };
+enum { STEPS_MAX = 64, STEPS_LEAST = 18, CHECK_EVERY = 4, RESTARTS = 2000 };
 
 typedef struct lanczos {
   const sr__csr *graph;
   int64_t length; /* nodes, rounded up to whole lanes; the rest is zero */
   int64_t chunks;
-  double *root;   /* D^(-1/2) */
-  double *top;    /* the deflated vector, unit length */
+  double *top;    /* the deflated vector, unit length: D^(1/2) 1 times `unit` */
+  double unit;
   double *scaled; /* D^(-1/2) v of the vector that is multiplied */
   double *basis[STEPS_MAX + 1];
   double *partial; /* sums of each chunk */
@@ -40,13 +40,20 @@ static int64_t pass_end(const lanczos *z, int64_t chunk) {
   return end < z->length ? end : z->length;
 }
 
+/* D^(-1/2) of a node. */
+static inline double root(const lanczos *z, int64_t i) {
+  return z->unit / z->top[i];
+}
+
 /* ---- kernels ------------------------------------------------------------------------------ */
 
 static sr_status scale_chunk(sr_context *worker, void *data, int64_t chunk, int slot_) {
   (void)worker, (void)slot_;
   const lanczos_pass *pass = data;
-  for (int64_t i = chunk * SR__CHUNK; i < pass_end(pass->z, chunk); i++)
-    pass->z->scaled[i] = pass->from[i] * pass->z->root[i];
+  const lanczos *z = pass->z;
+  int64_t end = pass_end(z, chunk);
+  if (end > z->graph->nodes) end = z->graph->nodes;
+  for (int64_t i = chunk * SR__CHUNK; i < end; i++) z->scaled[i] = pass->from[i] * root(z, i);
   return SR_OK;
 }
 
@@ -77,7 +84,7 @@ static sr_status multiply_chunk(sr_context *worker, void *data, int64_t chunk, i
       }
       if (a < last) even += v[g->neighbor[a]];
     }
-    pass->to[i] = (even + odd) * pass->z->root[i];
+    pass->to[i] = (even + odd) * root(pass->z, i);
   }
   return SR_OK;
 }
@@ -174,7 +181,7 @@ static void fill_start(lanczos *z, double *v, const double *start) {
   sr__random random;
   sr__random_init(&random, 0, SR_PURPOSE_SOLVER, 0, 0);
   for (int64_t i = 0; i < z->graph->nodes; i++)
-    v[i] = start ? start[i] / z->root[i] : sr__random_normal(&random);
+    v[i] = start ? start[i] / root(z, i) : sr__random_normal(&random);
 }
 
 static void scale_vector(const lanczos *z, double *v, double factor) {
@@ -259,7 +266,6 @@ cleanup:
 
 static sr_status allocate(sr_context *ctx, lanczos *z) {
   sr_status status = SR_OK;
-  SR_NEW_ZERO(ctx, z->root, z->length);
   SR_NEW_ZERO(ctx, z->top, z->length);
   SR_NEW_ZERO(ctx, z->scaled, z->length);
   SR_NEW_ZERO(ctx, z->partial, z->chunks * (STEPS_MAX + 2));
@@ -267,11 +273,11 @@ static sr_status allocate(sr_context *ctx, lanczos *z) {
   double volume = 0;
   for (int64_t i = 0; i < z->graph->nodes; i++) {
     double mass = z->graph->mass ? z->graph->mass[i] : sr__csr_degree(z->graph, i);
-    z->root[i] = 1 / sqrt(mass);
     z->top[i] = sqrt(mass);
     volume += mass;
   }
-  scale_vector(z, z->top, 1 / sqrt(volume));
+  z->unit = 1 / sqrt(volume);
+  scale_vector(z, z->top, z->unit);
 cleanup:
   return status;
 }
@@ -325,12 +331,11 @@ sr_status sr__lanczos_pairs(sr_context *ctx, const sr__csr *graph,
   for (int p = 0; p < options->pairs; p++) {
     value[p] = p < found ? 1 - z->theta[p] : 0;
     for (int64_t i = 0; i < graph->nodes; i++)
-      x[p][i] = p < found ? z->basis[p][i] * z->root[i] : 0;
+      x[p][i] = p < found ? z->basis[p][i] * root(z, i) : 0;
   }
 cleanup:
   if (z) {
     for (int j = 0; j <= STEPS_MAX; j++) sr__free(ctx, z->basis[j]);
-    sr__free(ctx, z->root);
     sr__free(ctx, z->top);
     sr__free(ctx, z->scaled);
     sr__free(ctx, z->partial);
