@@ -127,11 +127,15 @@ def main():
         one = ours(builder, k, 1, None, rows)
         print(json.dumps(one), flush=True)
         scaling(one, ours(builder, k, 2, None, rows))
-    space(100_000 if QUICK else 1_000_000, 8, True)
-    features(10_000 if QUICK else 100_000, 20, 10, ("hnsw",))
-    features(20_000, 20, 10, ("brute", "faiss"))
-    features(50_000 if QUICK else 200_000, 5, 10, ("tree",))
+    sizes = (10_000, 100_000) if QUICK else (10_000, 100_000, 1_000_000)
+    for rows in sizes:
+        space(rows, 8, True)
+    for rows in sizes:
+        features(rows, 5, 10, ("tree",))
+    for rows in (5_000, 20_000) if QUICK else (5_000, 20_000, 50_000):
+        features(rows, 20, 10, ("brute", "faiss", "hnsw"))
     if not QUICK:
+        features(100_000, 20, 10, ("hnsw",))
         space(10_000_000, 8, False)
 
 

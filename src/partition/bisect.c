@@ -3,8 +3,9 @@
  * the finest one. */
 #include "partition.h"
 
-/* Searches on the levels improve a cut more than an exact eigenvector on a finer level would. */
-enum { COARSEST = 96, PATIENCE = 100, PASSES = 6 };
+/* Few levels: a long border that begins in the wrong place is not moved by searches along it. Small
+ * pieces: searches improve a cut more than the eigenvector of a finer level would. */
+enum { COARSEST = 96, MOST_SHRINKING = 4, PATIENCE = 100, PASSES = 6 };
 
 static sr_status find_border_nodes(sr_context *ctx, const sr__piece *piece, const int32_t *side,
                                    int32_t **border, int64_t *count) {
@@ -101,7 +102,9 @@ sr_status sr__bisect(sr_context *ctx, const sr__piece *piece, int64_t rows,
   if (!bisection->refine) return sr__split_at_median(ctx, piece, rows, bisection, side);
   sr_status status = SR_OK;
   sr__ladder ladder = {.levels = 0};
-  SR_TRY(sr__ladder_build(ctx, piece, COARSEST, &ladder));
+  int64_t shrunk = piece->graph.nodes / MOST_SHRINKING;
+  int64_t coarsest = shrunk > COARSEST ? shrunk : COARSEST;
+  SR_TRY(sr__ladder_build(ctx, piece, coarsest, &ladder));
   SR_TRY(bisect_levels(ctx, &ladder, rows, bisection, side));
 cleanup:
   sr__ladder_free(ctx, &ladder);

@@ -6,6 +6,9 @@
  * factor, since their borders are long. Exact sizes leave the searches between all parts little
  * room, so there the tree is made on a finer graph, where every cut has levels of its own. */
 enum { COARSE_NODES_PER_PART = 40, MOST_SHRINKING = 150, MOST_SHRINKING_EXACT = 12 };
+/* Parts of this many rows have long borders: searches go on for longer, which costs little beside
+ * reading the graph. */
+enum { LARGE_PART = 50000 };
 /* Share of its rows that a part may be off while sizes are not yet exact. */
 static const double EXACT_SLACK = 0.01;
 
@@ -27,6 +30,7 @@ static void hold_band(const sr__piece *piece, int32_t parts, sr__kway_options *o
 static sr_status refine_levels(sr_context *ctx, const sr__ladder *ladder, int32_t parts,
                                int64_t highest, bool exact, int32_t **coarse, int32_t *label) {
   sr_status status = SR_OK;
+  bool large = ladder->piece[0].rows / parts >= LARGE_PART;
   for (int k = ladder->levels - 1; k >= 0; k--) {
     const sr__piece *piece = &ladder->piece[k];
     int32_t *fine = label;
@@ -40,8 +44,10 @@ static sr_status refine_levels(sr_context *ctx, const sr__ladder *ladder, int32_
     } else {
       memcpy(label, *coarse, (size_t)piece->graph.nodes * sizeof *label);
     }
-    sr__kway_options options = {
-        .highest = highest, .patience = 40, .rounds = k > 0 ? 2 : 1, .passes = 2};
+    sr__kway_options options = {.highest = highest, .patience = 40, .rounds = 2, .passes = 2};
+    if (large)
+      options = (sr__kway_options){.highest = highest, .patience = 150, .rounds = 4, .passes = 3};
+    if (k == 0) options.rounds = large ? 2 : 1;
     if (exact) hold_band(piece, parts, &options);
     SR_TRY(sr__refine_kway(ctx, piece, parts, fine, &options));
     sr__progress(ctx, "refinement", ladder->levels - k, ladder->levels);
