@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "ensemble/ensemble.h"
+#include "learner/tree/tree.h"
 
 typedef struct forest {
   sr_plan *plan; /* full bootstrap */
@@ -138,6 +139,26 @@ static double cpu_seconds(void) {
 
 static double megabytes(long long bytes) { return (double)bytes / 1048576.0; }
 
+/* How many splits a training row meets on its way to a leaf, on average; of a table without
+ * categories. */
+static double mean_levels(const sr__engine *engine, const sr__crew *crew) {
+  enum { WALKS = 10000 };
+  const sr__rows *rows = engine->learner->training_rows(engine->training);
+  double levels = 0.0;
+  for (int32_t t = 0; t < crew->members; t++) {
+    const sr__node *node = crew->member[t]->node;
+    for (int64_t k = 0; k < WALKS; k++) {
+      const uint8_t *row = rows->bins + k * rows->count / WALKS * rows->stride;
+      for (uint32_t at = 0; node[at].left != at; levels++) {
+        uint32_t what = node[at].what;
+        uint8_t bin = (uint8_t)(row[what >> SR__NODE_FEATURE] + (what & SR__NODE_SHIFT ? 1 : 0));
+        at = node[at].left + (bin > (uint8_t)what);
+      }
+    }
+  }
+  return levels / ((double)WALKS * crew->members);
+}
+
 static void train(sr_context *ctx, const sr_table *table, forest *f) {
   sr_learner_options options;
   sr__engine engine = {0};
@@ -158,9 +179,10 @@ static void train(sr_context *ctx, const sr_table *table, forest *f) {
   double binned = (double)f->rows * (double)sr_table_get(table)->features;
   printf("\"prepare_seconds\": %.4f, \"train_seconds\": %.4f, \"train_cpu\": %.4f, "
          "\"peak_mb\": %.2f, \"trees_mb\": %.2f, \"binned_mb\": %.2f, "
-         "\"beside_trees_over_binned\": %.2f, ",
+         "\"beside_trees_over_binned\": %.2f, \"levels\": %.2f, ",
          prepared - started, trained - started, trained_cpu - cpu, megabytes(peak),
-         megabytes(trees), binned / 1048576.0, (double)(peak - trees) / binned);
+         megabytes(trees), binned / 1048576.0, (double)(peak - trees) / binned,
+         mean_levels(&engine, &crew));
   must(ctx, sr__ensemble_assemble(ctx, &engine, &crew, f->plan, f->vote, f->seed, &f->ensemble));
   sr__crew_free(ctx, &crew);
   sr__engine_close(&engine);

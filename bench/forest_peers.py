@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Our forest beside scikit-learn, ranger (R) and LightGBM's rf mode, in one run.
 
-Usage: python bench/forest_peers.py BENCH_FOREST [speed] [predict] [accuracy] [scale]
-Prints JSON lines. Timings are wall and processor seconds of the call alone: no reading, no
-conversion; where the machine is busy with other work, compare processor seconds. Full
-bootstrap, leaf 1, sqrt(d) features a node for all; LightGBM grows leaf-wise on 63 % of the rows
-without replacement and is listed for orientation. SR_PEER_TREES=25 lets the peers of `speed` and
-`predict` grow 25 trees instead of 100 and scales their seconds, which are linear in the trees; the
-lines then say "peer_trees": 25. SR_FEATURES=10 leaves out the tables of 50 features,
-SR_PEERS=scikit-learn,ranger the peers that are not named.
+Usage: python bench/forest_peers.py BENCH_FOREST [speed] [accuracy] [scale]
+Prints a JSON line as soon as a measurement is there. Timings are wall and processor seconds of the call
+alone: no reading, no conversion; where the machine is busy with other work, compare processor seconds.
+Full bootstrap, leaf 1, sqrt(d) features a node for all. Each peer runs in a process of its own, is
+stopped after SR_PEER_SECONDS (900; its line then says so) and gives as memory how much its resident
+set grew at most while it trained.
+SR_PEERS=scikit-learn,ranger,LightGBM adds LightGBM's rf mode, which grows leaf-wise on 63 % of the rows
+without replacement and takes several minutes at 50 features. SR_FEATURES=10 leaves out the tables of 50
+features. SR_PEER_TREES=25 lets the peers of `speed` grow 25 trees instead of 100 and scales their
+seconds, which are linear in the trees; the lines then say "peer_trees": 25.
 """
 import gzip
 import json
@@ -19,19 +21,20 @@ import tempfile
 import time
 
 import numpy as np
-from sklearn.datasets import make_classification
-from sklearn.ensemble import RandomForestClassifier
 
 BENCH = sys.argv[1]
-PARTS = sys.argv[2:] or ["speed", "predict", "accuracy", "scale"]
+PARTS = sys.argv[2:] or ["speed", "accuracy", "scale"]
 TREES = 100
+TEST_ROWS = 10 ** 6
 PEER_TREES = int(os.environ.get("SR_PEER_TREES", TREES))
-PEERS = os.environ.get("SR_PEERS", "scikit-learn,ranger,LightGBM rf").split(",")
+PEER_SECONDS = float(os.environ.get("SR_PEER_SECONDS", 900))
+PEERS = os.environ.get("SR_PEERS", "scikit-learn,ranger").split(",")
 FEATURES = [int(d) for d in os.environ.get("SR_FEATURES", "10,50").split(",")]
-FOLDER = tempfile.mkdtemp(prefix="forest-")
 COVERTYPE = os.path.join(os.path.dirname(__file__), "../../shared/data/tabular/covertype_93k.csv.gz")
 COVERTYPE = os.environ.get("SR_COVERTYPE", COVERTYPE)
 
+
+# ---- tables ------------------------------------------------------------------------------------
 
 def path(name):
     return os.path.join(FOLDER, name + ".bin")
@@ -42,11 +45,10 @@ def write(name, x, y):
         np.array([*x.shape, int(y.max()) + 1], np.int64).tofile(file)
         np.ascontiguousarray(x.astype(np.float32).T).tofile(file)
         y.astype(np.int32).tofile(file)
-    return x.astype(np.float32), y
 
 
 def read(name):
-    with open(path(name), "rb") as file:
+    with open(name, "rb") as file:
         rows, features, _ = np.fromfile(file, np.int64, 3)
         x = np.fromfile(file, np.float32, rows * features).reshape(features, rows).T
         return np.ascontiguousarray(x), np.fromfile(file, np.int32, rows)
@@ -54,29 +56,51 @@ def read(name):
 
 def witness(name, rows, d, replicate):
     subprocess.run([BENCH, "export", f"ar1:{rows}:{d}:{replicate}", path(name)], check=True)
-    return read(name)
+    return path(name)
 
 
-def ours(train, test, trees, threads, seed=1, case=""):
-    command = [BENCH, train, test, str(trees), str(threads), str(seed), case]
+# ---- forests -----------------------------------------------------------------------------------
+
+def ours(train, test, trees, threads, seed=1, case="", vote="hard"):
+    command = [BENCH, train, test, str(trees), str(threads), str(seed), case, vote]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
+def memory_mb(key):
+    with open("/proc/self/status", encoding="ascii") as file:
+        return next(int(line.split()[1]) / 1024 for line in file if line.startswith(key + ":"))
+
+
 def timed(model, train, test):
+    """Runs in the peer's own process."""
+    with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
+        file.write("5")  # the peak starts from here
+    before = memory_mb("VmRSS")
     start, cpu = time.perf_counter(), time.process_time()
     model.fit(*train)
     trained, trained_cpu = time.perf_counter(), time.process_time()
+    peak = memory_mb("VmHWM") - before
     label = model.predict(test[0])
     return dict(train=trained - start, train_cpu=trained_cpu - cpu,
                 predict=time.perf_counter() - trained, predict_cpu=time.process_time() - trained_cpu,
-                accuracy=float((label == test[1]).mean()))
+                accuracy=float((label == test[1]).mean()), memory=peak)
 
 
-def sklearn_forest(train, test, trees, threads, seed=1):
-    model = RandomForestClassifier(trees, n_jobs=threads, random_state=seed)
-    return timed(model, train, test)
+def sklearn_model(trees, threads, seed=1, features=0):
+    del features  # sqrt of them is the default
+    from sklearn.ensemble import RandomForestClassifier
+    return RandomForestClassifier(trees, n_jobs=threads, random_state=seed)
 
 
+def lightgbm_model(trees, threads, seed=1, features=1):
+    import lightgbm
+    return lightgbm.LGBMClassifier(
+        boosting_type="rf", n_estimators=trees, num_leaves=1 << 14, min_child_samples=1,
+        min_child_weight=0, subsample=0.632, subsample_freq=1, n_jobs=threads, random_state=seed,
+        verbose=-1, feature_fraction_bynode=max(1, int(features ** 0.5)) / features)
+
+
+MODELS = {"scikit-learn": sklearn_model, "LightGBM": lightgbm_model}
 RANGER = """
 suppressMessages(library(ranger))
 arg <- commandArgs(TRUE)
@@ -89,80 +113,98 @@ read <- function(path) {
   close(file)
   list(x = x, y = y)
 }
+memory <- function(key) {
+  line <- grep(paste0("^", key, ":"), readLines("/proc/self/status"), value = TRUE)
+  as.numeric(gsub("[^0-9]", "", line)) / 1024
+}
 train <- read(arg[1]); test <- read(arg[2])
 threads <- as.integer(arg[4])
+invisible(gc())
+writeLines("5", "/proc/self/clear_refs")
+before <- memory("VmRSS")
 t <- system.time(f <- ranger(x = train$x, y = train$y, num.trees = as.integer(arg[3]),
                              num.threads = threads, min.node.size = 1, oob.error = FALSE, seed = 1))
+peak <- memory("VmHWM") - before
 p <- system.time(g <- predict(f, test$x, num.threads = threads)$predictions)
 cpu <- function(s) s[["user.self"]] + s[["sys.self"]]
-cat(t[["elapsed"]], cpu(t), p[["elapsed"]], cpu(p), mean(as.character(g) == as.character(test$y)), "\\n")
+cat(sprintf('{"train": %f, "train_cpu": %f, "predict": %f, "predict_cpu": %f, "accuracy": %f, "memory": %f}\\n',
+            t[["elapsed"]], cpu(t), p[["elapsed"]], cpu(p),
+            mean(as.character(g) == as.character(test$y)), peak))
 """
 
 
-def ranger_forest(train, test, trees, threads):
+def peer_command(peer, train, test, threads):
+    if peer == "ranger":
+        return ["Rscript", "-e", RANGER, train, test, str(PEER_TREES), str(threads)]
+    return [sys.executable, __file__, BENCH, "peer", peer, train, test, str(PEER_TREES), str(threads)]
+
+
+def run_peer(peer, train, test, threads):
+    """What the peer measured, or None with a word on standard error."""
     try:
-        run = subprocess.run(["Rscript", "-e", RANGER, train, test, str(trees), str(threads)],
-                             capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        print("ranger is not here:", getattr(error, "stderr", error), file=sys.stderr)
+        run = subprocess.run(peer_command(peer, train, test, threads), capture_output=True, text=True,
+                             check=True, timeout=PEER_SECONDS)
+        return json.loads(run.stdout.splitlines()[-1])
+    except subprocess.TimeoutExpired:
+        return dict(stopped=True)
+    except (OSError, subprocess.CalledProcessError, ValueError, IndexError) as error:
+        print(f"{peer} did not run:", getattr(error, "stderr", None) or error, file=sys.stderr)
         return None
-    names = ("train", "train_cpu", "predict", "predict_cpu", "accuracy")
-    return dict(zip(names, map(float, run.stdout.split())))
 
 
-def lightgbm_forest(train, test, trees, threads):
-    import lightgbm
-    d = train[0].shape[1]
-    model = lightgbm.LGBMClassifier(
-        boosting_type="rf", n_estimators=trees, num_leaves=1 << 14, min_child_samples=1,
-        min_child_weight=0, subsample=0.632, subsample_freq=1, n_jobs=threads, verbose=-1,
-        feature_fraction_bynode=max(1, int(d ** 0.5)) / d)
-    return timed(model, train, test)
+def show(**fields):
+    print(json.dumps(fields), flush=True)
 
 
-def line(case, what, us, peer, result, **more):
-    factor = TREES / PEER_TREES
-    result = {key: value * (1 if key == "accuracy" else factor) for key, value in result.items()}
-    if PEER_TREES == TREES:
-        more.update(us_accuracy=us["accuracy"], peer_accuracy=round(result["accuracy"], 5))
-    seconds, cpu = us[what + "_seconds"], us[what + "_cpu"]
-    print(json.dumps(dict(
-        bench="forest", case=case, what=what, n=us["n"], d=us["d"], trees=us["trees"],
-        threads=us["threads"], us_seconds=round(seconds, 4), peer=peer,
-        peer_seconds=round(result[what], 4), ratio=round(result[what] / seconds, 2),
-        us_cpu=round(cpu, 4), peer_cpu=round(result[what + "_cpu"], 4),
-        cpu_ratio=round(result[what + "_cpu"] / cpu, 2),
-        peer_trees=PEER_TREES, **more)), flush=True)
+# ---- parts -------------------------------------------------------------------------------------
+
+def compare(case, what, us, peer, result):
+    seconds, cpu, factor = us[what + "_seconds"], us[what + "_cpu"], TREES / PEER_TREES
+    fields = dict(bench="forest", case=case, what=what, n=us["n"], d=us["d"], trees=us["trees"],
+                  threads=us["threads"], us_seconds=seconds, us_cpu=cpu, peer=peer, peer_trees=PEER_TREES)
+    if what == "train":
+        fields.update({key: us[key] for key in
+                       ("peak_mb", "trees_mb", "binned_mb", "beside_trees_over_binned")})
+    else:
+        fields.update(test_rows=us["test_rows"])
+    if result.get("stopped"):
+        show(**fields, peer_seconds=PEER_SECONDS, ratio=round(PEER_SECONDS / seconds, 2), peer_stopped=True)
+        return
+    peer_seconds, peer_cpu = result[what] * factor, result[what + "_cpu"] * factor
+    if what == "train":
+        fields.update(peer_peak_mb=round(result["memory"], 1))
+    if factor == 1:
+        fields.update(us_accuracy=us["accuracy"], peer_accuracy=round(result["accuracy"], 5))
+    show(**fields, peer_seconds=round(peer_seconds, 4), ratio=round(peer_seconds / seconds, 2),
+         peer_cpu=round(peer_cpu, 4), cpu_ratio=round(peer_cpu / cpu, 2))
+
+
+def best_of(runs):
+    """The least of each time."""
+    best = dict(runs[0])
+    for key in ("train_seconds", "train_cpu", "predict_seconds", "predict_cpu"):
+        best[key] = min(run[key] for run in runs)
+    return best
 
 
 def speed():
-    """100 trees on 50,000 rows, 1 and 2 threads."""
+    """100 trees on 50,000 rows, then 10^6 rows through them, 1 and 2 threads."""
     for d in FEATURES:
-        train, test = witness(f"w{d}", 50000, d, 0), witness(f"w{d}t", 20000, d, 1)
+        train, test = witness(f"w{d}", 50000, d, 0), witness(f"w{d}t", TEST_ROWS, d, 1)
         for threads in (1, 2):
-            case, args = f"witness d={d}", (path(f"w{d}"), path(f"w{d}t"), TREES, threads)
-            runs = [ours(*args)]
-            peers = {"scikit-learn": lambda: sklearn_forest(train, test, PEER_TREES, threads),
-                     "ranger": lambda: ranger_forest(*args[:2], PEER_TREES, threads),
-                     "LightGBM rf": lambda: lightgbm_forest(train, test, PEER_TREES, threads)}
-            results = {peer: peers[peer]() for peer in PEERS}
-            runs.append(ours(*args))
-            us = min(runs, key=lambda run: run["train_seconds"])
-            memory = {key: us[key] for key in ("peak_mb", "trees_mb", "binned_mb")}
-            for peer, result in results.items():
-                if result:
-                    line(case, "train", us, peer, result, **memory)
-
-
-def predict():
-    """10^6 rows through 100 trees."""
-    for d in FEATURES:
-        train, test = witness(f"p{d}", 50000, d, 0), witness(f"p{d}t", 1000000, d, 1)
-        for threads in (1, 2):
-            us = ours(path(f"p{d}"), path(f"p{d}t"), TREES, threads)
-            line(f"witness d={d}", "predict", us, "scikit-learn",
-                 sklearn_forest(train, test, PEER_TREES, threads), test_rows=us["test_rows"])
-        os.remove(path(f"p{d}t"))
+            us = best_of([ours(train, test, TREES, threads) for _ in range(3)])
+            soft = best_of([ours(train, test, TREES, threads, vote="soft") for _ in range(3)])
+            for peer in PEERS:
+                result = run_peer(peer, train, test, threads)
+                if not result:
+                    continue
+                compare(f"witness d={d}", "train", us, peer, result)
+                if result.get("stopped"):
+                    continue
+                compare(f"witness d={d}", "predict", us, peer, result)
+                if peer == "scikit-learn":  # whose votes are soft
+                    compare(f"witness d={d}, soft votes", "predict", soft, peer, result)
+        os.remove(test)
 
 
 def covertype():
@@ -178,7 +220,8 @@ def covertype():
 
 def accuracy():
     """Ten seeds: our mean test accuracy beside scikit-learn's, 100 trees, 10,000 training rows."""
-    sets = {"witness d=10": (witness("a", 10000, 10, 0), witness("at", 20000, 10, 1))}
+    from sklearn.datasets import make_classification
+    sets = {"witness d=10": (read(witness("a", 10000, 10, 0)), read(witness("at", 20000, 10, 1)))}
     x, y = make_classification(30000, 20, n_informative=8, n_redundant=4, n_classes=3, flip_y=0.05,
                                random_state=1)
     sets["make_classification"] = (x[:10000], y[:10000]), (x[10000:], y[10000:])
@@ -187,9 +230,12 @@ def accuracy():
         x, y = forest_cover
         sets["covertype_93k"] = (x[:10000], y[:10000]), (x[10000:40000], y[10000:40000])
     for case, (train, test) in sets.items():
-        train, test = write("a", *train), write("at", *test)
+        write("a", *train)
+        write("at", *test)
         us = [ours(path("a"), path("at"), 100, 1, seed) for seed in range(1, 11)]
-        peer = [sklearn_forest(train, test, 100, 2, seed)["accuracy"] for seed in range(1, 11)]
+        train, test = read(path("a")), read(path("at"))
+        peer = [(sklearn_model(100, 2, seed).fit(*train).predict(test[0]) == test[1]).mean()
+                for seed in range(1, 11)]
         mine = [run["accuracy"] for run in us]
         print(json.dumps(dict(
             bench="forest", case=case, what="accuracy", n=len(train[0]), d=train[0].shape[1],
@@ -199,13 +245,21 @@ def accuracy():
 
 
 def scale():
-    """Time a row and tree as n grows to 10^7; few trees, one thread."""
+    """Time a row and tree, and a row, tree and level, as n grows to 10^7; few trees, one thread."""
     for n in (10 ** 5, 10 ** 6, 10 ** 7):
-        us = ours(f"ar1:{n}:10:0", "ar1:20000:10:1", 4, 1, case="witness d=10")
-        us["what"] = "scale"
-        us["nanoseconds_a_row_and_tree"] = round(1e9 * us["train_seconds"] / (4 * n), 1)
-        print(json.dumps(us), flush=True)
+        us = best_of([ours(f"ar1:{n}:10:0", "ar1:20000:10:1", 4, 1, case="witness d=10")
+                      for _ in range(3 if n < 10 ** 7 else 1)])
+        each = 1e9 * us["train_cpu"] / (4 * n)
+        show(**us, what="scale", nanoseconds_a_row_and_tree=round(each, 1),
+             nanoseconds_a_row_tree_and_level=round(each / us["levels"], 2))
 
 
-for part in PARTS:
-    {"speed": speed, "predict": predict, "accuracy": accuracy, "scale": scale}[part]()
+if PARTS[0] == "peer":
+    name, train_path, test_path, tree_count, thread_count = PARTS[1:]
+    table = read(train_path)
+    peer_model = MODELS[name](int(tree_count), int(thread_count), features=table[0].shape[1])
+    show(**timed(peer_model, table, read(test_path)))
+else:
+    with tempfile.TemporaryDirectory(prefix="forest-") as FOLDER:
+        for part in PARTS:
+            {"speed": speed, "accuracy": accuracy, "scale": scale}[part]()

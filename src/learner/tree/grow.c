@@ -18,17 +18,16 @@ enum {
 
 /* ---- the tree so far ---------------------------------------------------------------------- */
 
+/* A quarter more than asked for: less lies idle than after doubling. */
 static sr_status reserve_nodes(sr__grower *g, int64_t count) {
   sr_status status = SR_OK;
   sr__member *tree = g->tree;
   if (count <= g->node_capacity) return SR_OK;
-  int64_t info_capacity = g->node_capacity;
-  SR_GROW(g->ctx, tree->info, info_capacity, count);
-  if (tree->mixed) {
-    int64_t mixed_capacity = g->node_capacity;
-    SR_GROW(g->ctx, tree->mixed, mixed_capacity, count);
-  }
-  SR_GROW(g->ctx, tree->node, g->node_capacity, count);
+  int64_t capacity = count + count / 4, info = 0, mixed = 0, node = 0;
+  SR_GROW(g->ctx, tree->info, info, capacity);
+  if (tree->mixed) SR_GROW(g->ctx, tree->mixed, mixed, capacity);
+  SR_GROW(g->ctx, tree->node, node, capacity);
+  g->node_capacity = capacity;
 cleanup:
   return status;
 }
@@ -454,11 +453,13 @@ cleanup:
   return status;
 }
 
+/* All but the tree. */
 static void free_grower(sr__grower *g) {
   void *blocks[] = {g->code,       g->work,       g->order,     g->class_count,
                     g->class_slot, g->slot_count, g->left_count, g->histogram,
                     g->packed,     g->column_block, g->column_stamp};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__free(g->ctx, blocks[i]);
+  *g = (sr__grower){.ctx = g->ctx, .tree = g->tree};
 }
 
 /* Gives back what growing by doubling left over. */
@@ -492,6 +493,7 @@ sr_status sr__tree_fit(sr_context *ctx, const sr__shared *shared, const sr__trai
   g.min_weight = options->min_leaf <= 1 || least < 1.0 ? 1 : (int64_t)ceil(least);
   SR_TRY(grow_tree(&g, training->rows, &coded, count));
   trim_tree(&g);
+  free_grower(&g);
   SR_TRY(sr__tree_make_blocks(ctx, shared, g.tree));
   *member = g.tree;
   g.tree = NULL;

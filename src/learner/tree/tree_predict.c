@@ -61,13 +61,15 @@ static void give(const sr__shared *shared, const sr__member *tree, uint32_t leaf
 static void give_shares(const sr__shared *shared, const sr__member *tree, const int32_t *leaf,
                         int64_t count, float *proba) {
   int32_t classes = shared->classes;
-  for (int64_t i = 0; i < count; i++) {
+  size_t bytes = (size_t)classes * sizeof *proba;
+  memset(proba, 0, (size_t)count * bytes);
+  for (int64_t i = 0; tree->mixtures == 0 && i < count; i++) proba[i * classes + leaf[i]] = 1.0f;
+  for (int64_t i = 0; tree->mixtures > 0 && i < count; i++) {
     float *out = proba + i * classes;
     if (leaf[i] < classes)
-      for (int32_t c = 0; c < classes; c++) out[c] = (float)(c == leaf[i]);
+      out[leaf[i]] = 1.0f;
     else
-      memcpy(out, tree->share + (int64_t)(leaf[i] - classes) * classes,
-             (size_t)classes * sizeof *out);
+      memcpy(out, tree->share + (int64_t)(leaf[i] - classes) * classes, bytes);
   }
 }
 
