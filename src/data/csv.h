@@ -82,7 +82,12 @@ int64_t sr__count_lines(const char *text, size_t size);
 SR_MUST_CHECK sr_status sr__csv_detect(sr_context *ctx, char *text, size_t size,
                                        const sr_read_options *options, sr__csv_layout *layout,
                                        size_t *data);
-/* Gives each column its kind in memory, once roles and text columns are known. */
+/* Gives the columns their roles by their names. */
+SR_MUST_CHECK sr_status sr__csv_assign_roles(sr_context *ctx, const sr_read_options *options,
+                                             sr__csv_layout *layout);
+/* What a column of a role is read as: times as dates or numbers, features as text or numbers. */
+void sr__csv_set_kind(sr__csv_column *column, bool iso_time, bool text);
+/* Gives each column its place in memory, once roles and text columns are known. */
 void sr__csv_place_columns(sr__csv_layout *layout);
 void sr__csv_layout_free(sr_context *ctx, sr__csv_layout *layout);
 

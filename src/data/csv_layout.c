@@ -270,38 +270,56 @@ static bool is_decimal_comma(const char *text, size_t length) {
   return commas == 1;
 }
 
-static sr_status decide_kind(sr_context *ctx, const sr__csv_layout *layout, int64_t number,
-                             const sampled *seen, sr__csv_column *column) {
-  switch (column->role.role) {
+void sr__csv_set_kind(sr__csv_column *column, bool iso_time, bool text) {
+  sr__role role = column->role.role;
+  column->required = role == SR_ROLE_GROUP || role == SR_ROLE_TIME || role == SR_ROLE_COORDINATE ||
+                     role == SR_ROLE_WEIGHT;
+  switch (role) {
     case SR_ROLE_DROP:
       column->kind = SR_CELL_SKIP;
-      return SR_OK;
+      break;
     case SR_ROLE_TARGET:
-      column->kind = SR_CELL_CODE;
-      return SR_OK;
     case SR_ROLE_GROUP:
       column->kind = SR_CELL_CODE;
-      column->required = true;
-      return SR_OK;
+      break;
     case SR_ROLE_TIME:
-      column->kind = seen->iso_time ? SR_CELL_ISO_TIME : SR_CELL_DOUBLE;
-      column->required = true;
-      return SR_OK;
+      column->kind = iso_time ? SR_CELL_ISO_TIME : SR_CELL_DOUBLE;
+      break;
     case SR_ROLE_COORDINATE:
       column->kind = SR_CELL_DOUBLE;
-      column->required = true;
-      return SR_OK;
+      break;
     case SR_ROLE_WEIGHT:
       column->kind = SR_CELL_FLOAT;
-      column->required = true;
-      return SR_OK;
+      break;
     case SR_ROLE_FEATURE:
+      column->kind = text ? SR_CELL_CODE : SR_CELL_FLOAT;
       break;
   }
-  column->undecided = !column->role.categorical && seen->numbers + seen->texts == 0;
-  bool text = column->role.categorical || column->undecided || seen->texts >= seen->numbers;
-  column->kind = text ? SR_CELL_CODE : SR_CELL_FLOAT;
-  if (seen->texts && is_decimal_comma(seen->example, seen->example_length))
+}
+
+sr_status sr__csv_assign_roles(sr_context *ctx, const sr_read_options *options,
+                               sr__csv_layout *layout) {
+  sr_status status = SR_OK;
+  const char **names = NULL;
+  sr__column_role *roles = NULL;
+  SR_NEW(ctx, names, layout->count);
+  SR_NEW(ctx, roles, layout->count);
+  for (int64_t j = 0; j < layout->count; j++) names[j] = layout->columns[j].name;
+  SR_TRY(sr__assign_roles(ctx, layout->file, names, layout->count, options, roles));
+  for (int64_t j = 0; j < layout->count; j++) layout->columns[j].role = roles[j];
+cleanup:
+  sr__free(ctx, roles);
+  sr__free(ctx, names);
+  return status;
+}
+
+static sr_status decide_kind(sr_context *ctx, const sr__csv_layout *layout, int64_t number,
+                             const sampled *seen, sr__csv_column *column) {
+  bool feature = column->role.role == SR_ROLE_FEATURE, categorical = column->role.categorical;
+  column->undecided = feature && !categorical && seen->numbers + seen->texts == 0;
+  sr__csv_set_kind(column, seen->iso_time,
+                   categorical || column->undecided || seen->texts >= seen->numbers);
+  if (feature && seen->texts && is_decimal_comma(seen->example, seen->example_length))
     return sr__fail_at(ctx, SR_ERROR_FORMAT, layout->file, seen->example_line, number + 1,
                        "column '%s' holds '%.*s', a number with a decimal comma; expected a "
                        "decimal point: replace the commas, for example with sed 's/,/./g'",
@@ -313,27 +331,18 @@ static sr_status decide_kind(sr_context *ctx, const sr__csv_layout *layout, int6
 static sr_status decide_columns(sr_context *ctx, const sr_read_options *options, const sample *seen,
                                 bool row_names, sr__csv_layout *layout) {
   sr_status status = SR_OK;
-  const char **names = NULL;
-  sr__column_role *roles = NULL;
-  SR_NEW(ctx, names, layout->count);
-  SR_NEW(ctx, roles, layout->count);
-  for (int64_t j = 0; j < layout->count; j++) names[j] = layout->columns[j].name;
-  SR_TRY(sr__assign_roles(ctx, layout->file, names, layout->count, options, roles));
-  if (row_names && roles[0].role == SR_ROLE_FEATURE) {
-    roles[0].role = SR_ROLE_DROP;
+  SR_TRY(sr__csv_assign_roles(ctx, options, layout));
+  if (row_names && layout->columns[0].role.role == SR_ROLE_FEATURE) {
+    layout->columns[0].role.role = SR_ROLE_DROP;
     sr__log(ctx, SR_LOG_INFO,
             "%s: the header names one column less than the lines have, so the first column is "
             "taken for row names and left out",
             layout->file);
   }
-  for (int64_t j = 0; j < layout->count; j++) {
-    layout->columns[j].role = roles[j];
+  for (int64_t j = 0; j < layout->count; j++)
     SR_TRY(decide_kind(ctx, layout, j, &seen->columns[j], &layout->columns[j]));
-  }
   sr__csv_place_columns(layout);
 cleanup:
-  sr__free(ctx, roles);
-  sr__free(ctx, names);
   return status;
 }
 

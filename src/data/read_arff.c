@@ -148,31 +148,9 @@ cleanup:
 static sr_status decide_kind(sr_context *ctx, const arff *file, attribute_kind declared,
                              sr__csv_column *column) {
   bool number = declared == ATTRIBUTE_NUMBER;
-  switch (column->role.role) {
-    case SR_ROLE_DROP:
-      column->kind = SR_CELL_SKIP;
-      return SR_OK;
-    case SR_ROLE_GROUP:
-      column->required = true;
-      column->kind = SR_CELL_CODE;
-      return SR_OK;
-    case SR_ROLE_TARGET:
-      column->kind = SR_CELL_CODE;
-      return SR_OK;
-    case SR_ROLE_TIME:
-      column->required = true;
-      column->kind = number ? SR_CELL_DOUBLE : SR_CELL_ISO_TIME;
-      return SR_OK;
-    case SR_ROLE_FEATURE:
-      column->kind = number && !column->role.categorical ? SR_CELL_FLOAT : SR_CELL_CODE;
-      return SR_OK;
-    case SR_ROLE_COORDINATE:
-    case SR_ROLE_WEIGHT:
-      column->required = true;
-      column->kind = column->role.role == SR_ROLE_WEIGHT ? SR_CELL_FLOAT : SR_CELL_DOUBLE;
-      if (number) return SR_OK;
-      break;
-  }
+  sr__csv_set_kind(column, !number, !number || column->role.categorical);
+  if (number || (column->role.role != SR_ROLE_COORDINATE && column->role.role != SR_ROLE_WEIGHT))
+    return SR_OK;
   return sr__fail_at(ctx, SR_ERROR_DATA, file->layout.file, 0, 0,
                      "attribute '%s' is not numeric, as coordinates and weights must be",
                      column->name);
@@ -181,20 +159,11 @@ static sr_status decide_kind(sr_context *ctx, const arff *file, attribute_kind d
 static sr_status decide_columns(sr_context *ctx, const sr_read_options *options, arff *file) {
   sr_status status = SR_OK;
   sr__csv_layout *layout = &file->layout;
-  const char **names = NULL;
-  sr__column_role *roles = NULL;
-  SR_NEW(ctx, names, layout->count);
-  SR_NEW(ctx, roles, layout->count);
-  for (int64_t j = 0; j < layout->count; j++) names[j] = layout->columns[j].name;
-  SR_TRY(sr__assign_roles(ctx, layout->file, names, layout->count, options, roles));
-  for (int64_t j = 0; j < layout->count; j++) {
-    layout->columns[j].role = roles[j];
+  SR_TRY(sr__csv_assign_roles(ctx, options, layout));
+  for (int64_t j = 0; j < layout->count; j++)
     SR_TRY(decide_kind(ctx, file, file->kinds[j], &layout->columns[j]));
-  }
   sr__csv_place_columns(layout);
 cleanup:
-  sr__free(ctx, roles);
-  sr__free(ctx, names);
   return status;
 }
 
