@@ -97,6 +97,32 @@ static void groups_are_the_parts_where_there_are_any(void **state) {
   sr_table_free(&table);
 }
 
+/* The Fiedler value of a window graph is known: see docs/methods/solver-window.md. It knows nothing
+ * of the data, so that there is always a part for every member. */
+static void the_literal_scale_is_that_of_the_cutting_graph(void **state) {
+  fixture *f = *state;
+  enum { TAU = 3 };
+  sr_structure_options options;
+  sr_structure_options_init(&options);
+  options.graph = "time:3";
+  options.tmix = 5;
+  options.literal_scale = 1;
+  sr_structure *structure = NULL;
+  assert_ok(f->ctx, sr_structure_estimate(f->ctx, f->table, &options, &structure));
+  double lambda = 0, theta = acos(-1.0) / (N - (TAU + 1) / 2.0);
+  for (int k = 1; k <= TAU; k++) lambda += 2 * pow(sin(k * theta / 2), 2) / TAU;
+  assert_close(sr_structure_get(structure)->lambda2, lambda, 1e-5 * lambda);
+  sr_plan_options plan_options;
+  sr_plan_options_init(&plan_options);
+  plan_options.name = "spectral";
+  plan_options.members = MEMBERS;
+  sr_plan *plan = NULL;
+  assert_ok(f->ctx, sr_structure_plan(f->ctx, structure, &plan_options, &plan));
+  assert_close(sr_plan_get(plan).parameters[0].value, MEMBERS, 0);
+  sr_plan_free(&plan);
+  sr_structure_free(&structure);
+}
+
 static void spectral_cuts_as_many_parts_as_algorithm_1_says(void **state) {
   fixture *f = *state;
   sr_plan_options options;
@@ -506,6 +532,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       WITH_FIXTURE(a_series_is_cut_into_ranges_of_four_scales),
       WITH_FIXTURE(groups_are_the_parts_where_there_are_any),
+      WITH_FIXTURE(the_literal_scale_is_that_of_the_cutting_graph),
       WITH_FIXTURE(spectral_cuts_as_many_parts_as_algorithm_1_says),
       WITH_FIXTURE(the_majority_wins),
       WITH_FIXTURE(soft_votes_are_shares),
