@@ -2,98 +2,31 @@
 #include <math.h>
 
 #include "core/random.h"
-#include "harness.h"
+#include "graphs.h"
 #include "spectrum/spectrum.h"
 
 static const double PI = 3.14159265358979323846;
 
 /* ---- graphs ------------------------------------------------------------------------------- */
 
-typedef struct edges {
-  int64_t nodes, count, capacity;
-  int32_t *from, *to;
-  float *weight;
-} edges;
-
-static void add_edge(edges *e, int64_t i, int64_t j, double weight) {
-  if (i == j) return;
-  for (int64_t k = 0; k < e->count && e->nodes < 500; k++) {
-    if ((e->from[k] == i && e->to[k] == j) || (e->from[k] == j && e->to[k] == i)) return;
-  }
-  if (e->count == e->capacity) {
-    e->capacity = 2 * e->capacity + 64;
-    e->from = realloc(e->from, (size_t)e->capacity * sizeof *e->from);
-    e->to = realloc(e->to, (size_t)e->capacity * sizeof *e->to);
-    e->weight = realloc(e->weight, (size_t)e->capacity * sizeof *e->weight);
-  }
-  e->from[e->count] = (int32_t)i;
-  e->to[e->count] = (int32_t)j;
-  e->weight[e->count++] = (float)weight;
-}
-
-static void free_edges(edges *e) {
-  free(e->from);
-  free(e->to);
-  free(e->weight);
-}
-
-typedef struct arc {
-  int32_t from, to;
-  float weight;
-} arc;
-
-static int compare_arcs(const void *a, const void *b) {
-  const arc *x = a, *y = b;
-  return x->from != y->from ? (x->from > y->from) - (x->from < y->from)
-                            : (x->to > y->to) - (x->to < y->to);
-}
-
-static sr_status graph_of(sr_context *ctx, const edges *e, bool weighted, sr_graph **graph) {
-  int64_t arcs = 2 * e->count;
-  arc *list = malloc((size_t)(arcs + 1) * sizeof *list);
-  int64_t *offset = calloc((size_t)e->nodes + 1, sizeof *offset);
-  int32_t *neighbor = malloc((size_t)(arcs + 1) * sizeof *neighbor);
-  float *weight = malloc((size_t)(arcs + 1) * sizeof *weight);
-  for (int64_t k = 0; k < e->count; k++) {
-    list[2 * k] = (arc){e->from[k], e->to[k], e->weight[k]};
-    list[2 * k + 1] = (arc){e->to[k], e->from[k], e->weight[k]};
-  }
-  qsort(list, (size_t)arcs, sizeof *list, compare_arcs);
-  for (int64_t a = 0; a < arcs; a++) {
-    offset[list[a].from + 1]++;
-    neighbor[a] = list[a].to;
-    weight[a] = list[a].weight;
-  }
-  for (int64_t i = 0; i < e->nodes; i++) offset[i + 1] += offset[i];
-  sr_graph_view view = {.nodes = e->nodes,
-                        .arcs = arcs,
-                        .offset = offset,
-                        .neighbor = neighbor,
-                        .weight = weighted ? weight : NULL};
-  sr_status status = sr_graph_new(ctx, &view, graph);
-  free(list);
-  free(offset);
-  free(neighbor);
-  free(weight);
-  return status;
-}
-
-static edges path_edges(int64_t n) {
-  edges e = {.nodes = n};
-  for (int64_t i = 0; i + 1 < n; i++) add_edge(&e, i, i + 1, 1);
+static test_edges path_edges(int64_t n) {
+  test_edges e = {.nodes = n};
+  for (int64_t i = 0; i + 1 < n; i++) test_add_weighted(&e, i, i + 1, 1);
   return e;
 }
 
-static edges grid_edges(int64_t rows, int64_t columns, bool product_weights) {
-  edges e = {.nodes = rows * columns};
+static test_edges grid_edges(int64_t rows, int64_t columns, bool product_weights) {
+  test_edges e = {.nodes = rows * columns};
   for (int64_t r = 0; r < rows; r++) {
     for (int64_t c = 0; c < columns; c++) {
       double row_degree = r == 0 || r == rows - 1 ? 1 : 2;
       double column_degree = c == 0 || c == columns - 1 ? 1 : 2;
       if (c + 1 < columns)
-        add_edge(&e, r * columns + c, r * columns + c + 1, product_weights ? row_degree : 1);
+        test_add_weighted(&e, r * columns + c, r * columns + c + 1,
+                          product_weights ? row_degree : 1);
       if (r + 1 < rows)
-        add_edge(&e, r * columns + c, (r + 1) * columns + c, product_weights ? column_degree : 1);
+        test_add_weighted(&e, r * columns + c, (r + 1) * columns + c,
+                          product_weights ? column_degree : 1);
     }
   }
   return e;
@@ -141,10 +74,10 @@ static void check_pair(const sr_graph *graph, const sr_spectrum_view *s) {
   assert_close(sqrt(squares), s->residual, 1e-9);
 }
 
-static void check_value(edges e, bool weighted, const char *solver, double expected) {
+static void check_value(test_edges e, bool weighted, const char *solver, double expected) {
   sr_context *ctx = test_context(1);
   sr_graph *graph = NULL;
-  assert_ok(ctx, graph_of(ctx, &e, weighted, &graph));
+  assert_ok(ctx, test_try_graph(ctx, &e, weighted, &graph));
   sr_spectrum *spectrum = solve(ctx, graph, solver, 1);
   const sr_spectrum_view *view = sr_spectrum_get(spectrum);
   assert_relative(view->value[0], expected, 1e-6);
@@ -152,7 +85,7 @@ static void check_value(edges e, bool weighted, const char *solver, double expec
   sr_spectrum_free(&spectrum);
   sr_graph_free(&graph);
   sr_context_free(&ctx);
-  free_edges(&e);
+  test_edges_free(&e);
 }
 
 static const char *const SOLVERS[] = {"dense", "lanczos", "multilevel", "auto"};
@@ -172,13 +105,13 @@ static void path_has_its_closed_form(void **state) {
 static void ring_star_and_complete_have_theirs(void **state) {
   (void)state;
   for (int s = 0; s < SOLVER_COUNT; s++) {
-    edges ring = path_edges(120), star = {.nodes = 150}, complete = {.nodes = 40};
-    add_edge(&ring, 0, 119, 1);
+    test_edges ring = path_edges(120), star = {.nodes = 150}, complete = {.nodes = 40};
+    test_add_weighted(&ring, 0, 119, 1);
     check_value(ring, false, SOLVERS[s], 1 - cos(2 * PI / 120));
-    for (int64_t i = 1; i < 150; i++) add_edge(&star, 0, i, 1);
+    for (int64_t i = 1; i < 150; i++) test_add_weighted(&star, 0, i, 1);
     check_value(star, false, SOLVERS[s], 1);
     for (int64_t i = 0; i < 40; i++) {
-      for (int64_t j = 0; j < i; j++) add_edge(&complete, i, j, 1);
+      for (int64_t j = 0; j < i; j++) test_add_weighted(&complete, i, j, 1);
     }
     check_value(complete, false, SOLVERS[s], 40.0 / 39);
   }
@@ -190,18 +123,18 @@ static void products_have_theirs(void **state) {
   for (int s = 0; s < SOLVER_COUNT; s++)
     check_value(grid_edges(17, 12, true), true, SOLVERS[s], 0.5 * (1 - cos(PI / 16)));
   check_value(grid_edges(150, 140, true), true, "auto", 0.5 * (1 - cos(PI / 149)));
-  edges torus = {.nodes = 60 * 50};
+  test_edges torus = {.nodes = 60 * 50};
   for (int64_t r = 0; r < 60; r++) {
     for (int64_t c = 0; c < 50; c++) {
-      add_edge(&torus, r * 50 + c, r * 50 + (c + 1) % 50, 1);
-      add_edge(&torus, r * 50 + c, (r + 1) % 60 * 50 + c, 1);
+      test_add_weighted(&torus, r * 50 + c, r * 50 + (c + 1) % 50, 1);
+      test_add_weighted(&torus, r * 50 + c, (r + 1) % 60 * 50 + c, 1);
     }
   }
   check_value(torus, false, "multilevel", 0.5 * (1 - cos(2 * PI / 60)));
-  edges cube = {.nodes = 256};
+  test_edges cube = {.nodes = 256};
   for (int64_t i = 0; i < 256; i++) {
     for (int64_t bit = 1; bit < 256; bit *= 2) {
-      if (i < (i ^ bit)) add_edge(&cube, i, i ^ bit, 1);
+      if (i < (i ^ bit)) test_add_weighted(&cube, i, i ^ bit, 1);
     }
   }
   check_value(cube, false, "lanczos", 2.0 / 8);
@@ -290,23 +223,25 @@ static int64_t below(sr__random *random, int64_t bound) {
   return (int64_t)sr__random_below(random, (uint64_t)bound);
 }
 
-static void add_clique(edges *e, int64_t first, int64_t count) {
+static void add_clique(test_edges *e, int64_t first, int64_t count) {
   for (int64_t i = 0; i < count; i++) {
-    for (int64_t j = 0; j < i; j++) add_edge(e, first + i, first + j, 1);
+    for (int64_t j = 0; j < i; j++) test_add_weighted(e, first + i, first + j, 1);
   }
 }
 
-static void add_tree(edges *e, sr__random *random, int64_t first, int64_t count, int64_t reach) {
+static void add_tree(test_edges *e, sr__random *random, int64_t first, int64_t count,
+                     int64_t reach) {
   for (int64_t i = 1; i < count; i++) {
     int64_t back = i < reach ? i : reach;
-    add_edge(e, first + i, first + i - 1 - below(random, back), 0.1 + sr__random_uniform(random));
+    test_add_weighted(e, first + i, first + i - 1 - below(random, back),
+                      0.1 + sr__random_uniform(random));
   }
 }
 
 /* Six kinds: trees, trees with chords, two pieces, cliques on a bridge, a star on a clique, grids
  * with chords. */
-static edges random_edges(sr__random *random, int kind, int64_t most) {
-  edges e = {.nodes = 3 + below(random, most)};
+static test_edges random_edges(sr__random *random, int kind, int64_t most) {
+  test_edges e = {.nodes = 3 + below(random, most)};
   int64_t n = e.nodes, half = n / 2 + 1;
   if (kind == 0) add_tree(&e, random, 0, n, n);
   if (kind == 1 || kind == 5) add_tree(&e, random, 0, n, kind == 1 ? 3 : n);
@@ -319,16 +254,16 @@ static edges random_edges(sr__random *random, int kind, int64_t most) {
     e.nodes = 2 * side;
     add_clique(&e, 0, side);
     add_clique(&e, side, side);
-    add_edge(&e, 0, side, 0.3);
+    test_add_weighted(&e, 0, side, 0.3);
   }
   if (kind == 4) {
     int64_t side = n > 20 ? 10 : n / 2;
     add_clique(&e, 0, side);
-    for (int64_t i = side; i < n; i++) add_edge(&e, below(random, 2) ? 0 : i - 1, i, 2);
+    for (int64_t i = side; i < n; i++) test_add_weighted(&e, below(random, 2) ? 0 : i - 1, i, 2);
   }
   int64_t chords = kind == 1 ? n / 4 : kind == 5 ? 3 * n : 0;
   for (int64_t c = 0; c < chords; c++)
-    add_edge(&e, below(random, n), below(random, n), 0.1 + sr__random_uniform(random));
+    test_add_weighted(&e, below(random, n), below(random, n), 0.1 + sr__random_uniform(random));
   return e;
 }
 
@@ -339,9 +274,9 @@ static void random_graphs_agree_with_lapack(void **state) {
   for (int round = 0; round < rounds; round++) {
     sr__random random;
     sr__random_init(&random, 7, SR_PURPOSE_TEST, 1, (uint64_t)round);
-    edges e = random_edges(&random, round % 6, round % 10 == 9 ? 400 : 90);
+    test_edges e = random_edges(&random, round % 6, round % 10 == 9 ? 400 : 90);
     sr_graph *graph = NULL;
-    assert_ok(ctx, graph_of(ctx, &e, round % 2 == 0, &graph));
+    assert_ok(ctx, test_try_graph(ctx, &e, round % 2 == 0, &graph));
     sr_spectrum *reference = solve(ctx, graph, "dense", 1);
     const sr_spectrum_view *expected = sr_spectrum_get(reference);
     for (int s = 1; s < SOLVER_COUNT; s++) {
@@ -357,7 +292,7 @@ static void random_graphs_agree_with_lapack(void **state) {
     assert_true(expected->residual < 1e-12);
     sr_spectrum_free(&reference);
     sr_graph_free(&graph);
-    free_edges(&e);
+    test_edges_free(&e);
   }
   sr_context_free(&ctx);
 }
@@ -365,9 +300,9 @@ static void random_graphs_agree_with_lapack(void **state) {
 static void several_pairs_agree_with_lapack(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
-  edges e = grid_edges(23, 31, false);
+  test_edges e = grid_edges(23, 31, false);
   sr_graph *graph = NULL;
-  assert_ok(ctx, graph_of(ctx, &e, false, &graph));
+  assert_ok(ctx, test_try_graph(ctx, &e, false, &graph));
   sr_spectrum *reference = solve(ctx, graph, "dense", 5);
   for (int s = 1; s < SOLVER_COUNT; s++) {
     sr_spectrum *spectrum = solve(ctx, graph, SOLVERS[s], 5);
@@ -378,7 +313,7 @@ static void several_pairs_agree_with_lapack(void **state) {
   }
   sr_spectrum_free(&reference);
   sr_graph_free(&graph);
-  free_edges(&e);
+  test_edges_free(&e);
   sr_context_free(&ctx);
 }
 
@@ -393,10 +328,10 @@ static void arpack_agrees_with_lapack(void **state) {
   (void)state;
   if (!is_registered("arpack")) skip(); /* built without it */
   sr_context *ctx = test_context(1);
-  edges cases[] = {grid_edges(23, 31, true), path_edges(5), path_edges(3)};
+  test_edges cases[] = {grid_edges(23, 31, true), path_edges(5), path_edges(3)};
   for (int k = 0; k < 3; k++) {
     sr_graph *graph = NULL;
-    assert_ok(ctx, graph_of(ctx, &cases[k], k == 0, &graph));
+    assert_ok(ctx, test_try_graph(ctx, &cases[k], k == 0, &graph));
     sr_spectrum_options options;
     sr_spectrum_options_init(&options);
     options.solver = "arpack";
@@ -411,7 +346,7 @@ static void arpack_agrees_with_lapack(void **state) {
     sr_spectrum_free(&spectrum);
     sr_spectrum_free(&reference);
     sr_graph_free(&graph);
-    free_edges(&cases[k]);
+    test_edges_free(&cases[k]);
   }
   sr_context_free(&ctx);
 }
@@ -421,7 +356,7 @@ static void a_cluster_of_values_is_told_apart(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
   enum { SIDE = 6, DIMENSIONS = 5 };
-  edges e = {.nodes = SIDE * SIDE * SIDE * SIDE * SIDE};
+  test_edges e = {.nodes = SIDE * SIDE * SIDE * SIDE * SIDE};
   for (uint64_t seed = 0; seed < 6; seed++) {
     sr__random random;
     sr__random_init(&random, 11, SR_PURPOSE_TEST, 2, seed);
@@ -429,11 +364,11 @@ static void a_cluster_of_values_is_told_apart(void **state) {
     for (int64_t i = 0; i < e.nodes; i++) {
       for (int64_t d = 0, step = 1; d < DIMENSIONS; d++, step *= SIDE) {
         if (i / step % SIDE + 1 < SIDE)
-          add_edge(&e, i, i + step, 0.2 + 1.6 * sr__random_uniform(&random));
+          test_add_weighted(&e, i, i + step, 0.2 + 1.6 * sr__random_uniform(&random));
       }
     }
     sr_graph *graph = NULL;
-    assert_ok(ctx, graph_of(ctx, &e, true, &graph));
+    assert_ok(ctx, test_try_graph(ctx, &e, true, &graph));
     sr_spectrum_options options;
     sr_spectrum_options_init(&options);
     options.solver = "lanczos";
@@ -445,7 +380,7 @@ static void a_cluster_of_values_is_told_apart(void **state) {
     sr_spectrum_free(&exact);
     sr_graph_free(&graph);
   }
-  free_edges(&e);
+  test_edges_free(&e);
   sr_context_free(&ctx);
 }
 
@@ -454,16 +389,17 @@ static void a_cluster_of_values_is_told_apart(void **state) {
 static void other_labels_give_the_same_value(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
-  edges e = grid_edges(130, 110, false), shuffled = {.nodes = e.nodes};
+  test_edges e = grid_edges(130, 110, false), shuffled = {.nodes = e.nodes};
   int32_t *name = malloc((size_t)e.nodes * sizeof *name);
   sr__random random;
   sr__random_init(&random, 3, SR_PURPOSE_TEST, 0, 0);
   for (int64_t i = 0; i < e.nodes; i++) name[i] = (int32_t)i;
   sr__random_shuffle(&random, name, e.nodes);
-  for (int64_t k = 0; k < e.count; k++) add_edge(&shuffled, name[e.from[k]], name[e.to[k]], 1);
+  for (int64_t k = 0; k < e.count; k++)
+    test_add_weighted(&shuffled, name[e.from[k]], name[e.to[k]], 1);
   sr_graph *a = NULL, *b = NULL;
-  assert_ok(ctx, graph_of(ctx, &e, false, &a));
-  assert_ok(ctx, graph_of(ctx, &shuffled, false, &b));
+  assert_ok(ctx, test_try_graph(ctx, &e, false, &a));
+  assert_ok(ctx, test_try_graph(ctx, &shuffled, false, &b));
   sr_spectrum *one = solve(ctx, a, "multilevel", 1), *two = solve(ctx, b, "multilevel", 1);
   const sr_spectrum_view *v = sr_spectrum_get(one), *w = sr_spectrum_get(two);
   assert_relative(v->value[0], w->value[0], 1e-6);
@@ -475,14 +411,14 @@ static void other_labels_give_the_same_value(void **state) {
   sr_graph_free(&a);
   sr_graph_free(&b);
   free(name);
-  free_edges(&e);
-  free_edges(&shuffled);
+  test_edges_free(&e);
+  test_edges_free(&shuffled);
   sr_context_free(&ctx);
 }
 
 static void the_thread_count_does_not_show(void **state) {
   (void)state;
-  edges e = grid_edges(300, 251, false);
+  test_edges e = grid_edges(300, 251, false);
   double *first[2] = {NULL, NULL};
   const int threads[] = {1, 2, 8};
   const char *const solvers[] = {"multilevel", "lanczos"};
@@ -490,7 +426,7 @@ static void the_thread_count_does_not_show(void **state) {
     for (int s = 0; s < 2; s++) {
       sr_context *ctx = test_context(threads[t]);
       sr_graph *graph = NULL;
-      assert_ok(ctx, graph_of(ctx, &e, false, &graph));
+      assert_ok(ctx, test_try_graph(ctx, &e, false, &graph));
       sr_spectrum_options options;
       sr_spectrum_options_init(&options);
       options.solver = solvers[s];
@@ -511,7 +447,7 @@ static void the_thread_count_does_not_show(void **state) {
   }
   free(first[0]);
   free(first[1]);
-  free_edges(&e);
+  test_edges_free(&e);
 }
 
 static void stopping_early_says_so(void **state) {
@@ -519,9 +455,9 @@ static void stopping_early_says_so(void **state) {
   const char *const solvers[] = {"lanczos", "multilevel"};
   for (int s = 0; s < 2; s++) {
     sr_context *ctx = test_context(1);
-    edges e = path_edges(3000);
+    test_edges e = path_edges(3000);
     sr_graph *graph = NULL;
-    assert_ok(ctx, graph_of(ctx, &e, false, &graph));
+    assert_ok(ctx, test_try_graph(ctx, &e, false, &graph));
     sr_spectrum_options options;
     sr_spectrum_options_init(&options);
     options.solver = solvers[s];
@@ -535,7 +471,7 @@ static void stopping_early_says_so(void **state) {
     check_pair(graph, sr_spectrum_get(spectrum));
     sr_spectrum_free(&spectrum);
     sr_graph_free(&graph);
-    free_edges(&e);
+    test_edges_free(&e);
     sr_context_free(&ctx);
   }
 }
@@ -543,10 +479,10 @@ static void stopping_early_says_so(void **state) {
 static void wrong_requests_are_refused(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
-  edges e = path_edges(5), none = {.nodes = 4};
+  test_edges e = path_edges(5), none = {.nodes = 4};
   sr_graph *graph = NULL, *empty = NULL;
-  assert_ok(ctx, graph_of(ctx, &e, false, &graph));
-  assert_ok(ctx, graph_of(ctx, &none, false, &empty));
+  assert_ok(ctx, test_try_graph(ctx, &e, false, &graph));
+  assert_ok(ctx, test_try_graph(ctx, &none, false, &empty));
   sr_spectrum_options options;
   sr_spectrum *spectrum = NULL;
   sr_spectrum_options_init(&options);
@@ -569,16 +505,16 @@ static void wrong_requests_are_refused(void **state) {
   assert_null(spectrum);
   sr_graph_free(&graph);
   sr_graph_free(&empty);
-  free_edges(&e);
+  test_edges_free(&e);
   sr_context_free(&ctx);
 }
 
 static void the_ramp_fixes_the_sign(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
-  edges e = grid_edges(40, 9, false);
+  test_edges e = grid_edges(40, 9, false);
   sr_graph *graph = NULL;
-  assert_ok(ctx, graph_of(ctx, &e, false, &graph));
+  assert_ok(ctx, test_try_graph(ctx, &e, false, &graph));
   for (int s = 0; s < SOLVER_COUNT; s++) {
     sr_spectrum *spectrum = solve(ctx, graph, SOLVERS[s], 1);
     assert_true(sr_spectrum_get(spectrum)->vector[0] < 0);
@@ -586,7 +522,7 @@ static void the_ramp_fixes_the_sign(void **state) {
     sr_spectrum_free(&spectrum);
   }
   sr_graph_free(&graph);
-  free_edges(&e);
+  test_edges_free(&e);
   sr_context_free(&ctx);
 }
 
@@ -595,12 +531,13 @@ static void the_ramp_fixes_the_sign(void **state) {
 static void a_double_value_has_one_vector(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
-  edges e = grid_edges(64, 64, false), turned = {.nodes = e.nodes};
+  test_edges e = grid_edges(64, 64, false), turned = {.nodes = e.nodes};
   for (int64_t k = 0; k < e.count; k++) /* the transposed grid, numbered alike: the same graph */
-    add_edge(&turned, e.from[k] % 64 * 64 + e.from[k] / 64, e.to[k] % 64 * 64 + e.to[k] / 64, 1);
+    test_add_weighted(&turned, e.from[k] % 64 * 64 + e.from[k] / 64,
+                      e.to[k] % 64 * 64 + e.to[k] / 64, 1);
   sr_graph *a = NULL, *b = NULL;
-  assert_ok(ctx, graph_of(ctx, &e, false, &a));
-  assert_ok(ctx, graph_of(ctx, &turned, false, &b));
+  assert_ok(ctx, test_try_graph(ctx, &e, false, &a));
+  assert_ok(ctx, test_try_graph(ctx, &turned, false, &b));
   sr_spectrum *one = solve(ctx, a, "multilevel", 1), *two = solve(ctx, b, "multilevel", 1);
   const double *x = sr_spectrum_get(one)->vector, *y = sr_spectrum_get(two)->vector;
   assert_relative(sr_spectrum_get(one)->value[0], sr_spectrum_get(two)->value[0], 1e-6);
@@ -611,15 +548,15 @@ static void a_double_value_has_one_vector(void **state) {
   sr_spectrum_free(&two);
   sr_graph_free(&a);
   sr_graph_free(&b);
-  free_edges(&e);
-  free_edges(&turned);
+  test_edges_free(&e);
+  test_edges_free(&turned);
   sr_context_free(&ctx);
 }
 
 static sr_status allocate_and_solve(sr_context *ctx, void *data) {
   sr_graph *graph = NULL;
   sr_spectrum *spectrum = NULL;
-  sr_status status = graph_of(ctx, data, false, &graph);
+  sr_status status = test_try_graph(ctx, data, false, &graph);
   const char *const solvers[] = {"multilevel", "lanczos", "dense"};
   for (int s = 0; s < 3 && status == SR_OK; s++) {
     sr_spectrum_options options;
@@ -635,11 +572,11 @@ static sr_status allocate_and_solve(sr_context *ctx, void *data) {
 
 static void every_allocation_may_fail(void **state) {
   (void)state;
-  edges e = grid_edges(25, 20, false);
+  test_edges e = grid_edges(25, 20, false);
   e.nodes += 30; /* more components, so that the extraction is tried too */
-  add_edge(&e, e.nodes - 1, e.nodes - 2, 1);
+  test_add_weighted(&e, e.nodes - 1, e.nodes - 2, 1);
   test_every_allocation(allocate_and_solve, &e);
-  free_edges(&e);
+  test_edges_free(&e);
 }
 
 /* ---- what other rooms use ----------------------------------------------------------------- */
@@ -647,9 +584,9 @@ static void every_allocation_may_fail(void **state) {
 static void coarse_graphs_keep_the_quadratic_form(void **state) {
   (void)state;
   sr_context *ctx = test_context(2);
-  edges e = grid_edges(150, 131, false);
+  test_edges e = grid_edges(150, 131, false);
   sr_graph *graph = NULL;
-  assert_ok(ctx, graph_of(ctx, &e, false, &graph));
+  assert_ok(ctx, test_try_graph(ctx, &e, false, &graph));
   sr__csr fine = sr__csr_view(sr_graph_get(graph)), coarse;
   int32_t *aggregate = malloc((size_t)e.nodes * sizeof *aggregate);
   assert_ok(ctx, sr__coarsen(ctx, &fine, aggregate, &coarse));
@@ -675,16 +612,16 @@ static void coarse_graphs_keep_the_quadratic_form(void **state) {
   sr__csr_free(ctx, &coarse);
   sr_graph_free(&graph);
   free(aggregate);
-  free_edges(&e);
+  test_edges_free(&e);
   sr_context_free(&ctx);
 }
 
 static void a_second_vector_is_given(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
-  edges e = grid_edges(60, 57, false);
+  test_edges e = grid_edges(60, 57, false);
   sr_graph *graph = NULL;
-  assert_ok(ctx, graph_of(ctx, &e, false, &graph));
+  assert_ok(ctx, test_try_graph(ctx, &e, false, &graph));
   sr_spectrum *reference = solve(ctx, graph, "lanczos", 2);
   sr__csr csr = sr__csr_view(sr_graph_get(graph));
   double *x = malloc((size_t)e.nodes * sizeof *x), *y = malloc((size_t)e.nodes * sizeof *y);
@@ -705,7 +642,7 @@ static void a_second_vector_is_given(void **state) {
   sr_graph_free(&graph);
   free(x);
   free(y);
-  free_edges(&e);
+  test_edges_free(&e);
   sr_context_free(&ctx);
 }
 

@@ -3,8 +3,8 @@
  * the finest one. */
 #include "partition.h"
 
-/* Few levels: a long border that begins in the wrong place is not moved by searches along it. Small
- * pieces: searches improve a cut more than the eigenvector of a finer level would. */
+/* Searches do not move a long border that begins in the wrong place, so large pieces are shrunk
+ * little; in small ones they improve a cut more than the eigenvector of a finer level would. */
 enum { COARSEST = 96, MOST_SHRINKING = 4, PATIENCE = 100, PASSES = 6 };
 
 static sr_status find_border_nodes(sr_context *ctx, const sr__piece *piece, const int32_t *side,
