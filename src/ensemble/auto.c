@@ -26,7 +26,7 @@ enum {
 #define BUDGET 1.4
 #define FIRST_ROUND 0.8 /* share of it that all candidates together may spend at first */
 /* Standard errors by which a candidate must be better before the default is left. */
-#define CLEAR 1.5
+#define CLEAR 2.0
 
 typedef struct auto_state {
   sr_candidate candidate;
