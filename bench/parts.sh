@@ -3,4 +3,5 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export OPENBLAS_NUM_THREADS=1 # its idle threads would count as ours
-for n in 1e5 1e6 1e7; do build/release/bench/bench_parts "$n"; done
+for n in 1e5 1e6; do build/release/bench/bench_parts "$n"; done
+for graph in window5 grid4 hole4 knn2; do build/release/bench/bench_parts 1e7 "$graph"; done

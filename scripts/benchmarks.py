@@ -17,7 +17,7 @@ The ratio is the peer's time over ours: above 1 we are faster. Where a file has 
 times stands beside the ratio of wall times: the former holds on a busy machine too. A peer that was stopped at its time
 limit is marked with `>`.
 """
-EXTRA = ("cut_ratio", "balance", "memory_over_graph", "peak_over_table", "ns_per_arc", "recall")
+EXTRA = ("cut_ratio", "balance", "memory_over_graph", "peak_over_table", "beside_trees_over_binned", "ns_per_arc", "recall")
 
 
 def number(value):
