@@ -9,12 +9,14 @@ import csv
 import gzip
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
 
 COMMAND, DATA = sys.argv[1], sys.argv[2]
 MEMBERS = sys.argv[3] if len(sys.argv) > 3 else "100"
+SEEDS = range(1, 6)
 
 
 def beijing():
@@ -32,6 +34,15 @@ def beijing():
     return file.name
 
 
+def compare(path, options, seed):
+    """The rows of the comparison by plan; the seed draws the bags and the folds of the choice."""
+    result = json.loads(subprocess.run(
+        [COMMAND, "compare", path, *options, "--members", MEMBERS, "--seed", str(seed), "--json",
+         "--plans", "uniform,uniform-nm,routed:0.5:1,routed:0.2:1,routed:0.5:0.2,auto"],
+        check=True, capture_output=True).stdout)
+    return {row["label"]: row for row in result["rows"]}
+
+
 def main():
     made = beijing()
     streams = f"{DATA}/streams"
@@ -41,19 +52,18 @@ def main():
              ("skab", f"{streams}/skab_valve1_other.csv.gz",
               ["--target", "anomaly", "--group", "run", "--drop", "datetime,changepoint", "--folds", "10"])]
     for name, path, options in cases:
-        result = json.loads(subprocess.run(
-            [COMMAND, "compare", path, *options, "--members", MEMBERS, "--json",
-             "--plans", "uniform,uniform-nm,routed:0.5:1,routed:0.2:1,routed:0.5:0.2,auto"],
-            check=True, capture_output=True).stdout)
-        errors = {row["label"]: row for row in result["rows"]}
-        auto, uniform = errors["auto"], errors["uniform"]
-        print(json.dumps({"bench": "auto_real", "case": name, "members": int(MEMBERS), "folds": result["folds"],
-                          "blocks": result["blocks"], "held_out": result["held_out"], "buffer": result["buffer"],
-                          "auto": round(auto["error"], 5), "uniform": round(uniform["error"], 5),
-                          "gain": round(uniform["error"] - auto["error"], 5),
-                          "errors": {label: round(row["error"], 5) for label, row in errors.items()},
-                          "uniform_interval": [round(uniform["low"], 5), round(uniform["high"], 5)],
-                          "seconds": {label: round(row["seconds"], 2) for label, row in errors.items()}}),
+        runs = [compare(path, options, seed) for seed in SEEDS]
+        errors = {label: [run[label]["error"] for run in runs] for label in runs[0]}
+        gains = [uniform - auto for uniform, auto in zip(errors["uniform"], errors["auto"])]
+        print(json.dumps({"bench": "auto_real", "case": name, "members": int(MEMBERS), "seeds": len(SEEDS),
+                          "auto": round(statistics.mean(errors["auto"]), 5),
+                          "uniform": round(statistics.mean(errors["uniform"]), 5),
+                          "gain": round(statistics.mean(gains), 5),
+                          "gain_se": round(statistics.stdev(gains) / len(gains) ** 0.5, 5),
+                          "gain_of_each_seed": [round(gain, 5) for gain in gains],
+                          "errors": {label: round(statistics.mean(list_), 5) for label, list_ in errors.items()},
+                          "uniform_interval": [round(runs[0]["uniform"][end], 5) for end in ("low", "high")],
+                          "seconds": {label: round(runs[0][label]["seconds"], 2) for label in errors}}),
               flush=True)
     os.unlink(made)
 
