@@ -5,6 +5,7 @@
 # stopped, and its line says so. About half an hour.
 set -uo pipefail
 run=$1
+export OPENBLAS_NUM_THREADS=1 # its idle thread would count as ours
 every=arpack,cholmod,slepc,eigsh,eigsh-shift,lobpcg,sklearn
 for family in grid holes; do "$run" 1e5 $family $every 4; done
 for family in knn2 knn5 knn10; do "$run" 1e5 $family $every 8; done

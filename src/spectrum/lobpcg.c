@@ -186,7 +186,7 @@ static inline void update_chunk(const block_pass *pass, int64_t chunk, const int
         step.low += of_x * v.low;
         step.high += of_x * v.high;
       }
-      sr__f8_store(pass->p[j] + s, sr__f8_from(step));
+      if (pass->p[j]) sr__f8_store(pass->p[j] + s, sr__f8_from(step));
       kept.low += step.low;
       kept.high += step.high;
       sr__d8_store(pass->x[j] + s, kept);
@@ -225,11 +225,11 @@ static sr_status to_single(sr_context *worker, void *data, int64_t chunk, int sl
   return SR_OK;
 }
 
-/* p_own := a sweep on r. */
+/* y := a sweep on r. */
 static inline void smooth_first_chunk(const block_pass *pass, int64_t chunk, const bool narrow) {
   int32_t end = sr__chunk_end(pass->level, chunk);
   for (int32_t s = sr__chunk_begin(chunk); s < end; s += SR__LANES)
-    sr__f8_store(pass->p[pass->own] + s, smoothed(pass->level, narrow, pass->r, s));
+    sr__f8_store(pass->level->y + s, smoothed(pass->level, narrow, pass->r, s));
 }
 
 static sr_status smooth_first(sr_context *worker, void *data, int64_t chunk, int slot_) {
@@ -239,12 +239,12 @@ static sr_status smooth_first(sr_context *worker, void *data, int64_t chunk, int
   return SR_OK;
 }
 
-/* x_own := a sweep on p_own. */
+/* x_own := a sweep on y. */
 static inline void smooth_second_chunk(const block_pass *pass, int64_t chunk, const bool narrow) {
   int32_t end = sr__chunk_end(pass->level, chunk);
   for (int32_t s = sr__chunk_begin(chunk); s < end; s += SR__LANES)
     sr__d8_store(pass->x[pass->own] + s,
-                 sr__d8_from(smoothed(pass->level, narrow, pass->p[pass->own], s)));
+                 sr__d8_from(smoothed(pass->level, narrow, pass->level->y, s)));
 }
 
 static sr_status smooth_second(sr_context *worker, void *data, int64_t chunk, int slot_) {
@@ -377,7 +377,7 @@ static void carry_over(ritz *t, double *matrix) {
 static sr_status smooth_block(sr_context *ctx, const sr__level *level, sr__block *block) {
   sr_status status = SR_OK;
   for (int i = 0; i < block->size; i++) {
-    block_pass pass = {.level = level, .x = block->x, .p = block->p, .own = i, .r = block->r};
+    block_pass pass = {.level = level, .x = block->x, .own = i, .r = block->r};
     SR_TRY(sr__run(ctx, level, to_single, &pass, NULL, 0));
     SR_TRY(sr__run(ctx, level, smooth_first, &pass, NULL, 0));
     SR_TRY(sr__run(ctx, level, smooth_second, &pass, NULL, 0));
@@ -500,14 +500,18 @@ static bool block_converged(const sr__block *block, const ritz *t, double tolera
  * error of any. They stay in the basis as they are: that takes their part out of the others. */
 static const double FREEZE = 2, CLEAR_GAP = 1e-3;
 
+static bool can_freeze(const sr__block *block, const ritz *t) {
+  int size = block->wanted;
+  if (!block->may_drop || size >= block->size) return false;
+  double gap = (t->value[size] - t->value[size - 1]) / t->value[size - 1];
+  for (int i = 0; i < block->size; i++) {
+    if (block->error[i] > gap / FREEZE) return false;
+  }
+  return gap >= CLEAR_GAP;
+}
+
 static void freeze_guards(sr__block *block, ritz *t) {
   int old = block->size, size = block->wanted;
-  if (!block->may_drop || size >= old) return;
-  double gap = (t->value[size] - t->value[size - 1]) / t->value[size - 1];
-  if (gap < CLEAR_GAP) return;
-  for (int i = 0; i < old; i++) {
-    if (block->error[i] > gap / FREEZE) return;
-  }
   double *matrices[] = {t->a, t->b};
   for (int m = 0; m < 2; m++) {
     double from[BASIS_MAX * BASIS_MAX];
@@ -526,6 +530,16 @@ static void freeze_guards(sr__block *block, ritz *t) {
   for (int i = size; i < old; i++) block->value[i] = t->value[i];
   block->size = t->size = size;
   t->frozen = old - size;
+}
+
+/* Guards that stay get directions of their own. */
+static sr_status add_directions(sr_context *ctx, sr__block *block) {
+  sr_status status = SR_OK;
+  for (int i = 0; i < block->size; i++) {
+    if (!block->p[i]) SR_NEW_ZERO(ctx, block->p[i], block->stride);
+  }
+cleanup:
+  return status;
 }
 
 sr_status sr__lobpcg(sr_context *ctx, sr__hierarchy *h, int k, sr__block *block, double tolerance,
@@ -551,6 +565,10 @@ sr_status sr__lobpcg(sr_context *ctx, sr__hierarchy *h, int k, sr__block *block,
         break;
       }
     }
+    estimate_errors(block, t, before, fall, rose);
+    block->converged = block_converged(block, t, tolerance);
+    bool freeze = can_freeze(block, t);
+    if (!freeze && !block->converged) SR_TRY(add_directions(ctx, block));
     float *z[SR__BLOCK_MAX];
     for (int i = 0; i < size; i++) z[i] = i < size - 1 ? block->z[i] : h->level[k].z;
     block_pass pass = {.level = &h->level[k],
@@ -567,9 +585,7 @@ sr_status sr__lobpcg(sr_context *ctx, sr__hierarchy *h, int k, sr__block *block,
     carry_over(t, t->b);
     with_p = true;
     block->iterations++;
-    estimate_errors(block, t, before, fall, rose);
-    block->converged = block_converged(block, t, tolerance);
-    freeze_guards(block, t);
+    if (freeze) freeze_guards(block, t);
   }
   for (int i = 0; i < block->size; i++) block->value[i] = t->value[i];
 cleanup:

@@ -17,18 +17,17 @@ enum { MORE_GUARDS = 6 };
 static sr_status new_iterates(sr_context *ctx, int64_t stride, int size, sr__block *block) {
   sr_status status = SR_OK;
   block->size = size;
+  block->stride = stride;
   for (int i = 0; i < size; i++) SR_NEW_ZERO(ctx, block->x[i], stride);
 cleanup:
   return status;
 }
 
-static sr_status new_directions(sr_context *ctx, int64_t stride, sr__block *block) {
+static sr_status new_directions(sr_context *ctx, sr__block *block) {
   sr_status status = SR_OK;
-  SR_NEW_ZERO(ctx, block->r, stride);
-  for (int i = 0; i < block->size; i++) {
-    SR_NEW_ZERO(ctx, block->p[i], stride);
-    if (i < block->size - 1) SR_NEW_ZERO(ctx, block->z[i], stride);
-  }
+  SR_NEW_ZERO(ctx, block->r, block->stride);
+  for (int i = 0; i < block->wanted; i++) SR_NEW_ZERO(ctx, block->p[i], block->stride);
+  for (int i = 0; i < block->size - 1; i++) SR_NEW_ZERO(ctx, block->z[i], block->stride);
 cleanup:
   return status;
 }
@@ -99,7 +98,7 @@ static sr_status start_coarsest(sr_context *ctx, const sr__hierarchy *h, int64_t
   memcpy(block->value, h->values, (size_t)h->wanted * sizeof(double));
   keep_near(block, near_factor(h->count - 1));
   SR_TRY(new_iterates(ctx, stride, block->size, block));
-  SR_TRY(new_directions(ctx, stride, block));
+  SR_TRY(new_directions(ctx, block));
   for (int i = 0; i < block->size; i++) {
     for (int32_t node = 0; node < h->dense; node++)
       block->x[i][sr__slot_of(h->dense, node)] = h->vectors[(int64_t)i * h->dense + node];
@@ -141,7 +140,7 @@ static sr_status start_from_coarse(sr_context *ctx, sr__hierarchy *h, sr__block 
   SR_TRY(lift(ctx, h, 0, coarse.x, block));
   block->lifted = true;
   block_free(ctx, &coarse);
-  SR_TRY(new_directions(ctx, h->level[0].stride, block));
+  SR_TRY(new_directions(ctx, block));
 cleanup:
   block_free(ctx, &coarse);
   return status;
@@ -151,7 +150,7 @@ static sr_status start_from_vector(sr_context *ctx, const sr__hierarchy *h, cons
                                    sr__block *block) {
   sr_status status = SR_OK;
   SR_TRY(new_iterates(ctx, h->level[0].stride, 1, block));
-  SR_TRY(new_directions(ctx, h->level[0].stride, block));
+  SR_TRY(new_directions(ctx, block));
   for (int32_t s = 0; s < h->level[0].slots; s++) {
     int32_t node = sr__node_at(h->level[0].nodes, s);
     block->x[0][s] = node >= 0 ? start[node] : 0;

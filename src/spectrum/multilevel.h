@@ -111,13 +111,14 @@ SR_MUST_CHECK sr_status sr__cycle(sr_context *ctx, sr__hierarchy *hierarchy, int
 /* Block LOBPCG on one level. */
 enum { SR__BLOCK_MAX = 17 };
 typedef struct sr__block {
-  int size;                 /* vectors carried */
-  int wanted;               /* vectors that must converge */
-  bool guard;               /* one more vector is carried at least */
-  bool lifted;              /* x comes from the next coarser level */
-  bool may_drop;            /* the others go once they are clearly apart */
-  double *x[SR__BLOCK_MAX]; /* slots + 8 each */
-  float *p[SR__BLOCK_MAX];
+  int size;       /* vectors carried */
+  int wanted;     /* vectors that must converge */
+  bool guard;     /* one more vector is carried at least */
+  bool lifted;    /* x comes from the next coarser level */
+  bool may_drop;  /* the others go once they are clearly apart */
+  int64_t stride; /* entries of each vector: slots + 8 at least */
+  double *x[SR__BLOCK_MAX];
+  float *p[SR__BLOCK_MAX]; /* those of guards come when they are needed */
   float *z[SR__BLOCK_MAX]; /* all but the last: that one is the cycle's */
   float *r;
   double value[SR__BLOCK_MAX];
