@@ -2,10 +2,9 @@
 # The runs of bench_fiedler that bench/results/fiedler.jsonl keeps, every family, size and peer:
 #   bench/record.sh fiedler bench/fiedler.sh build/release/bench/bench_fiedler
 # A peer gets seconds of processor time that leave no doubt about the ratio; one that needs more is
-# stopped, and its line says so. About half an hour.
+# stopped, and its line says so. About ten minutes.
 set -uo pipefail
 run=$1
-export OPENBLAS_NUM_THREADS=1 # its idle thread would count as ours
 every=arpack,cholmod,slepc,eigsh,eigsh-shift,lobpcg,sklearn
 for family in grid holes; do "$run" 1e5 $family $every 4; done
 for family in knn2 knn5 knn10; do "$run" 1e5 $family $every 8; done

@@ -5,6 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 name=$1
 shift
+export OPENBLAS_NUM_THREADS=1 # its idle thread would count as ours
 mkdir -p bench/results
 machine="$(nproc) x $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(awk '/MemTotal/ {printf "%.0f GB", $2/1048576}' /proc/meminfo)"
 {
