@@ -2,7 +2,7 @@
 add_library(sr_flags INTERFACE)
 target_compile_definitions(sr_flags INTERFACE _GNU_SOURCE)
 target_compile_options(sr_flags INTERFACE -ffp-contract=off -fvisibility=hidden
-  -Wall -Wextra -Wshadow -Wpointer-arith -Wundef -Werror=unused-result
+  -Wall -Wextra -Wno-psabi -Wshadow -Wpointer-arith -Wundef -Werror=unused-result
   $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings>)
 set(CMAKE_C_FLAGS_RELEASE "-O3 -g -DNDEBUG")
 set(CMAKE_CXX_FLAGS_RELEASE "-O3 -g -DNDEBUG")
