@@ -434,7 +434,7 @@ static sr_status expand(sr_context *ctx, sr__hierarchy *h, int k, sr__block *blo
                      .z = block->z,
                      .size = size,
                      .with_p = with_p,
-                     .frozen = with_p ? t->frozen : 0,
+                     .frozen = t->frozen,
                      .own = i,
                      .value = t->value[i],
                      .r = block->r};
@@ -487,7 +487,7 @@ static const double NEAR_VALUE = 1e-2;
 
 static bool block_converged(const sr__block *block, const ritz *t, double tolerance) {
   int must = block->wanted < block->size ? block->wanted : block->size;
-  if (block->may_drop && must < block->size &&
+  if (block->may_freeze && must < block->size &&
       t->value[must] - t->value[must - 1] < NEAR_VALUE * t->value[must - 1])
     must++;
   for (int i = 0; i < must; i++) {
@@ -502,7 +502,7 @@ static const double FREEZE = 2, CLEAR_GAP = 1e-3;
 
 static bool can_freeze(const sr__block *block, const ritz *t) {
   int size = block->wanted;
-  if (!block->may_drop || size >= block->size) return false;
+  if (!block->may_freeze || size >= block->size) return false;
   double gap = (t->value[size] - t->value[size - 1]) / t->value[size - 1];
   for (int i = 0; i < block->size; i++) {
     if (block->error[i] > gap / FREEZE) return false;

@@ -167,7 +167,7 @@ static sr_status solve(sr_context *ctx, sr__hierarchy *h, const sr__multilevel_o
   block->guard = options->guard;
   SR_TRY(options->start ? start_from_vector(ctx, h, options->start, block)
                         : start_from_coarse(ctx, h, block));
-  block->may_drop = true;
+  block->may_freeze = true;
   SR_TRY(sr__lobpcg(ctx, h, 0, block, options->tolerance, most));
 cleanup:
   return status;
@@ -324,7 +324,7 @@ cleanup:
   return status;
 }
 
-/* A guard that was dropped early is no longer quite orthogonal to x. */
+/* A guard that was frozen early is not quite orthogonal to x. */
 static void orthogonalize_second(const sr__csr *graph, const double *x, double *second) {
   double product = 0;
   for (int64_t i = 0; i < graph->nodes; i++) {

@@ -111,12 +111,12 @@ SR_MUST_CHECK sr_status sr__cycle(sr_context *ctx, sr__hierarchy *hierarchy, int
 /* Block LOBPCG on one level. */
 enum { SR__BLOCK_MAX = 17 };
 typedef struct sr__block {
-  int size;       /* vectors carried */
-  int wanted;     /* vectors that must converge */
-  bool guard;     /* one more vector is carried at least */
-  bool lifted;    /* x comes from the next coarser level */
-  bool may_drop;  /* the others go once they are clearly apart */
-  int64_t stride; /* entries of each vector: slots + 8 at least */
+  int size;        /* vectors carried */
+  int wanted;      /* vectors that must converge */
+  bool guard;      /* one more vector is carried at least */
+  bool lifted;     /* x comes from the next coarser level */
+  bool may_freeze; /* the others, once they are clearly apart */
+  int64_t stride;  /* entries of each vector: slots + 8 at least */
   double *x[SR__BLOCK_MAX];
   float *p[SR__BLOCK_MAX]; /* those of guards come when they are needed */
   float *z[SR__BLOCK_MAX]; /* all but the last: that one is the cycle's */
@@ -131,7 +131,7 @@ SR_MUST_CHECK sr_status sr__lobpcg(sr_context *ctx, sr__hierarchy *hierarchy, in
 
 /* Lowest pairs of a connected graph by the multilevel solver. x[p] (nodes entries) and value[p] get
  * the pairs; with a guard one more of both is written (x may be NULL there), as exact as it got
- * before it was dropped.
+ * before it was frozen.
  * A graph that does not coarsen, or whose first coarse graph keeps more than `arc_limit` of the
  * arcs, is handed to Lanczos. */
 #define SR__EXPANDER_ARCS 0.6 /* more arcs kept than this: Lanczos is faster */
