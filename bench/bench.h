@@ -32,13 +32,14 @@ static inline double bench_peak_mb(void) {
   return (double)usage.ru_maxrss / 1024.0;
 }
 
-/* One JSON line: how long we and the peer took for the same work; ratio > 1 means that we are faster.
- * `more` is further members, such as ", \"cut\": 12", or "". */
-static inline void bench_line(const char *bench, const char *name, int64_t n, int threads, double us,
-                              const char *peer, double peer_seconds, const char *more) {
-  printf("{\"bench\": \"%s\", \"case\": \"%s\", \"n\": %lld, \"threads\": %d, \"us_seconds\": %.6g, "
-         "\"peer\": \"%s\", \"peer_seconds\": %.6g, \"ratio\": %.4g%s}\n",
-         bench, name, (long long)n, threads, us, peer, peer_seconds, peer_seconds / us, more);
+/* One JSON line: how long we and the peer took for the same work; ratio > 1 means that we are
+ * faster. `more` is further members, such as ", \"cut\": 12", or "". */
+static inline void bench_line(const char *bench, const char *name, int64_t n, int threads,
+                              double us, const char *peer, double peer_seconds, const char *more) {
+  printf(
+      "{\"bench\": \"%s\", \"case\": \"%s\", \"n\": %lld, \"threads\": %d, \"us_seconds\": %.6g, "
+      "\"peer\": \"%s\", \"peer_seconds\": %.6g, \"ratio\": %.4g%s}\n",
+      bench, name, (long long)n, threads, us, peer, peer_seconds, peer_seconds / us, more);
   fflush(stdout);
 }
 

@@ -177,12 +177,12 @@ static void train(sr_context *ctx, const sr_table *table, forest *f) {
   long long peak = atomic_load(&peak_bytes) - held;
   long long trees = atomic_load(&live_bytes) - before_trees;
   double binned = (double)f->rows * (double)sr_table_get(table)->features;
-  printf("\"prepare_seconds\": %.4f, \"train_seconds\": %.4f, \"train_cpu\": %.4f, "
-         "\"peak_mb\": %.2f, \"trees_mb\": %.2f, \"binned_mb\": %.2f, "
-         "\"beside_trees_over_binned\": %.2f, \"levels\": %.2f, ",
-         prepared - started, trained - started, trained_cpu - cpu, megabytes(peak),
-         megabytes(trees), binned / 1048576.0, (double)(peak - trees) / binned,
-         mean_levels(&engine, &crew));
+  printf(
+      "\"prepare_seconds\": %.4f, \"train_seconds\": %.4f, \"train_cpu\": %.4f, "
+      "\"peak_mb\": %.2f, \"trees_mb\": %.2f, \"binned_mb\": %.2f, "
+      "\"beside_trees_over_binned\": %.2f, \"levels\": %.2f, ",
+      prepared - started, trained - started, trained_cpu - cpu, megabytes(peak), megabytes(trees),
+      binned / 1048576.0, (double)(peak - trees) / binned, mean_levels(&engine, &crew));
   must(ctx, sr__ensemble_assemble(ctx, &engine, &crew, f->plan, f->vote, f->seed, &f->ensemble));
   sr__crew_free(ctx, &crew);
   sr__engine_close(&engine);
@@ -194,10 +194,11 @@ static void test(sr_context *ctx, const sr_table *table, const forest *f) {
   double started = sr__seconds(), cpu = cpu_seconds();
   must(ctx, sr_ensemble_predict(ctx, f->ensemble, table, label, NULL));
   double predicted = sr__seconds();
-  printf("\"vote\": \"%s\", \"test_rows\": %lld, \"predict_seconds\": %.4f, "
-         "\"predict_cpu\": %.4f, \"accuracy\": %.5f",
-         f->vote == SR_VOTE_SOFT ? "soft" : "hard", (long long)view->rows, predicted - started,
-         cpu_seconds() - cpu, accuracy(view, label));
+  printf(
+      "\"vote\": \"%s\", \"test_rows\": %lld, \"predict_seconds\": %.4f, "
+      "\"predict_cpu\": %.4f, \"accuracy\": %.5f",
+      f->vote == SR_VOTE_SOFT ? "soft" : "hard", (long long)view->rows, predicted - started,
+      cpu_seconds() - cpu, accuracy(view, label));
   free(label);
 }
 
@@ -218,11 +219,11 @@ int main(int count, char **arguments) {
     forest f = {.rows = sr_table_get(first)->rows, .trees = atoi(arguments[3])};
     f.seed = count > 5 ? strtoull(arguments[5], NULL, 10) : 1;
     f.vote = count > 7 && strcmp(arguments[7], "soft") == 0 ? SR_VOTE_SOFT : SR_VOTE_HARD;
-    printf("{\"bench\": \"forest\", \"case\": \"%s\", \"n\": %lld, \"d\": %lld, "
-           "\"trees\": %d, \"threads\": %d, \"seed\": %llu, ",
-           count > 6 ? arguments[6] : "", (long long)f.rows,
-           (long long)sr_table_get(first)->features, f.trees, sr_context_threads(ctx),
-           (unsigned long long)f.seed);
+    printf(
+        "{\"bench\": \"forest\", \"case\": \"%s\", \"n\": %lld, \"d\": %lld, "
+        "\"trees\": %d, \"threads\": %d, \"seed\": %llu, ",
+        count > 6 ? arguments[6] : "", (long long)f.rows, (long long)sr_table_get(first)->features,
+        f.trees, sr_context_threads(ctx), (unsigned long long)f.seed);
     plan_bags(ctx, &f);
     train(ctx, first, &f);
     test(ctx, second, &f);

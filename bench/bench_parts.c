@@ -85,8 +85,10 @@ static sr_graph *renumber(sr_context *ctx, sr_graph *graph) {
     }
   }
   sr_graph *sorted = NULL;
-  sr_graph_view view = {
-      .nodes = to.nodes, .arcs = to.arcs, .offset = to.offset, .neighbor = to.neighbor};
+  sr_graph_view view = {.nodes = to.nodes,
+                        .arcs = to.arcs,
+                        .offset = to.offset,
+                        .neighbor = to.neighbor};
   must_be_ok(ctx, sr_graph_new(ctx, &view, &sorted));
   sr__csr_free(ctx, &to);
   sr_graph_free(&graph);

@@ -63,11 +63,11 @@ static peer_times time_peers(job *j, int repeats) {
   return (peer_times){
       .writing = bench_best(write_indices, j, repeats),
       .integers = peer_seconds("", "rng.integers(0, n, n, dtype=np.int32)", j->n, j->members),
-      .counted = peer_seconds(
-          "", "np.bincount(rng.integers(0, n, n, dtype=np.int32), minlength=n)", j->n, j->members),
-      .circular = peer_seconds(
-          "b = int(round(n ** (1/3)))\nstep = np.arange(b)",
-          "((rng.integers(0, n, -(-n // b))[:, None] + step) % n).ravel()[:n]", j->n, j->members),
+      .counted = peer_seconds("", "np.bincount(rng.integers(0, n, n, dtype=np.int32), minlength=n)",
+                              j->n, j->members),
+      .circular = peer_seconds("b = int(round(n ** (1/3)))\nstep = np.arange(b)",
+                               "((rng.integers(0, n, -(-n // b))[:, None] + step) % n).ravel()[:n]",
+                               j->n, j->members),
       .stationary = peer_seconds(
           "from arch.bootstrap import StationaryBootstrap\nbs = StationaryBootstrap(n ** (1/3), "
           "np.arange(n), seed=1)",

@@ -1,5 +1,5 @@
-/* The command's own framework: one table of commands and options makes the parser, the help, the man
- * page and the completions. */
+/* The command's own framework: one table of commands and options makes the parser, the help, the
+ * man page and the completions. */
 #ifndef SR_CLI_CLI_H
 #define SR_CLI_CLI_H
 
@@ -31,8 +31,8 @@ typedef enum cli_kind {
 } cli_kind;
 
 typedef struct cli_option {
-  const char *name;     /* without the dashes; NULL ends a table */
-  char letter;          /* 0: none */
+  const char *name; /* without the dashes; NULL ends a table */
+  char letter;      /* 0: none */
   cli_kind kind;
   const char *value;    /* what stands for the value in the help: "COL" */
   const char *fallback; /* the default as text; NULL: none */
@@ -54,15 +54,16 @@ typedef struct cli_run cli_run;
 
 typedef struct cli_command {
   const char *name;
-  const char *arguments;  /* "FILE", "MODEL FILE"; "" for none */
-  const char *choices;    /* what the first argument may be: "ar1|grid|drift"; NULL: anything */
-  int least, most;        /* how many arguments */
-  const char *help;       /* one line */
+  const char *arguments; /* "FILE", "MODEL FILE"; "" for none */
+  const char *choices;   /* what the first argument may be: "ar1|grid|drift"; NULL: anything */
+  int least, most;       /* how many arguments */
+  const char *help;      /* one line */
   const char *description;
-  const cli_option *groups[CLI_MAX_GROUPS]; /* the command's own options first; common ones are implied */
+  const cli_option
+      *groups[CLI_MAX_GROUPS]; /* the command's own options first; common ones are implied */
   const char *example;
   int (*run)(cli_run *run);
-  bool hidden;            /* not listed in the help */
+  bool hidden; /* not listed in the help */
 } cli_command;
 
 /* The commands in the order of the help; NULL ends them. */
@@ -84,7 +85,7 @@ struct cli_run {
   double started;
   struct cli_value *values; /* what was given, one entry an option met */
   int value_count;
-  struct cli_block *lists;  /* keeps the split lists alive */
+  struct cli_block *lists; /* keeps the split lists alive */
 };
 
 /* ---- options as the user gave them, or their defaults ---- */

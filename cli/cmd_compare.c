@@ -76,21 +76,22 @@ static json_t *comparison_json(const sr_comparison_view *view) {
   json_t *rows = json_array(), *tests = json_array();
   for (int32_t r = 0; r < view->row_count; r++) {
     const sr_compare_row *row = &view->rows[r];
-    json_array_append_new(
-        rows, json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o}", "plan", row->plan, "label", row->label,
-                        "learner", row->learner, "error", cli_json_real(row->error), "low",
-                        cli_json_real(row->low), "high", cli_json_real(row->high), "seconds",
-                        cli_json_real(row->seconds)));
+    json_array_append_new(rows, json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o}", "plan", row->plan,
+                                          "label", row->label, "learner", row->learner, "error",
+                                          cli_json_real(row->error), "low", cli_json_real(row->low),
+                                          "high", cli_json_real(row->high), "seconds",
+                                          cli_json_real(row->seconds)));
   }
   for (int32_t t = 0; t < view->test_count; t++) {
     const sr_compare_test *test = &view->tests[t];
-    json_array_append_new(
-        tests,
-        json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o}", "first", view->rows[test->first].label,
-                  "first_learner", view->rows[test->first].learner, "second",
-                  view->rows[test->second].label, "second_learner",
-                  view->rows[test->second].learner, "difference", cli_json_real(test->difference),
-                  "p", cli_json_real(test->p), "p_holm", cli_json_real(test->p_holm)));
+    json_array_append_new(tests,
+                          json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o}", "first",
+                                    view->rows[test->first].label, "first_learner",
+                                    view->rows[test->first].learner, "second",
+                                    view->rows[test->second].label, "second_learner",
+                                    view->rows[test->second].learner, "difference",
+                                    cli_json_real(test->difference), "p", cli_json_real(test->p),
+                                    "p_holm", cli_json_real(test->p_holm)));
   }
   return json_pack("{s:o,s:o,s:{s:s,s:s},s:s,s:i,s:i,s:I}", "rows", rows, "wilcoxon", tests, "best",
                    "plan", view->rows[view->best].label, "learner", view->rows[view->best].learner,

@@ -8,7 +8,8 @@
 
 static const cli_option options[] = {
     {"level", 0, CLI_REAL, "P", "0.9", NULL, 0.01, 0.999, "probability of the intervals"},
-    {"output", 'o', CLI_PATH, "FILE", NULL, NULL, 0, 0, "also write a page with pictures: .html, or .md without them"},
+    {"output", 'o', CLI_PATH, "FILE", NULL, NULL, 0, 0,
+     "also write a page with pictures: .html, or .md without them"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
 /* ---- for a person ------------------------------------------------------------------------- */
@@ -150,8 +151,8 @@ static int run_diagnose(cli_run *run) {
     options_.level = cli_real(run, "level");
     status = sr_dependence_estimate(run->ctx, table, &options_, &dependence);
   }
-  int code = status == SR_OK ? finish(run, table, sr_dependence_get(dependence))
-                             : cli_fail(run, status);
+  int code =
+      status == SR_OK ? finish(run, table, sr_dependence_get(dependence)) : cli_fail(run, status);
   sr_dependence_free(&dependence);
   sr_table_free(&table);
   return code;
@@ -165,9 +166,11 @@ const cli_command cli_diagnose = {
     .help = "say how dependent the rows are and what to do about it",
     .description =
         "T is how many rows apart two rows must be before the later one is new: 1 for independent\n"
-        "rows, 1 / (1 - lambda) for a chain whose rows correlate by lambda with the one before. On\n"
+        "rows, 1 / (1 - lambda) for a chain whose rows correlate by lambda with the one before. "
+        "On\n"
         "graphs without an order (space, features, grid) T counts the nodes of a correlated\n"
-        "neighbourhood. Groups are never joined. Every estimate has an interval; warnings say what the\n"
+        "neighbourhood. Groups are never joined. Every estimate has an interval; warnings say what "
+        "the\n"
         "numbers cannot.",
     .groups = {options, cli_column_options, cli_graph_options},
     .example = "specroute diagnose elec2.csv.gz --target class -o elec2.html",

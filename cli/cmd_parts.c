@@ -7,11 +7,16 @@
 #include "commands.h"
 
 static const cli_option options[] = {
-    {"parts", 'p', CLI_INTEGER, "P", NULL, NULL, 1, 2147483647, "how many parts; default 64, or the rows where these are fewer"},
-    {"mode", 0, CLI_CHOICE, "MODE", "exact", "exact|fast", 0, 0, "exact: sizes differ by at most one; fast: multilevel, within --imbalance"},
-    {"imbalance", 0, CLI_REAL, "SHARE", "0.03", NULL, 0, 1, "fast: how far a part may be above its fair share"},
-    {"pure", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, "exact: the median of the Fiedler vector as it is, cuts not improved"},
-    {"output", 'o', CLI_PATH, "FILE", NULL, NULL, 0, 0, "where to write the part of each row (column part, in the order of the rows)"},
+    {"parts", 'p', CLI_INTEGER, "P", NULL, NULL, 1, 2147483647,
+     "how many parts; default 64, or the rows where these are fewer"},
+    {"mode", 0, CLI_CHOICE, "MODE", "exact", "exact|fast", 0, 0,
+     "exact: sizes differ by at most one; fast: multilevel, within --imbalance"},
+    {"imbalance", 0, CLI_REAL, "SHARE", "0.03", NULL, 0, 1,
+     "fast: how far a part may be above its fair share"},
+    {"pure", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0,
+     "exact: the median of the Fiedler vector as it is, cuts not improved"},
+    {"output", 'o', CLI_PATH, "FILE", NULL, NULL, 0, 0,
+     "where to write the part of each row (column part, in the order of the rows)"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
 typedef struct parts_run {
@@ -101,17 +106,18 @@ static json_t *parts_json(const parts_run *p) {
   const sr_graph_view *graph = sr_graph_get(p->graph);
   const sr_spectrum_view *spectrum = p->spectrum ? sr_spectrum_get(p->spectrum) : NULL;
   const sr_parts_view *view = sr_parts_get(p->parts);
-  json_t *seconds = json_pack("{s:o,s:o,s:o}", "graph", cli_json_real(p->seconds_graph),
-                              "spectrum", cli_json_real(p->seconds_spectrum), "bisection",
+  json_t *seconds = json_pack("{s:o,s:o,s:o}", "graph", cli_json_real(p->seconds_graph), "spectrum",
+                              cli_json_real(p->seconds_spectrum), "bisection",
                               cli_json_real(p->seconds_bisection));
-  return json_pack(
-      "{s:I,s:I,s:I,s:s,s:o,s:o,s:s,s:b,s:i,s:s,s:I,s:o,s:o,s:o}", "n", (json_int_t)graph->nodes,
-      "edges", (json_int_t)(graph->arcs / 2), "components", (json_int_t)view->components, "graph",
-      graph->builder, "lambda2", cli_json_real(spectrum ? spectrum->value[0] : NAN), "residual",
-      cli_json_real(spectrum ? spectrum->residual : NAN), "solver",
-      spectrum ? spectrum->solver : "none", "converged", !p->not_converged, "parts", view->parts,
-      "method", view->method, "cut_edges", (json_int_t)view->cut_edges, "cut_weight",
-      cli_json_real(view->cut_weight), "balance", cli_json_real(view->balance), "seconds", seconds);
+  return json_pack("{s:I,s:I,s:I,s:s,s:o,s:o,s:s,s:b,s:i,s:s,s:I,s:o,s:o,s:o}", "n",
+                   (json_int_t)graph->nodes, "edges", (json_int_t)(graph->arcs / 2), "components",
+                   (json_int_t)view->components, "graph", graph->builder, "lambda2",
+                   cli_json_real(spectrum ? spectrum->value[0] : NAN), "residual",
+                   cli_json_real(spectrum ? spectrum->residual : NAN), "solver",
+                   spectrum ? spectrum->solver : "none", "converged", !p->not_converged, "parts",
+                   view->parts, "method", view->method, "cut_edges", (json_int_t)view->cut_edges,
+                   "cut_weight", cli_json_real(view->cut_weight), "balance",
+                   cli_json_real(view->balance), "seconds", seconds);
 }
 
 static int finish(cli_run *run, const parts_run *p) {
@@ -153,8 +159,10 @@ const cli_command cli_parts = {
     .description =
         "Builds the graph of which rows depend on each other, gives the second eigenvalue of its\n"
         "normalized Laplacian, and cuts it into exactly P non-empty parts by recursive Fiedler\n"
-        "bisection. Whole components are kept together as far as the sizes allow. The result is the\n"
+        "bisection. Whole components are kept together as far as the sizes allow. The result is "
+        "the\n"
         "same at any number of threads.",
     .groups = {options, cli_column_options, cli_graph_options},
-    .example = "specroute parts fields.csv --coords lon,lat --graph space:8 --parts 50 -o parts.csv",
+    .example =
+        "specroute parts fields.csv --coords lon,lat --graph space:8 --parts 50 -o parts.csv",
     .run = run_parts};

@@ -4,11 +4,11 @@
 #include "commands.h"
 #include "model_page.h"
 
-static const cli_option options[] = {
-    {"output", 'o', CLI_PATH, "OUT", "-", NULL, 0, 0,
-     "csv file for the classes; - is standard output"},
-    {"proba", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, "also write each class's share of the vote"},
-    {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
+static const cli_option options[] = {{"output", 'o', CLI_PATH, "OUT", "-", NULL, 0, 0,
+                                      "csv file for the classes; - is standard output"},
+                                     {"proba", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0,
+                                      "also write each class's share of the vote"},
+                                     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
 /* The file may hold the class column of the training data: then the error is told as well. Where it
  * does not, it is read again without. */

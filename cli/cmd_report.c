@@ -72,8 +72,8 @@ static sr_status add_overview(report *r) {
     row[2] = (sr_page_cell){verdict_name(s->c->verdict), verdict_agreement(s->c->verdict)};
     row[3].text = s->c->reason;
   }
-  sr_page_table table = {.columns = COLUMNS, .header = header, .alignment = "llll", .rows = r->count,
-                         .cells = cells};
+  sr_page_table table = {
+      .columns = COLUMNS, .header = header, .alignment = "llll", .rows = r->count, .cells = cells};
   status = sr_page_add_table(r->run->ctx, r->page, &table);
   free(cells);
   return status;
@@ -89,7 +89,8 @@ static void describe_run(const conclusion *c, char *text, size_t size) {
     if (one->seed < low) low = one->seed;
     if (one->seed > high) high = one->seed;
     seconds += one->seconds;
-    if (!strstr(commits, one->commit) && strlen(commits) + strlen(one->commit) + 3 < sizeof commits) {
+    if (!strstr(commits, one->commit) &&
+        strlen(commits) + strlen(one->commit) + 3 < sizeof commits) {
       if (commits[0]) strcat(commits, ", ");
       strcat(commits, one->commit);
     }
@@ -135,7 +136,8 @@ static sr_status write_page(report *r, const char *path) {
       ctx, r->page,
       "Every number is read from the result files; only the paper's own values are quoted. "
       "Measured numbers are mean ± standard deviation over seeds, or an estimate with its 95 % "
-      "interval. \u2713 agrees with the paper (within two standard deviations or 15 %), \u2248 lies "
+      "interval. \u2713 agrees with the paper (within two standard deviations or 15 %), \u2248 "
+      "lies "
       "within a factor of two, \u2717 differs more."));
   if (o.format == SR_PAGE_MARKDOWN)
     TRY(sr_page_paragraph(ctx, r->page,
@@ -150,16 +152,14 @@ cleanup:
 
 static int finish(report *r, const char *path, sr_status status) {
   cli_run *run = r->run;
-  if (status != SR_OK && r->reason[0])
-    return cli_complain(run, cli_code(status), "%s", r->reason);
+  if (status != SR_OK && r->reason[0]) return cli_complain(run, cli_code(status), "%s", r->reason);
   if (status != SR_OK) return cli_fail(run, status);
   int plots = sr_page_plot_count(r->page), missing = sr_page_missing_plot_count(r->page);
   cli_say(run, "%s: %d experiments, %d plots\n", path, r->count, plots);
-  if (missing)
-    cli_say(run, "%d plots were not drawn: they need the program gnuplot\n", missing);
-  return cli_finish(run, json_pack("{s:i,s:i,s:i,s:i,s:s}", "pages", 1, "plots", plots,
-                                   "missing_plots", missing, "experiments", r->count, "file",
-                                   path));
+  if (missing) cli_say(run, "%d plots were not drawn: they need the program gnuplot\n", missing);
+  return cli_finish(run,
+                    json_pack("{s:i,s:i,s:i,s:i,s:s}", "pages", 1, "plots", plots, "missing_plots",
+                              missing, "experiments", r->count, "file", path));
 }
 
 static int run_report(cli_run *run) {
@@ -190,7 +190,8 @@ const cli_command cli_report = {
     .most = 1,
     .help = "show the results of reproduce on one page",
     .description =
-        "Reads the result files that reproduce wrote into DIR and writes one page: verdicts, tables\n"
+        "Reads the result files that reproduce wrote into DIR and writes one page: verdicts, "
+        "tables\n"
         "beside the paper, plots, and what was run. Plots need the program gnuplot.",
     .groups = {options},
     .example = "specroute report results -o report.html",

@@ -1,4 +1,5 @@
-/* specroute reproduce: runs experiments, resumes them, prints the paper beside what was measured. */
+/* specroute reproduce: runs experiments, resumes them, prints the paper beside what was measured.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,10 +13,12 @@
 static const cli_option options[] = {
     {"scale", 0, CLI_CHOICE, "SCALE", "quick", "quick|full", 0, 0,
      "quick: minutes; full: the paper's sizes and seeds"},
-    {"seeds", 0, CLI_INTEGER, "K", NULL, NULL, 1, 1000000, "seeds a case, instead of the scale's own"},
+    {"seeds", 0, CLI_INTEGER, "K", NULL, NULL, 1, 1000000,
+     "seeds a case, instead of the scale's own"},
     {"output", 'o', CLI_PATH, "DIR", "results", NULL, 0, 0,
      "folder of the result files; finished units found there are not run again"},
-    {"list", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, "name the experiments, what they need and how long they take"},
+    {"list", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0,
+     "name the experiments, what they need and how long they take"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
 static experiment_scale scale_asked(const cli_run *run) {
@@ -56,10 +59,9 @@ static int list_experiments(cli_run *run) {
     double seconds = expected_seconds(run, e);
     cli_say(run, "%-26s %6d %8.0f s  %s (%s); %s\n", e->name, units, seconds, e->title, e->place,
             e->needs);
-    json_array_append_new(
-        list, json_pack("{s:s,s:s,s:s,s:s,s:i,s:o}", "name", e->name, "title", e->title, "place",
-                        e->place, "needs", e->needs, "units", units, "seconds",
-                        cli_json_real(seconds)));
+    json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s,s:i,s:o}", "name", e->name, "title",
+                                          e->title, "place", e->place, "needs", e->needs, "units",
+                                          units, "seconds", cli_json_real(seconds)));
   }
   return cli_finish(run, json_pack("{s:o}", "experiments", list));
 }
@@ -136,8 +138,8 @@ static int run_reproduce(cli_run *run) {
   if (strcmp(name, "all") == 0) return reproduce_all(run);
   const experiment *e = experiment_find(name);
   if (!e)
-    return cli_complain(run, CLI_USAGE, "no experiment '%s'; 'specroute reproduce --list' names them",
-                        name);
+    return cli_complain(run, CLI_USAGE,
+                        "no experiment '%s'; 'specroute reproduce --list' names them", name);
   json_t *one = NULL;
   int code = reproduce_one(run, e, &one);
   return code == CLI_SUCCESS ? cli_finish(run, one) : code;
@@ -150,7 +152,8 @@ const cli_command cli_reproduce = {
     .most = 1,
     .help = "run a table, figure or claim of the paper",
     .description =
-        "Measures it here and prints the paper's number beside ours, with a verdict. Each finished\n"
+        "Measures it here and prints the paper's number beside ours, with a verdict. Each "
+        "finished\n"
         "unit of work is written at once: an interrupted or killed run goes on where it stopped.",
     .groups = {options},
     .example = "specroute reproduce claim-lfa --scale quick -o results",

@@ -7,12 +7,16 @@ static const cli_option options[] = {
     {"n", 'n', CLI_INTEGER, "N", "10000", NULL, 1, 2147483647, "rows, or cells of the lattice"},
     {"d", 'd', CLI_INTEGER, "D", "5", NULL, 1, 100000, "features"},
     {"tmix", 0, CLI_REAL, "T", "10", NULL, 1, 1e12, "mixing time: lambda = 1 - 1/T"},
-    {"range", 0, CLI_REAL, "R", "10", NULL, 1e-6, 1e12, "grid: correlation exp(-distance / R), in cells"},
-    {"drift", 0, CLI_REAL, "NU", "1", NULL, -1e6, 1e6, "drift: total shift of every mean over the n rows"},
+    {"range", 0, CLI_REAL, "R", "10", NULL, 1e-6, 1e12,
+     "grid: correlation exp(-distance / R), in cells"},
+    {"drift", 0, CLI_REAL, "NU", "1", NULL, -1e6, 1e6,
+     "drift: total shift of every mean over the n rows"},
     {"delta", 0, CLI_REAL, "DELTA", "0.5", NULL, -1e6, 1e6, "length of the mean of X"},
     {"noise", 0, CLI_REAL, "SD", "1", NULL, 0, 1e6, "standard deviation of the noise in the label"},
-    {"noise-kind", 0, CLI_CHOICE, "KIND", "iid", "iid|ar", 0, 0, "independent noise, or noise as dependent as the features"},
-    {"output", 'o', CLI_PATH, "FILE", "-", NULL, 0, 0, "where to write the table; - is standard output"},
+    {"noise-kind", 0, CLI_CHOICE, "KIND", "iid", "iid|ar", 0, 0,
+     "independent noise, or noise as dependent as the features"},
+    {"output", 'o', CLI_PATH, "FILE", "-", NULL, 0, 0,
+     "where to write the table; - is standard output"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
 static sr_simulate_options read_options(const cli_run *run) {
@@ -63,7 +67,8 @@ const cli_command cli_simulate = {
     .help = "write witness data whose dependence and Bayes risk are known",
     .description =
         "Columns x1..xd and the class y = sign(<v, x> + noise). ar1 is a Gaussian AR(1) chain in\n"
-        "every feature, drift the same with a linear shift of the mean, grid a Gaussian field on a\n"
+        "every feature, drift the same with a linear shift of the mean, grid a Gaussian field on "
+        "a\n"
         "lattice, whose columns coordinate1 and coordinate2 say where a cell lies.",
     .groups = {options},
     .example = "specroute simulate ar1 --n 1000 --tmix 10 --d 3 -o x.csv --json",

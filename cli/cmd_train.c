@@ -49,10 +49,11 @@ static int finish(cli_run *run, const sr_ensemble *ensemble, double read, double
           view->seconds_evaluate, total);
   cli_say(run, "written   %s\n", cli_text(run, "output"));
   json_t *result = cli_model_json(ensemble);
-  json_object_set_new(
-      result, "seconds",
-      json_pack("{s:o,s:o,s:o,s:o}", "read", cli_json_real(read), "fit", cli_json_real(fit),
-                "evaluate", cli_json_real(view->seconds_evaluate), "total", cli_json_real(total)));
+  json_object_set_new(result, "seconds",
+                      json_pack("{s:o,s:o,s:o,s:o}", "read", cli_json_real(read), "fit",
+                                cli_json_real(fit), "evaluate",
+                                cli_json_real(view->seconds_evaluate), "total",
+                                cli_json_real(total)));
   json_object_set_new(result, "model", json_string(cli_text(run, "output")));
   return cli_finish(run, result);
 }

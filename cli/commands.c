@@ -3,15 +3,14 @@
 
 #include <string.h>
 
-static const cli_command completion = {
-    .name = "completion",
-    .arguments = "bash|zsh|fish",
-    .choices = "bash|zsh|fish",
-    .least = 1,
-    .most = 1,
-    .help = "print the completions of a shell",
-    .run = cli_run_completion,
-    .hidden = true};
+static const cli_command completion = {.name = "completion",
+                                       .arguments = "bash|zsh|fish",
+                                       .choices = "bash|zsh|fish",
+                                       .least = 1,
+                                       .most = 1,
+                                       .help = "print the completions of a shell",
+                                       .run = cli_run_completion,
+                                       .hidden = true};
 
 static const cli_command man = {.name = "man",
                                 .arguments = "",
@@ -20,19 +19,8 @@ static const cli_command man = {.name = "man",
                                 .hidden = true};
 
 const cli_command *const cli_commands[] = {
-    &cli_diagnose,
-    &cli_train,
-    &cli_predict,
-    &cli_compare,
-    &cli_plan,
-    &cli_parts,
-    &cli_simulate,
-    &cli_reproduce,
-    &cli_report,
-    &cli_theory,
-    &completion,
-    &man,
-    NULL,
+    &cli_diagnose,  &cli_train,  &cli_predict, &cli_compare, &cli_plan, &cli_parts, &cli_simulate,
+    &cli_reproduce, &cli_report, &cli_theory,  &completion,  &man,      NULL,
 };
 
 const cli_command *cli_find_command(const char *name) {

@@ -7,9 +7,7 @@
 
 enum { CELL = 64, MOST_ESTIMATES = 16 };
 
-static bool in_time(const sr_dependence_view *v) {
-  return strcmp(v->graph, "time") == 0;
-}
+static bool in_time(const sr_dependence_view *v) { return strcmp(v->graph, "time") == 0; }
 
 /* ---- words and tables --------------------------------------------------------------------- */
 
@@ -112,8 +110,10 @@ static sr_status add_spectrum(sr_context *ctx, sr_page *page, const sr_dependenc
   double index[16];
   if (v->eigenvalue_count < 2) return SR_OK;
   for (int32_t i = 0; i < v->eigenvalue_count; i++) index[i] = i + 2;
-  sr_plot_series series = {
-      .kind = SR_PLOT_BARS, .count = v->eigenvalue_count, .x = index, .y = v->eigenvalue};
+  sr_plot_series series = {.kind = SR_PLOT_BARS,
+                           .count = v->eigenvalue_count,
+                           .x = index,
+                           .y = v->eigenvalue};
   sr_plot plot = {.title = "Eigenvalues of the transition graph (1 - lambda_k of its Laplacian)",
                   .x_label = "number",
                   .y_label = "eigenvalue",

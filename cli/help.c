@@ -9,14 +9,15 @@ typedef struct exit_code {
   const char *meaning;
 } exit_code;
 
-static const exit_code exit_codes[] = {
-    {CLI_SUCCESS, "success"},
-    {CLI_FAILED, "the run failed"},
-    {CLI_USAGE, "wrong usage"},
-    {CLI_BAD_INPUT, "bad input file or model"},
-    {CLI_NOT_CONVERGED, "did not converge; the result is still written"},
-    {CLI_NO_MEMORY, "out of memory"},
-    {CLI_INTERRUPTED, "interrupted; what was finished is on disk"}};
+static const exit_code exit_codes[] = {{CLI_SUCCESS, "success"},
+                                       {CLI_FAILED, "the run failed"},
+                                       {CLI_USAGE, "wrong usage"},
+                                       {CLI_BAD_INPUT, "bad input file or model"},
+                                       {CLI_NOT_CONVERGED,
+                                        "did not converge; the result is still written"},
+                                       {CLI_NO_MEMORY, "out of memory"},
+                                       {CLI_INTERRUPTED,
+                                        "interrupted; what was finished is on disk"}};
 enum { EXIT_CODES = sizeof exit_codes / sizeof *exit_codes };
 
 static const char formats[] =
@@ -42,8 +43,9 @@ void cli_print_overview(void) {
   puts("usage: specroute COMMAND [FILE] [options]\n\ncommands:");
   for (const cli_command *const *at = cli_commands, *c; (c = *at); at++)
     if (!c->hidden) printf("  %-12s %s\n", c->name, c->help);
-  printf("\n'specroute COMMAND --help' shows the options of a command; --version -v the build.\n%s\n",
-         formats);
+  printf(
+      "\n'specroute COMMAND --help' shows the options of a command; --version -v the build.\n%s\n",
+      formats);
 }
 
 void cli_print_help(const cli_command *command) {
@@ -148,9 +150,10 @@ static void print_words(const char *choices) {
 }
 
 static void complete_bash(void) {
-  puts("# bash completion of specroute\n_specroute() {\n"
-       "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=\n"
-       "  if [ \"$COMP_CWORD\" -eq 1 ]; then");
+  puts(
+      "# bash completion of specroute\n_specroute() {\n"
+      "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=\n"
+      "  if [ \"$COMP_CWORD\" -eq 1 ]; then");
   fputs("    COMPREPLY=($(compgen -W '", stdout);
   for (const cli_command *const *at = cli_commands, *c; (c = *at); at++)
     if (!c->hidden) printf("%s ", c->name);
@@ -176,8 +179,9 @@ static void complete_bash(void) {
     for (int i = 0; (o = cli_option_at(c, i)); i++) printf("--%s ", o->name);
     puts("' ;;");
   }
-  puts("  esac\n  COMPREPLY=($(compgen -W \"$words\" -- \"$word\") $(compgen -f -- \"$word\"))\n}\n"
-       "complete -o filenames -F _specroute specroute");
+  puts(
+      "  esac\n  COMPREPLY=($(compgen -W \"$words\" -- \"$word\") $(compgen -f -- \"$word\"))\n}\n"
+      "complete -o filenames -F _specroute specroute");
 }
 
 /* Text inside zsh's [..] and '..'. */
@@ -193,15 +197,17 @@ static void print_zsh(const char *text) {
 }
 
 static void complete_zsh(void) {
-  puts("#compdef specroute\n_specroute() {\n  if (( CURRENT == 2 )); then\n    local -a commands=(");
+  puts(
+      "#compdef specroute\n_specroute() {\n  if (( CURRENT == 2 )); then\n    local -a commands=(");
   for (const cli_command *const *at = cli_commands, *c; (c = *at); at++) {
     if (c->hidden) continue;
     printf("      '%s:", c->name);
     print_zsh(c->help);
     puts("'");
   }
-  puts("    )\n    _describe command commands\n    return\n  fi\n  local command=$words[2]\n"
-       "  shift words; (( CURRENT-- ))\n  case $command in");
+  puts(
+      "    )\n    _describe command commands\n    return\n  fi\n  local command=$words[2]\n"
+      "  shift words; (( CURRENT-- ))\n  case $command in");
   const cli_option *o;
   for (const cli_command *const *at = cli_commands, *c; (c = *at); at++) {
     if (c->hidden) continue;

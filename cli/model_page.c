@@ -104,13 +104,14 @@ void cli_say_model(const cli_run *run, const sr_ensemble *ensemble) {
 /* ---- JSON --------------------------------------------------------------------------------- */
 
 static json_t *error_json(const sr_evaluation *e) {
-  return json_pack(
-      "{s:o,s:o,s:o,s:o,s:o,s:s,s:i,s:i,s:I,s:I,s:I,s:o,s:o}", "honest", cli_json_real(e->honest),
-      "honest_low", cli_json_real(e->honest_low), "honest_high", cli_json_real(e->honest_high),
-      "naive", cli_json_real(e->naive), "baseline", cli_json_real(e->baseline), "held_out",
-      e->held_out, "units", (int)e->units, "folds", (int)e->folds, "buffer", (json_int_t)e->buffer,
-      "honest_rows", (json_int_t)e->honest_rows, "naive_rows", (json_int_t)e->naive_rows, "level",
-      cli_json_real(e->level), "judges", cli_json_real(e->judges));
+  return json_pack("{s:o,s:o,s:o,s:o,s:o,s:s,s:i,s:i,s:I,s:I,s:I,s:o,s:o}", "honest",
+                   cli_json_real(e->honest), "honest_low", cli_json_real(e->honest_low),
+                   "honest_high", cli_json_real(e->honest_high), "naive", cli_json_real(e->naive),
+                   "baseline", cli_json_real(e->baseline), "held_out", e->held_out, "units",
+                   (int)e->units, "folds", (int)e->folds, "buffer", (json_int_t)e->buffer,
+                   "honest_rows", (json_int_t)e->honest_rows, "naive_rows",
+                   (json_int_t)e->naive_rows, "level", cli_json_real(e->level), "judges",
+                   cli_json_real(e->judges));
 }
 
 static json_t *covariance_json(const sr_evaluation *e) {
@@ -149,11 +150,11 @@ static json_t *candidates_json(const sr_choice *choice) {
   json_t *list = json_array();
   for (int32_t k = 0; k < choice->candidate_count; k++) {
     const sr_candidate *c = &choice->candidates[k];
-    json_array_append_new(
-        list, json_pack("{s:s,s:o,s:o,s:o,s:i,s:b}", "plan", c->label, "error",
-                        cli_json_real(c->error), "difference", cli_json_real(c->difference),
-                        "difference_se", cli_json_real(c->difference_se), "members",
-                        (int)c->members, "chosen", k == choice->chosen));
+    json_array_append_new(list, json_pack("{s:s,s:o,s:o,s:o,s:i,s:b}", "plan", c->label, "error",
+                                          cli_json_real(c->error), "difference",
+                                          cli_json_real(c->difference), "difference_se",
+                                          cli_json_real(c->difference_se), "members",
+                                          (int)c->members, "chosen", k == choice->chosen));
   }
   return list;
 }

@@ -7,30 +7,42 @@
 #include "cli.h"
 
 const cli_option cli_common_options[] = {
-    {"json", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, "write one JSON object to standard output and nothing else"},
-    {"seed", 0, CLI_INTEGER, "S", "1", NULL, 0, 9007199254740992.0, "seed of everything random; the same seed gives the same bytes"},
-    {"threads", 0, CLI_INTEGER, "N", "0", NULL, 0, 256, "threads to use; 0 is all cores; the result does not depend on it"},
+    {"json", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0,
+     "write one JSON object to standard output and nothing else"},
+    {"seed", 0, CLI_INTEGER, "S", "1", NULL, 0, 9007199254740992.0,
+     "seed of everything random; the same seed gives the same bytes"},
+    {"threads", 0, CLI_INTEGER, "N", "0", NULL, 0, 256,
+     "threads to use; 0 is all cores; the result does not depend on it"},
     {"quiet", 'q', CLI_FLAG, NULL, NULL, NULL, 0, 0, "no text and no progress, only errors"},
     {"verbose", 'v', CLI_FLAG, NULL, NULL, NULL, 0, 0, "say more about what is done"},
     {"help", 'h', CLI_FLAG, NULL, NULL, NULL, 0, 0, "show this help"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
 const cli_option cli_column_options[] = {
-    {"target", 0, CLI_TEXT, "COL", NULL, NULL, 0, 0, "column of the class, by name or 1-based number"},
-    {"time", 0, CLI_TEXT, "COL", NULL, NULL, 0, 0, "column of the time; rows are taken in the order of the file"},
-    {"group", 0, CLI_TEXT, "COL", NULL, NULL, 0, 0, "column that names the series, run or field of a row"},
+    {"target", 0, CLI_TEXT, "COL", NULL, NULL, 0, 0,
+     "column of the class, by name or 1-based number"},
+    {"time", 0, CLI_TEXT, "COL", NULL, NULL, 0, 0,
+     "column of the time; rows are taken in the order of the file"},
+    {"group", 0, CLI_TEXT, "COL", NULL, NULL, 0, 0,
+     "column that names the series, run or field of a row"},
     {"coords", 0, CLI_LIST, "COL,COL", NULL, NULL, 0, 0, "two or three columns of coordinates"},
     {"weight", 0, CLI_TEXT, "COL", NULL, NULL, 0, 0, "column of row weights"},
     {"drop", 0, CLI_LIST, "COL,...", NULL, NULL, 0, 0, "columns to leave out"},
-    {"categorical", 0, CLI_LIST, "COL,...", NULL, NULL, 0, 0, "columns whose values are names even where they look like numbers"},
-    {"format", 0, CLI_CHOICE, "NAME", NULL, "csv|tsv|ucr|ts|arff|npy|libsvm|netcdf|geotiff", 0, 0, "format of FILE, where its name does not tell"},
-    {"separator", 0, CLI_TEXT, "CHAR", NULL, NULL, 0, 0, "separator of a csv file, where detection is wrong (tab: '\\t')"},
-    {"header", 0, CLI_CHOICE, "WHEN", "auto", "auto|yes|no", 0, 0, "whether the first line of a csv file names the columns"},
-    {"variables", 0, CLI_LIST, "NAME,...", NULL, NULL, 0, 0, "netcdf variables, or geotiff bands and files, that become the features; all by default"},
+    {"categorical", 0, CLI_LIST, "COL,...", NULL, NULL, 0, 0,
+     "columns whose values are names even where they look like numbers"},
+    {"format", 0, CLI_CHOICE, "NAME", NULL, "csv|tsv|ucr|ts|arff|npy|libsvm|netcdf|geotiff", 0, 0,
+     "format of FILE, where its name does not tell"},
+    {"separator", 0, CLI_TEXT, "CHAR", NULL, NULL, 0, 0,
+     "separator of a csv file, where detection is wrong (tab: '\\t')"},
+    {"header", 0, CLI_CHOICE, "WHEN", "auto", "auto|yes|no", 0, 0,
+     "whether the first line of a csv file names the columns"},
+    {"variables", 0, CLI_LIST, "NAME,...", NULL, NULL, 0, 0,
+     "netcdf variables, or geotiff bands and files, that become the features; all by default"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
 const cli_option cli_graph_options[] = {
-    {"graph", 0, CLI_TEXT, "KIND", NULL, NULL, 0, 0, "dependency graph: time[:tau], space[:k], features[:k], grid[:4|8] or edges:FILE"},
+    {"graph", 0, CLI_TEXT, "KIND", NULL, NULL, 0, 0,
+     "dependency graph: time[:tau], space[:k], features[:k], grid[:4|8] or edges:FILE"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
 typedef struct cli_value {
@@ -135,16 +147,14 @@ static int check_value(const cli_run *run, const cli_option *o, const char *text
   if (o->kind == CLI_CHOICE && !choice_allows(o->choices, text))
     return cli_complain(run, CLI_USAGE, "--%s takes one of %s, not '%s'", o->name, o->choices,
                         text);
-  if (!*text)
-    return cli_complain(run, CLI_USAGE, "--%s needs a value that is not empty", o->name);
+  if (!*text) return cli_complain(run, CLI_USAGE, "--%s needs a value that is not empty", o->name);
   return CLI_SUCCESS;
 }
 
 static int add_value(cli_run *run, const cli_option *o, const char *text) {
   int code = o->kind == CLI_FLAG ? CLI_SUCCESS : check_value(run, o, text);
   if (code != CLI_SUCCESS) return code;
-  cli_value *grown =
-      realloc(run->values, (size_t)(run->value_count + 1) * sizeof *run->values);
+  cli_value *grown = realloc(run->values, (size_t)(run->value_count + 1) * sizeof *run->values);
   if (!grown) return cli_complain(run, CLI_NO_MEMORY, "out of memory");
   run->values = grown;
   run->values[run->value_count++] = (cli_value){o, text};

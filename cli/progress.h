@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 typedef struct cli_progress {
-  bool shown;        /* something stands on the line */
-  double last;       /* when it was last drawn */
-  double began;      /* when this stage began */
+  bool shown;   /* something stands on the line */
+  double last;  /* when it was last drawn */
+  double began; /* when this stage began */
   char stage[64];
 } cli_progress;
 

@@ -16,13 +16,15 @@ static sr_status add_error_table(sr_context *ctx, sr_page *page, const sr_evalua
   char naive[CELL], honest[CELL], interval[CELL], held[CELL], baseline[CELL];
   snprintf(naive, CELL, "%.4f", e->naive);
   snprintf(honest, CELL, "%.4f", e->honest);
-  snprintf(interval, CELL, "%.4f to %.4f (%.0f %%)", e->honest_low, e->honest_high, 100.0 * e->level);
+  snprintf(interval, CELL, "%.4f to %.4f (%.0f %%)", e->honest_low, e->honest_high,
+           100.0 * e->level);
   snprintf(held, CELL, "%d whole %ss, %lld rows kept free around them", e->units, e->held_out,
            (long long)e->buffer);
   snprintf(baseline, CELL, "%.4f", e->baseline);
-  sr_page_cell cells[] = {{"naive", 0},  {naive, 0},    {"", 0},       {"single rows", 0},
-                          {"honest", 0}, {honest, 0},   {interval, 0}, {held, 0},
-                          {"most frequent class", 0}, {baseline, 0}, {"", 0}, {"", 0}};
+  sr_page_cell cells[] = {{"naive", 0},       {naive, 0},    {"", 0},
+                          {"single rows", 0}, {"honest", 0}, {honest, 0},
+                          {interval, 0},      {held, 0},     {"most frequent class", 0},
+                          {baseline, 0},      {"", 0},       {"", 0}};
   sr_page_table table = {.caption = "What the ensemble gets wrong",
                          .columns = 4,
                          .header = header,
@@ -37,7 +39,8 @@ static sr_status add_error_plot(sr_context *ctx, sr_page *page, const sr_evaluat
   double x[] = {0, 1, 2}, y[] = {e->naive, e->honest, e->baseline};
   double low[] = {e->naive, e->honest_low, e->baseline};
   double high[] = {e->naive, e->honest_high, e->baseline};
-  sr_plot_series series = {.kind = SR_PLOT_BARS, .count = 3, .x = x, .y = y, .low = low, .high = high};
+  sr_plot_series series = {
+      .kind = SR_PLOT_BARS, .count = 3, .x = x, .y = y, .low = low, .high = high};
   sr_plot plot = {.title = "Error, by what was held out",
                   .y_label = "error",
                   .series_count = 1,
@@ -60,8 +63,11 @@ static sr_status add_classes(sr_context *ctx, sr_page *page, const sr_ensemble_v
     cells[4 * c].text = v->classes.names[c];
     for (int k = 0; k < 3; k++) cells[4 * c + 1 + k].text = text[c][k];
   }
-  sr_page_table table = {.caption = "By class, on held-out rows", .columns = 4, .header = header,
-                         .rows = rows, .cells = cells};
+  sr_page_table table = {.caption = "By class, on held-out rows",
+                         .columns = 4,
+                         .header = header,
+                         .rows = rows,
+                         .cells = cells};
   return sr_page_add_table(ctx, page, &table);
 }
 
@@ -79,13 +85,16 @@ static sr_status add_candidates(sr_context *ctx, sr_page *page, const sr_choice 
     snprintf(text[rows][0], CELL, "%.4f", c->error);
     snprintf(text[rows][1], CELL, "%+.4f", c->difference);
     snprintf(text[rows][2], CELL, "%.4f", c->difference_se);
-    cells[4 * rows] = (sr_page_cell){
-        c->label, i == choice->chosen ? SR_AGREEMENT_GOOD : SR_AGREEMENT_NONE};
+    cells[4 * rows] =
+        (sr_page_cell){c->label, i == choice->chosen ? SR_AGREEMENT_GOOD : SR_AGREEMENT_NONE};
     for (int k = 0; k < 3; k++) cells[4 * rows + 1 + k].text = text[rows][k];
     rows++;
   }
   sr_page_table table = {.caption = "Plans that were tried; the mark is the one that was taken",
-                         .columns = 4, .header = header, .rows = rows, .cells = cells};
+                         .columns = 4,
+                         .header = header,
+                         .rows = rows,
+                         .cells = cells};
   return sr_page_add_table(ctx, page, &table);
 }
 
@@ -139,8 +148,12 @@ static sr_status add_features(sr_context *ctx, sr_page *page, const sr_ensemble_
   }
   free(order);
   sr_plot_series series = {.kind = SR_PLOT_BARS, .count = count, .x = x, .y = y};
-  sr_plot plot = {.title = "Error gained by shuffling a feature inside parts", .y_label = "error",
-                  .series_count = 1, .series = &series, .x_names = names, .x_name_count = count};
+  sr_plot plot = {.title = "Error gained by shuffling a feature inside parts",
+                  .y_label = "error",
+                  .series_count = 1,
+                  .series = &series,
+                  .x_names = names,
+                  .x_name_count = count};
   return sr_page_add_plot(ctx, page, &plot);
 }
 
@@ -150,11 +163,12 @@ static sr_status add_error(sr_context *ctx, sr_page *page, const sr_ensemble_vie
   sr_status status = SR_OK;
   const sr_evaluation *e = v->evaluation;
   char text[512];
-  snprintf(text, sizeof text,
-           "Judged by members that never drew the row, the error looks like %.4f. Judged by members "
-           "that saw nothing of the whole %s around it, it is %.4f. The second number is what new "
-           "%ss will meet.",
-           e->naive, e->held_out, e->honest, e->held_out);
+  snprintf(
+      text, sizeof text,
+      "Judged by members that never drew the row, the error looks like %.4f. Judged by members "
+      "that saw nothing of the whole %s around it, it is %.4f. The second number is what new "
+      "%ss will meet.",
+      e->naive, e->held_out, e->honest, e->held_out);
   TRY(sr_page_heading(ctx, page, 2, "The error"));
   TRY(sr_page_paragraph(ctx, page, text));
   TRY(add_error_table(ctx, page, e));

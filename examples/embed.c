@@ -7,7 +7,8 @@
 
 enum { ROWS = 4000, FEATURES = 2 };
 
-/* Two sensors that wander slowly; the class says which of them is higher, with a slow disturbance. */
+/* Two sensors that wander slowly; the class says which of them is higher, with a slow disturbance.
+ */
 static void fill(float *x, int32_t *label) {
   double a = 0.0, b = 0.0, disturbance = 0.0;
   for (int t = 0; t < ROWS; t++) {
@@ -34,8 +35,12 @@ int main(void) {
   sr_context *ctx = NULL;
   if (sr_context_new(NULL, &ctx) != SR_OK) return fail("context", ctx);
 
-  sr_table_view view = {.rows = ROWS, .features = FEATURES, .x = x, .feature_names = features,
-                        .label = label, .classes = {2, classes}};
+  sr_table_view view = {.rows = ROWS,
+                        .features = FEATURES,
+                        .x = x,
+                        .feature_names = features,
+                        .label = label,
+                        .classes = {2, classes}};
   sr_table *table = NULL;
   if (sr_table_new(ctx, &view, &table) != SR_OK) return fail("table", ctx);
 

@@ -8,7 +8,7 @@
 static const struct {
   int32_t parts; /* 0: adaptive */
   double paper, paper_sd;
-} choices[] = {{1, .228, NAN},   {5, .170, NAN},    {10, .118, NAN},
+} choices[] = {{1, .228, NAN},   {5, .170, NAN},   {10, .118, NAN},
                {50, .045, .002}, {100, .070, NAN}, {0, .046, .002}};
 enum { CHOICES = 6, ADAPTIVE = 5 };
 
@@ -34,8 +34,8 @@ static void name_case(experiment_scale scale, int index, char *name, size_t size
   int32_t parts = choices[index % CHOICES].parts;
   char text[16] = "adaptive";
   if (parts) snprintf(text, sizeof text, "%d", parts);
-  snprintf(name, size, "P=%s T=%g n=%lld m=%d d=%d noise=%s sd=%g", text, w.tmix,
-           (long long)w.rows, w.members, w.features, noise_name(w.noise_kind), w.noise_sd);
+  snprintf(name, size, "P=%s T=%g n=%lld m=%d d=%d noise=%s sd=%g", text, w.tmix, (long long)w.rows,
+           w.members, w.features, noise_name(w.noise_kind), w.noise_sd);
 }
 
 static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurement *out) {
@@ -52,16 +52,19 @@ static void label_of(int choice, char *text, size_t size) {
 }
 
 static void plot_choices(conclusion *c, int cell) {
-  static const char *const names[CHOICES] = {"P = 1", "P = 5", "P = 10", "P = 50", "P = 100",
-                                             "adaptive"};
+  static const char *const names[CHOICES] = {"P = 1",  "P = 5",   "P = 10",
+                                             "P = 50", "P = 100", "adaptive"};
   double x[CHOICES], y[CHOICES], low[CHOICES], high[CHOICES];
   curve_of(c, cell * CHOICES, 1, CHOICES, "risk", y, low, high);
   for (int k = 0; k < CHOICES; k++) x[k] = k;
-  const sr_plot_series bars = {.kind = SR_PLOT_BARS, .count = CHOICES, .x = x, .y = y, .low = low,
-                               .high = high};
+  const sr_plot_series bars = {
+      .kind = SR_PLOT_BARS, .count = CHOICES, .x = x, .y = y, .low = low, .high = high};
   sr_plot plot = {.title = cell ? "Excess risk by number of parts, i.i.d. noise, T = 50"
                                 : "Excess risk by number of parts, AR(1) noise, T = 50",
-                  .y_label = "excess risk", .series_count = 1, .series = &bars, .x_names = names,
+                  .y_label = "excess risk",
+                  .series_count = 1,
+                  .series = &bars,
+                  .x_names = names,
                   .x_name_count = CHOICES};
   add_plot(c, &plot);
 }
@@ -86,14 +89,16 @@ static sr_status read_results(conclusion *c) {
     plot_choices(c, cell);
   }
   bool falls = adaptive[0] < one[0], near = adaptive[0] < 1.25 * best[0];
-  conclude(c, falls && near && best_at[0] == 3 ? VERDICT_REPRODUCED
-              : falls                          ? VERDICT_PARTLY
-                                               : VERDICT_NOT_REPRODUCED,
-           "with AR(1) noise the best fixed P is %d (%.4f), the adaptive rule reaches %.4f and P = 1 "
-           "%.4f (paper .045, .046, .228); with i.i.d. noise the best is P = %d (%.4f) and adaptive "
-           "%.4f",
-           choices[best_at[0]].parts, best[0], adaptive[0], one[0], choices[best_at[1]].parts, best[1],
-           adaptive[1]);
+  conclude(
+      c,
+      falls && near && best_at[0] == 3 ? VERDICT_REPRODUCED
+      : falls                          ? VERDICT_PARTLY
+                                       : VERDICT_NOT_REPRODUCED,
+      "with AR(1) noise the best fixed P is %d (%.4f), the adaptive rule reaches %.4f and P = 1 "
+      "%.4f (paper .045, .046, .228); with i.i.d. noise the best is P = %d (%.4f) and adaptive "
+      "%.4f",
+      choices[best_at[0]].parts, best[0], adaptive[0], one[0], choices[best_at[1]].parts, best[1],
+      adaptive[1]);
   return SR_OK;
 }
 

@@ -8,9 +8,7 @@
 enum { TMIX_COUNT = 7, DIMENSION = 5 };
 static const double tmix_grid[TMIX_COUNT] = {1, 2, 5, 10, 20, 50, 100};
 
-static int64_t rows_at(experiment_scale scale) {
-  return scale == SCALE_FULL ? 1000000 : 200000;
-}
+static int64_t rows_at(experiment_scale scale) { return scale == SCALE_FULL ? 1000000 : 200000; }
 
 static int count_cases(experiment_scale scale) {
   (void)scale;
@@ -97,14 +95,14 @@ static sr_status read_results(conclusion *c) {
   return SR_OK;
 }
 
-const experiment claim_autocovariance = {
-    .name = "claim-autocovariance",
-    .title = "Margin autocovariance summed over one mixing time",
-    .place = "Proposition 4",
-    .needs = "nothing: simulated",
-    .seeds = {5, 10},
-    .core_seconds = {20, 200},
-    .case_count = count_cases,
-    .case_name = name_case,
-    .run = run_unit,
-    .conclude = read_results};
+const experiment claim_autocovariance = {.name = "claim-autocovariance",
+                                         .title =
+                                             "Margin autocovariance summed over one mixing time",
+                                         .place = "Proposition 4",
+                                         .needs = "nothing: simulated",
+                                         .seeds = {5, 10},
+                                         .core_seconds = {20, 200},
+                                         .case_count = count_cases,
+                                         .case_name = name_case,
+                                         .run = run_unit,
+                                         .conclude = read_results};

@@ -1,6 +1,6 @@
-/* The theorem on uniform bagging: uniform bagging pays sqrt(T) over the minimax rate. Measured for trees and for a linear
- * learner (the theorem's own argument treats the margin as linear) as risk(uniform) / risk(best plan
- * known to us) and its exponent in T. */
+/* The theorem on uniform bagging: uniform bagging pays sqrt(T) over the minimax rate. Measured for
+ * trees and for a linear learner (the theorem's own argument treats the margin as linear) as
+ * risk(uniform) / risk(best plan known to us) and its exponent in T. */
 #include <math.h>
 
 #include "experiments.h"
@@ -13,8 +13,10 @@ static const char *const plans[] = {"uniform", "uniform-nm", "spectral", "routed
 enum { TMIX_COUNT = 5, LEARNERS = 2, PLANS = 4, CASES = LEARNERS * PLANS * TMIX_COUNT };
 
 static witness witness_at(experiment_scale scale, int index) {
-  return (witness){.rows = scale == SCALE_FULL ? 20000 : 10000, .features = 5,
-                   .noise_kind = SR_NOISE_AR, .noise_sd = 1.0,
+  return (witness){.rows = scale == SCALE_FULL ? 20000 : 10000,
+                   .features = 5,
+                   .noise_kind = SR_NOISE_AR,
+                   .noise_sd = 1.0,
                    .members = scale == SCALE_FULL ? 100 : 40,
                    .tmix = tmix_grid[index % TMIX_COUNT]};
 }
@@ -62,8 +64,11 @@ static sr_status read_results(conclusion *c) {
   for (int l = 0; l < LEARNERS; l++) {
     slope[l] = gap_slope(c, l, gap[l]);
     add_estimate(c, learners[l], "exponent", 0.5, &slope[l]);
-    series[l] = (sr_plot_series){.label = learners[l], .kind = SR_PLOT_LINE_POINTS,
-                                 .count = TMIX_COUNT, .x = tmix_grid, .y = gap[l]};
+    series[l] = (sr_plot_series){.label = learners[l],
+                                 .kind = SR_PLOT_LINE_POINTS,
+                                 .count = TMIX_COUNT,
+                                 .x = tmix_grid,
+                                 .y = gap[l]};
   }
   for (int l = 0; l < LEARNERS; l++) {
     begin_table(c, l ? "Excess risk, ridge" : "Excess risk, trees");
@@ -77,21 +82,30 @@ static sr_status read_results(conclusion *c) {
     }
   }
   for (int t = 0; t < TMIX_COUNT; t++) theory[t] = sqrt(tmix_grid[t]);
-  series[LEARNERS] = (sr_plot_series){.label = "paper: sqrt(T)", .kind = SR_PLOT_DASHED,
-                                      .count = TMIX_COUNT, .x = tmix_grid, .y = theory};
+  series[LEARNERS] = (sr_plot_series){.label = "paper: sqrt(T)",
+                                      .kind = SR_PLOT_DASHED,
+                                      .count = TMIX_COUNT,
+                                      .x = tmix_grid,
+                                      .y = theory};
   sr_plot plot = {.title = "Excess risk of uniform bagging over the best plan",
-                  .x_label = "mixing time T (rows)", .y_label = "ratio", .log_x = 1, .log_y = 1,
-                  .series_count = LEARNERS + 1, .series = series};
+                  .x_label = "mixing time T (rows)",
+                  .y_label = "ratio",
+                  .log_x = 1,
+                  .log_y = 1,
+                  .series_count = LEARNERS + 1,
+                  .series = series};
   add_plot(c, &plot);
   int last = TMIX_COUNT - 1;
   bool trees = holds(&slope[0], 0.5), linear = holds(&slope[1], 0.5);
-  conclude(c, trees && linear ? VERDICT_REPRODUCED
-              : trees || linear || gap[0][last] > 1.5 ? VERDICT_PARTLY
-                                                      : VERDICT_NOT_REPRODUCED,
-           "at T = %g uniform bagging of trees has %.2f times the risk of the best plan and of linear "
-           "learners %.2f times (sqrt(T) = %.1f); the ratio scales as T^%.2f and T^%.2f, not T^0.5",
-           tmix_grid[last], gap[0][last], gap[1][last], theory[last], slope[0].estimate,
-           slope[1].estimate);
+  conclude(
+      c,
+      trees && linear                         ? VERDICT_REPRODUCED
+      : trees || linear || gap[0][last] > 1.5 ? VERDICT_PARTLY
+                                              : VERDICT_NOT_REPRODUCED,
+      "at T = %g uniform bagging of trees has %.2f times the risk of the best plan and of linear "
+      "learners %.2f times (sqrt(T) = %.1f); the ratio scales as T^%.2f and T^%.2f, not T^0.5",
+      tmix_grid[last], gap[0][last], gap[1][last], theory[last], slope[0].estimate,
+      slope[1].estimate);
   return SR_OK;
 }
 

@@ -10,12 +10,8 @@ enum { TIMES = 2, SIZES = 4, CASES = TIMES * SIZES, TAU = 5, FEATURES = 3 };
 static const double times[TIMES] = {10, 50};
 static const double rows_of[2][SIZES] = {{5e3, 1e4, 2e4, 4e4}, {1e4, 4e4, 16e4, 64e4}};
 
-static double time_at(int index) {
-  return times[index / SIZES];
-}
-static double rows_at(experiment_scale scale, int index) {
-  return rows_of[scale][index % SIZES];
-}
+static double time_at(int index) { return times[index / SIZES]; }
+static double rows_at(experiment_scale scale, int index) { return rows_of[scale][index % SIZES]; }
 
 static int count_cases(experiment_scale scale) {
   (void)scale;
@@ -127,14 +123,14 @@ static sr_status read_results(conclusion *c) {
   double ratio = largest_mean(c, "transition-over-bound");
   add_remark(
       c, "The window graph's lambda_2 depends on n and tau alone; its error is the gap itself.");
-  conclude(
-      c,
-      ratio < 1 && falls ? (stays ? VERDICT_PARTLY : VERDICT_REPRODUCED) : VERDICT_NOT_REPRODUCED,
-      "the transition graph along the slow coordinate stays within %.2f of the bound and its "
-      "error falls as n^%.2f (T = %g) and n^%.2f (T = %g), but the error of the window graph "
-      "changes as n^%.2f: it never approaches the gap",
-      ratio, transition[0].estimate, times[0], transition[1].estimate, times[1],
-      window[0].estimate);
+  conclude(c,
+           ratio < 1 && falls ? (stays ? VERDICT_PARTLY : VERDICT_REPRODUCED)
+                              : VERDICT_NOT_REPRODUCED,
+           "the transition graph along the slow coordinate stays within %.2f of the bound and its "
+           "error falls as n^%.2f (T = %g) and n^%.2f (T = %g), but the error of the window graph "
+           "changes as n^%.2f: it never approaches the gap",
+           ratio, transition[0].estimate, times[0], transition[1].estimate, times[1],
+           window[0].estimate);
   return SR_OK;
 }
 

@@ -83,8 +83,10 @@ static sr_status make_graph(sr_context *ctx, const cut_case *c, sr_graph **graph
       int degree = c->kind <= WINDOW ? path_row(c, i, row) : lattice_row(c, i, row);
       offset[i + 1] = offset[i] + degree;
     }
-    sr_graph_view view = {
-        .nodes = c->nodes, .arcs = offset[c->nodes], .offset = offset, .neighbor = neighbor};
+    sr_graph_view view = {.nodes = c->nodes,
+                          .arcs = offset[c->nodes],
+                          .offset = offset,
+                          .neighbor = neighbor};
     status = sr_graph_new(ctx, &view, graph);
   }
   free(offset);

@@ -1,6 +1,6 @@
-/* Condition (G4): the covariances of margins of different parts add up to o(T / n). With P = T parts
- * the sum over p != q of Cov(rho_p, rho_q) is measured over independent data sets at fixed points and
- * held against T / n; under the condition the ratio goes to zero as n grows. */
+/* Condition (G4): the covariances of margins of different parts add up to o(T / n). With P = T
+ * parts the sum over p != q of Cov(rho_p, rho_q) is measured over independent data sets at fixed
+ * points and held against T / n; under the condition the ratio goes to zero as n grows. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +15,11 @@ enum { TMIX_COUNT = 2, ROWS_COUNT = 4, POINTS = 300, MEMBERS = 100, MOST_SETS = 
 static int data_sets_at(experiment_scale scale) { return scale == SCALE_FULL ? MOST_SETS : 12; }
 
 static witness witness_at(int index) {
-  return (witness){.rows = (int64_t)rows_grid[index % ROWS_COUNT], .features = 5,
-                   .noise_kind = SR_NOISE_AR, .noise_sd = 1.0, .members = MEMBERS,
+  return (witness){.rows = (int64_t)rows_grid[index % ROWS_COUNT],
+                   .features = 5,
+                   .noise_kind = SR_NOISE_AR,
+                   .noise_sd = 1.0,
+                   .members = MEMBERS,
                    .tmix = tmix_grid[index / ROWS_COUNT]};
 }
 
@@ -31,12 +34,13 @@ static int grid_index(experiment_scale scale, int index) {
 
 static void name_case(experiment_scale scale, int index, char *name, size_t size) {
   witness w = witness_at(grid_index(scale, index));
-  snprintf(name, size, "T=%g P=%g n=%lld m=%d d=%d noise=%s sd=%g sets=%d points=%d", w.tmix, w.tmix,
-           (long long)w.rows, MEMBERS, w.features, noise_name(w.noise_kind), w.noise_sd,
+  snprintf(name, size, "T=%g P=%g n=%lld m=%d d=%d noise=%s sd=%g sets=%d points=%d", w.tmix,
+           w.tmix, (long long)w.rows, MEMBERS, w.features, noise_name(w.noise_kind), w.noise_sd,
            data_sets_at(scale), POINTS);
 }
 
-/* Trains with P = T contiguous parts and gives the part of each member: that of its bag's first row. */
+/* Trains with P = T contiguous parts and gives the part of each member: that of its bag's first
+ * row. */
 static sr_status train_parts(sr_context *ctx, const witness *w, uint64_t seed, uint64_t set,
                              int32_t *part, sr_ensemble **ensemble) {
   sr_status status = SR_OK;
@@ -148,33 +152,44 @@ static sr_status read_results(conclusion *c) {
       add_cell(c, label[t], column, NAN, NAN, &s);
     }
     curve_of(c, t * rows, 1, rows, "ratio", y[t], low[t], high[t]);
-    series[t] = (sr_plot_series){.label = label[t], .kind = SR_PLOT_LINE_POINTS, .count = rows,
-                                 .x = rows_grid, .y = y[t], .low = low[t], .high = high[t]};
+    series[t] = (sr_plot_series){.label = label[t],
+                                 .kind = SR_PLOT_LINE_POINTS,
+                                 .count = rows,
+                                 .x = rows_grid,
+                                 .y = y[t],
+                                 .low = low[t],
+                                 .high = high[t]};
   }
-  sr_plot plot = {.title = "Cross-part covariance in units of T / n", .x_label = "rows n",
-                  .y_label = "sum of covariances / (T / n)", .log_x = 1,
-                  .series_count = TMIX_COUNT, .series = series};
+  sr_plot plot = {.title = "Cross-part covariance in units of T / n",
+                  .x_label = "rows n",
+                  .y_label = "sum of covariances / (T / n)",
+                  .log_x = 1,
+                  .series_count = TMIX_COUNT,
+                  .series = series};
   add_plot(c, &plot);
   bool vanishes = true, violated = false;
   for (int t = 0; t < TMIX_COUNT; t++) {
     vanishes = vanishes && high[t][rows - 1] < 1.0;
     violated = violated || low[t][rows - 1] > 1.0;
   }
-  conclude(c, violated   ? VERDICT_NOT_REPRODUCED
-              : vanishes ? VERDICT_REPRODUCED
-                         : VERDICT_CANNOT_BE_TESTED,
-           "at n = %g the cross-part covariances add up to %.1f and %.1f times T/n for T = 10 and 50, "
-           "where (G4) needs a share that vanishes: %s",
-           rows_grid[rows - 1], y[0][rows - 1], y[1][rows - 1],
-           violated   ? "the margins of different parts do not decouple"
-           : vanishes ? "it does"
-                      : "the noise over data sets is larger than T/n itself");
+  conclude(
+      c,
+      violated   ? VERDICT_NOT_REPRODUCED
+      : vanishes ? VERDICT_REPRODUCED
+                 : VERDICT_CANNOT_BE_TESTED,
+      "at n = %g the cross-part covariances add up to %.1f and %.1f times T/n for T = 10 and 50, "
+      "where (G4) needs a share that vanishes: %s",
+      rows_grid[rows - 1], y[0][rows - 1], y[1][rows - 1],
+      violated   ? "the margins of different parts do not decouple"
+      : vanishes ? "it does"
+                 : "the noise over data sets is larger than T/n itself");
   return SR_OK;
 }
 
 const experiment claim_decoupling = {.name = "claim-decoupling",
                                      .title = "Do margins of different parts decouple?",
-                                     .place = "Definition of the graph-regular subclass, condition (G4)",
+                                     .place =
+                                         "Definition of the graph-regular subclass, condition (G4)",
                                      .needs = "nothing: simulated",
                                      .seeds = {3, 8},
                                      .core_seconds = {8, 150},

@@ -11,9 +11,7 @@ enum { DRIFT_COUNT = 5, TMIX_COUNT = 4, DIMENSION = 5, COEFFICIENTS = DIMENSION 
 static const double drift_grid[DRIFT_COUNT] = {0, 1, 2, 4, 8};
 static const double tmix_grid[TMIX_COUNT] = {5, 10, 20, 50};
 
-static int64_t rows_at(experiment_scale scale) {
-  return scale == SCALE_FULL ? 20000 : 5000;
-}
+static int64_t rows_at(experiment_scale scale) { return scale == SCALE_FULL ? 20000 : 5000; }
 
 static int count_cases(experiment_scale scale) {
   (void)scale;

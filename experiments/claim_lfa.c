@@ -35,7 +35,7 @@ static void name_case(experiment_scale scale, int index, char *name, size_t size
  * r + gamma phi(next)' w_old, where the reward carries noise as dependent as the states. */
 typedef struct buffer {
   int64_t rows;
-  double *phi;    /* rows x WEIGHTS */
+  double *phi; /* rows x WEIGHTS */
   double *target;
 } buffer;
 
@@ -132,14 +132,25 @@ static sr_status read_results(conclusion *c) {
   add_estimate(c, "in n (T = 20)", "exponent", -1.0, &by_rows);
   curve_of(c, 0, 1, TMIX_COUNT, "variance", y, low, high);
   for (int k = 0; k < TMIX_COUNT; k++) paper[k] = y[0] * tmix_grid[k] * tmix_grid[k];
-  const sr_plot_series series[] = {
-      {.label = "measured", .kind = SR_PLOT_LINE_POINTS, .count = TMIX_COUNT, .x = tmix_grid,
-       .y = y, .low = low, .high = high},
-      {.label = "paper: T^2", .kind = SR_PLOT_DASHED, .count = TMIX_COUNT, .x = tmix_grid,
-       .y = paper}};
+  const sr_plot_series series[] = {{.label = "measured",
+                                    .kind = SR_PLOT_LINE_POINTS,
+                                    .count = TMIX_COUNT,
+                                    .x = tmix_grid,
+                                    .y = y,
+                                    .low = low,
+                                    .high = high},
+                                   {.label = "paper: T^2",
+                                    .kind = SR_PLOT_DASHED,
+                                    .count = TMIX_COUNT,
+                                    .x = tmix_grid,
+                                    .y = paper}};
   sr_plot plot = {.title = "Variance of the averaged weights of Q-learning on a replay buffer",
-                  .x_label = "mixing time T (steps)", .y_label = "total variance", .log_x = 1,
-                  .log_y = 1, .series_count = 2, .series = series};
+                  .x_label = "mixing time T (steps)",
+                  .y_label = "total variance",
+                  .log_x = 1,
+                  .log_y = 1,
+                  .series_count = 2,
+                  .series = series};
   add_plot(c, &plot);
   bool squared = by_tmix.low > 1.5;
   conclude(c, squared ? VERDICT_REPRODUCED : VERDICT_NOT_REPRODUCED,

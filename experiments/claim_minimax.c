@@ -61,9 +61,7 @@ static double fano_floor(double precision, double log_size) {
   return best * (1.0 - (2.0 * best * best * precision + log(2.0)) / log_size);
 }
 
-static double probability(double z) {
-  return 0.5 * erfc(-z / sqrt(2.0));
-}
+static double probability(double z) { return 0.5 * erfc(-z / sqrt(2.0)); }
 
 /* What one label adds: E KL(Y | X under v, Y | X under v') for two patterns that differ in a
  * quarter of their signs, at delta = 0. It depends on neither T nor n nor delta. */

@@ -1,8 +1,9 @@
 /* The appendix's joint flow of a network and its Polyak target in the kernel regime:
  *   dQ/dt = -eta Theta (Q - Y),  dY/dt = tau (Q - Y)
- * on a bootstrap bag of a Markov buffer. It is said to keep Cov(Q1, Q2) of order T^2 / n whatever the
- * capacity. With p random features Theta = Phi Phi' / n, the flow closes in 2p numbers: w for Q and
- * u = Phi' Y / n for the target, dw/dt = eta (u - A w), du/dt = tau (A w - u), A = Phi' Phi / n. */
+ * on a bootstrap bag of a Markov buffer. It is said to keep Cov(Q1, Q2) of order T^2 / n whatever
+ * the capacity. With p random features Theta = Phi Phi' / n, the flow closes in 2p numbers: w for Q
+ * and u = Phi' Y / n for the target, dw/dt = eta (u - A w), du/dt = tau (A w - u), A = Phi' Phi /
+ * n. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,7 @@ static void features_at(const kernel *k, const double *state, double *phi) {
 
 typedef struct workspace {
   kernel k;
-  double *noise, *phi, *target, *draw; /* (STATES + 1) x n, n x p, n, n */
+  double *noise, *phi, *target, *draw;  /* (STATES + 1) x n, n x p, n, n */
   double *gram, *w, *u, *slope, *probe; /* p x p, p, p, 8p scratch, PROBES x p */
 } workspace;
 
@@ -124,9 +125,14 @@ static double *make_workspace(workspace *ws, int features, uint64_t seed) {
   double *block = malloc(total * sizeof *block), *next = block, point[STATES * PROBES];
   if (!block) return NULL;
   *ws = (workspace){.k = {features, room(&next, p * STATES), room(&next, p)},
-                    .noise = room(&next, n * (STATES + 1)), .phi = room(&next, n * p),
-                    .target = room(&next, n), .draw = room(&next, n), .gram = room(&next, p * p),
-                    .w = room(&next, p), .u = room(&next, p), .slope = room(&next, 8 * p),
+                    .noise = room(&next, n * (STATES + 1)),
+                    .phi = room(&next, n * p),
+                    .target = room(&next, n),
+                    .draw = room(&next, n),
+                    .gram = room(&next, p * p),
+                    .w = room(&next, p),
+                    .u = room(&next, p),
+                    .slope = room(&next, 8 * p),
                     .probe = room(&next, PROBES * p)};
   sr_random_normal(seed, 0, 0, (int64_t)(p * STATES), ws->k.frequency);
   sr_random_uniform(seed, 0, 1, (int64_t)p, ws->k.phase);
@@ -172,7 +178,8 @@ cleanup:
 /* ---- conclusion --------------------------------------------------------------------------- */
 
 static sr_status read_results(conclusion *c) {
-  double y[FEATURE_COUNT][TMIX_COUNT], low[FEATURE_COUNT][TMIX_COUNT], high[FEATURE_COUNT][TMIX_COUNT];
+  double y[FEATURE_COUNT][TMIX_COUNT], low[FEATURE_COUNT][TMIX_COUNT],
+      high[FEATURE_COUNT][TMIX_COUNT];
   double paper[TMIX_COUNT];
   char label[FEATURE_COUNT][32];
   sr_plot_series series[FEATURE_COUNT + 1];
@@ -183,34 +190,47 @@ static sr_status read_results(conclusion *c) {
     slope = slope_over(c, f * TMIX_COUNT + 1, 1, TMIX_COUNT - 1, tmix_grid + 1, "covariance");
     add_estimate(c, label[f], "exponent", 2.0, &slope);
     curve_of(c, f * TMIX_COUNT, 1, TMIX_COUNT, "covariance", y[f], low[f], high[f]);
-    series[f] = (sr_plot_series){.label = label[f], .kind = SR_PLOT_LINE_POINTS,
-                                 .count = TMIX_COUNT, .x = tmix_grid, .y = y[f], .low = low[f],
+    series[f] = (sr_plot_series){.label = label[f],
+                                 .kind = SR_PLOT_LINE_POINTS,
+                                 .count = TMIX_COUNT,
+                                 .x = tmix_grid,
+                                 .y = y[f],
+                                 .low = low[f],
                                  .high = high[f]};
   }
   for (int k = 0; k < TMIX_COUNT; k++) paper[k] = y[0][0] * tmix_grid[k] * tmix_grid[k];
-  series[FEATURE_COUNT] = (sr_plot_series){.label = "paper: T^2", .kind = SR_PLOT_DASHED,
-                                           .count = TMIX_COUNT, .x = tmix_grid, .y = paper};
+  series[FEATURE_COUNT] = (sr_plot_series){.label = "paper: T^2",
+                                           .kind = SR_PLOT_DASHED,
+                                           .count = TMIX_COUNT,
+                                           .x = tmix_grid,
+                                           .y = paper};
   sr_plot plot = {.title = "Covariance of two kernel-regime learners on one buffer",
-                  .x_label = "mixing time T (steps)", .y_label = "Cov(Q1, Q2)", .log_x = 1,
-                  .log_y = 1, .series_count = FEATURE_COUNT + 1, .series = series};
+                  .x_label = "mixing time T (steps)",
+                  .y_label = "Cov(Q1, Q2)",
+                  .log_x = 1,
+                  .log_y = 1,
+                  .series_count = FEATURE_COUNT + 1,
+                  .series = series};
   add_plot(c, &plot);
   double ratio = y[FEATURE_COUNT - 1][TMIX_COUNT - 1] / y[0][TMIX_COUNT - 1];
   bool squared = slope.low > 1.5, persists = ratio > 0.5;
-  conclude(c, persists ? (squared ? VERDICT_REPRODUCED : VERDICT_PARTLY) : VERDICT_NOT_REPRODUCED,
-           "more capacity does not average the covariance out (%g features have %.1f times that of %g "
-           "at T = %g), but it grows as T^%.2f [%.2f, %.2f], not as T^2",
-           feature_grid[FEATURE_COUNT - 1], ratio, feature_grid[0], tmix_grid[TMIX_COUNT - 1],
-           slope.estimate, slope.low, slope.high);
+  conclude(
+      c, persists ? (squared ? VERDICT_REPRODUCED : VERDICT_PARTLY) : VERDICT_NOT_REPRODUCED,
+      "more capacity does not average the covariance out (%g features have %.1f times that of %g "
+      "at T = %g), but it grows as T^%.2f [%.2f, %.2f], not as T^2",
+      feature_grid[FEATURE_COUNT - 1], ratio, feature_grid[0], tmix_grid[TMIX_COUNT - 1],
+      slope.estimate, slope.low, slope.high);
   return SR_OK;
 }
 
-const experiment claim_ntk = {.name = "claim-ntk",
-                              .title = "Covariance of learners in the kernel regime with a Polyak target",
-                              .place = "Appendix E, joint ODE",
-                              .needs = "nothing: simulated",
-                              .seeds = {2, 12},
-                              .core_seconds = {9, 200},
-                              .case_count = count_cases,
-                              .case_name = name_case,
-                              .run = run_unit,
-                              .conclude = read_results};
+const experiment claim_ntk = {
+    .name = "claim-ntk",
+    .title = "Covariance of learners in the kernel regime with a Polyak target",
+    .place = "Appendix E, joint ODE",
+    .needs = "nothing: simulated",
+    .seeds = {2, 12},
+    .core_seconds = {9, 200},
+    .case_count = count_cases,
+    .case_name = name_case,
+    .run = run_unit,
+    .conclude = read_results};

@@ -1,6 +1,6 @@
-/* The corollary on oblivious blocks: a block length chosen without knowing T fails somewhere: too short leaves
- * autocovariance, too long costs sqrt(B / n). Measured as the risk of circular block bagging over
- * block lengths and mixing times, and as the regret of each fixed length. */
+/* The corollary on oblivious blocks: a block length chosen without knowing T fails somewhere: too
+ * short leaves autocovariance, too long costs sqrt(B / n). Measured as the risk of circular block
+ * bagging over block lengths and mixing times, and as the regret of each fixed length. */
 #include <math.h>
 
 #include "experiments.h"
@@ -11,8 +11,10 @@ static const double tmix_grid[] = {1, 10, 50, 200}, block_grid[] = {1, 10, 50, 2
 enum { TMIX_COUNT = 4, BLOCK_COUNT = 6 };
 
 static witness witness_at(experiment_scale scale, int index) {
-  return (witness){.rows = scale == SCALE_FULL ? 50000 : 10000, .features = 5,
-                   .noise_kind = SR_NOISE_AR, .noise_sd = 1.0,
+  return (witness){.rows = scale == SCALE_FULL ? 50000 : 10000,
+                   .features = 5,
+                   .noise_kind = SR_NOISE_AR,
+                   .noise_sd = 1.0,
                    .members = scale == SCALE_FULL ? 100 : 40,
                    .tmix = tmix_grid[index / BLOCK_COUNT]};
 }
@@ -60,19 +62,29 @@ static sr_status read_results(conclusion *c) {
     if (regret < least_regret) least_regret = regret, most_robust = b;
   }
   for (int t = 0; t < TMIX_COUNT; t++)
-    series[t] = (sr_plot_series){.label = label[t], .kind = SR_PLOT_LINE_POINTS,
-                                 .count = BLOCK_COUNT, .x = block_grid, .y = risk[t]};
-  sr_plot plot = {.title = "Excess risk against the block length", .x_label = "block length B (rows)",
-                  .y_label = "excess risk", .log_x = 1, .log_y = 1, .series_count = TMIX_COUNT,
+    series[t] = (sr_plot_series){.label = label[t],
+                                 .kind = SR_PLOT_LINE_POINTS,
+                                 .count = BLOCK_COUNT,
+                                 .x = block_grid,
+                                 .y = risk[t]};
+  sr_plot plot = {.title = "Excess risk against the block length",
+                  .x_label = "block length B (rows)",
+                  .y_label = "excess risk",
+                  .log_x = 1,
+                  .log_y = 1,
+                  .series_count = TMIX_COUNT,
                   .series = series};
   add_plot(c, &plot);
   bool moves = best[3] > best[1], costly = least_regret > 1.25;
-  conclude(c, moves && costly ? VERDICT_REPRODUCED : moves || costly ? VERDICT_PARTLY
-                                                                     : VERDICT_NOT_REPRODUCED,
-           "the best block is %g, %g, %g, %g rows at T = 1, 10, 50, 200, but one fixed length (%g) is "
-           "never more than %.2f times the best, and no length is more than %.2f times",
-           block_grid[best[0]], block_grid[best[1]], block_grid[best[2]], block_grid[best[3]],
-           block_grid[most_robust], least_regret, spread);
+  conclude(
+      c,
+      moves && costly   ? VERDICT_REPRODUCED
+      : moves || costly ? VERDICT_PARTLY
+                        : VERDICT_NOT_REPRODUCED,
+      "the best block is %g, %g, %g, %g rows at T = 1, 10, 50, 200, but one fixed length (%g) is "
+      "never more than %.2f times the best, and no length is more than %.2f times",
+      block_grid[best[0]], block_grid[best[1]], block_grid[best[2]], block_grid[best[3]],
+      block_grid[most_robust], least_regret, spread);
   return SR_OK;
 }
 

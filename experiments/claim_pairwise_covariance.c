@@ -1,6 +1,7 @@
-/* The lemma on pairwise bootstrap covariance: two bootstrap learners have Cov(V1, V2) of order T^2 / n. Here V is the mean margin of the
- * Bayes rule over a bag of n / m rows: the linear statistic that the lemma's proof speaks of. Given
- * the sample, the bags are independent, so the covariance is the variance of the full-sample mean. */
+/* The lemma on pairwise bootstrap covariance: two bootstrap learners have Cov(V1, V2) of order T^2
+ * / n. Here V is the mean margin of the Bayes rule over a bag of n / m rows: the linear statistic
+ * that the lemma's proof speaks of. Given the sample, the bags are independent, so the covariance
+ * is the variance of the full-sample mean. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -39,8 +40,7 @@ static sr_status margins(sr_context *ctx, const sr_simulate_options *o, double *
   TRY(sr_simulate(ctx, o, &table, NULL));
   TRY(sr_simulate_contrast(ctx, o, table, margin));
   const int32_t *label = sr_table_get(table)->label;
-  for (int64_t i = 0; i < o->n; i++)
-    margin[i] = (margin[i] > 0.0) == (label[i] == 1) ? 1.0 : -1.0;
+  for (int64_t i = 0; i < o->n; i++) margin[i] = (margin[i] > 0.0) == (label[i] == 1) ? 1.0 : -1.0;
 cleanup:
   sr_table_free(&table);
   return status;
@@ -91,16 +91,30 @@ static void plot_sweep(conclusion *c) {
     paper[k] = y[0] * tmix_grid[k] * tmix_grid[k];
     linear[k] = y[0] * tmix_grid[k];
   }
-  const sr_plot_series series[] = {
-      {.label = "measured", .kind = SR_PLOT_LINE_POINTS, .count = TMIX_COUNT, .x = tmix_grid,
-       .y = y, .low = low, .high = high},
-      {.label = "paper: T^2", .kind = SR_PLOT_DASHED, .count = TMIX_COUNT, .x = tmix_grid,
-       .y = paper},
-      {.label = "variance of a mean: T", .kind = SR_PLOT_DASHED, .count = TMIX_COUNT,
-       .x = tmix_grid, .y = linear}};
+  const sr_plot_series series[] = {{.label = "measured",
+                                    .kind = SR_PLOT_LINE_POINTS,
+                                    .count = TMIX_COUNT,
+                                    .x = tmix_grid,
+                                    .y = y,
+                                    .low = low,
+                                    .high = high},
+                                   {.label = "paper: T^2",
+                                    .kind = SR_PLOT_DASHED,
+                                    .count = TMIX_COUNT,
+                                    .x = tmix_grid,
+                                    .y = paper},
+                                   {.label = "variance of a mean: T",
+                                    .kind = SR_PLOT_DASHED,
+                                    .count = TMIX_COUNT,
+                                    .x = tmix_grid,
+                                    .y = linear}};
   sr_plot plot = {.title = "Covariance of two bootstrap learners (mean margin of a bag)",
-                  .x_label = "mixing time T (rows)", .y_label = "Cov(V1, V2)", .log_x = 1,
-                  .log_y = 1, .series_count = 3, .series = series};
+                  .x_label = "mixing time T (rows)",
+                  .y_label = "Cov(V1, V2)",
+                  .log_x = 1,
+                  .log_y = 1,
+                  .series_count = 3,
+                  .series = series};
   add_plot(c, &plot);
 }
 

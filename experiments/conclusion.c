@@ -120,8 +120,13 @@ static void push_cell(conclusion *c, cell k) {
 
 void add_cell(conclusion *c, const char *row, const char *column, double paper, double paper_sd,
               const sample *measured) {
-  cell k = {.paper = paper, .paper_sd = paper_sd, .measured = measured->mean,
-            .sd = measured->sd, .low = NAN, .high = NAN, .n = measured->count};
+  cell k = {.paper = paper,
+            .paper_sd = paper_sd,
+            .measured = measured->mean,
+            .sd = measured->sd,
+            .low = NAN,
+            .high = NAN,
+            .n = measured->count};
   snprintf(k.row, sizeof k.row, "%s", row);
   snprintf(k.column, sizeof k.column, "%s", column);
   push_cell(c, k);
@@ -129,8 +134,12 @@ void add_cell(conclusion *c, const char *row, const char *column, double paper, 
 
 void add_estimate(conclusion *c, const char *row, const char *column, double paper,
                   const sr_interval *measured) {
-  cell k = {.paper = paper, .paper_sd = NAN, .measured = measured->estimate, .sd = NAN,
-            .low = measured->low, .high = measured->high};
+  cell k = {.paper = paper,
+            .paper_sd = NAN,
+            .measured = measured->estimate,
+            .sd = NAN,
+            .low = measured->low,
+            .high = measured->high};
   snprintf(k.row, sizeof k.row, "%s", row);
   snprintf(k.column, sizeof k.column, "%s", column);
   push_cell(c, k);
@@ -150,8 +159,7 @@ void add_plot(conclusion *c, const sr_plot *plot) {
 void add_ranks(conclusion *c, const char *title, int32_t count, const char *const *names,
                const double *ranks, double critical_difference) {
   if (!c->page || c->status != SR_OK) return;
-  c->status =
-      sr_page_add_ranks(c->ctx, c->page, title, count, names, ranks, critical_difference);
+  c->status = sr_page_add_ranks(c->ctx, c->page, title, count, names, ranks, critical_difference);
 }
 
 void add_remark(conclusion *c, const char *format, ...) {

@@ -12,8 +12,8 @@ typedef struct cell {
   int table;
   char row[LABEL_SIZE], column[LABEL_SIZE];
   double paper, paper_sd;
-  double measured, sd;   /* sd of a sample, NaN for an estimate */
-  double low, high;      /* interval of an estimate, NaN for a sample */
+  double measured, sd; /* sd of a sample, NaN for an estimate */
+  double low, high;    /* interval of an estimate, NaN for a sample */
   int64_t n;
   sr_agreement agreement;
 } cell;

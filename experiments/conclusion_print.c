@@ -14,8 +14,7 @@ json_t *conclusion_cells(const conclusion *c) {
     json_t *object = json_pack("{s:s,s:s,s:o,s:o,s:o,s:I}", "row", k->row, "column", k->column,
                                "paper", real(k->paper), "measured", real(k->measured), "sd",
                                real(k->sd), "n", (json_int_t)k->n);
-    if (c->table_count > 1)
-      json_object_set_new(object, "table", json_string(c->caption[k->table]));
+    if (c->table_count > 1) json_object_set_new(object, "table", json_string(c->caption[k->table]));
     if (isfinite(k->low)) {
       json_object_set_new(object, "low", real(k->low));
       json_object_set_new(object, "high", real(k->high));
@@ -42,8 +41,8 @@ static int label_index(labels *l, const char *name) {
 
 typedef struct grid {
   labels rows, columns;
-  const cell **at;    /* rows x columns; NULL: empty */
-  bool *has_paper;    /* a column */
+  const cell **at; /* rows x columns; NULL: empty */
+  bool *has_paper; /* a column */
 } grid;
 
 static void grid_free(grid *g) {
@@ -195,8 +194,11 @@ static sr_status page_table(const conclusion *c, int table, sr_page *page) {
   for (int k = 0; k < t.columns; k++) header[k] = text_at(&t, 0, k);
   for (int i = t.columns; i < t.rows * t.columns; i++)
     cells[i] = (sr_page_cell){t.text[i], t.agreement[i]};
-  sr_page_table out = {.caption = c->caption[table], .columns = t.columns, .header = header,
-                       .rows = t.rows - 1, .cells = cells + t.columns};
+  sr_page_table out = {.caption = c->caption[table],
+                       .columns = t.columns,
+                       .header = header,
+                       .rows = t.rows - 1,
+                       .cells = cells + t.columns};
   TRY(sr_page_add_table(c->ctx, page, &out));
 cleanup:
   text_table_free(&t);

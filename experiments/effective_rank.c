@@ -10,13 +10,9 @@ static const int64_t sizes[SIZES] = {1000, 5000, 10000, 50000, 100000, 500000, 1
 static const double paper[SIZES] = {15, 32, 42, 46, 48, 50, 51};
 static const int dimension[DIMENSIONS] = {2, 5, 10};
 
-static int size_count(experiment_scale scale) {
-  return scale == SCALE_QUICK ? 4 : SIZES;
-}
+static int size_count(experiment_scale scale) { return scale == SCALE_QUICK ? 4 : SIZES; }
 
-static int count_cases(experiment_scale scale) {
-  return DIMENSIONS * size_count(scale);
-}
+static int count_cases(experiment_scale scale) { return DIMENSIONS * size_count(scale); }
 
 static void name_case(experiment_scale scale, int index, char *name, size_t size) {
   int count = size_count(scale);

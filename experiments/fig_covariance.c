@@ -23,8 +23,11 @@ static int data_sets_at(experiment_scale scale) { return scale == SCALE_FULL ? 1
 
 static witness witness_at(experiment_scale scale, int index) {
   bool full = scale == SCALE_FULL;
-  return (witness){.rows = full ? 50000 : 5000, .features = 5, .noise_kind = SR_NOISE_AR,
-                   .noise_sd = 1.0, .members = full ? 100 : 30,
+  return (witness){.rows = full ? 50000 : 5000,
+                   .features = 5,
+                   .noise_kind = SR_NOISE_AR,
+                   .noise_sd = 1.0,
+                   .members = full ? 100 : 30,
                    .tmix = tmix_grid[index % TMIX_COUNT]};
 }
 
@@ -47,8 +50,7 @@ static sr_status add_votes(sr_context *ctx, const sr_ensemble *ensemble, const s
   sr_status status = sr_ensemble_votes(ctx, ensemble, test, votes);
   if (status != SR_OK) return status;
   for (int j = 0; j < members; j++)
-    for (int i = 0; i < POINTS; i++)
-      sum[i * sets + set] += votes[j * POINTS + i] == 1 ? 1.0 : -1.0;
+    for (int i = 0; i < POINTS; i++) sum[i * sets + set] += votes[j * POINTS + i] == 1 ? 1.0 : -1.0;
   return SR_OK;
 }
 
@@ -98,17 +100,28 @@ static void plot_curves(conclusion *c) {
   sr_plot_series series[PLANS + 1];
   for (int p = 0; p < PLANS; p++) {
     curve_of(c, p * TMIX_COUNT, 1, TMIX_COUNT, "covariance", y[p], low[p], high[p]);
-    series[p] = (sr_plot_series){.label = plans[p].plan, .kind = SR_PLOT_LINE_POINTS,
-                                 .count = TMIX_COUNT, .x = tmix_grid, .y = y[p], .low = low[p],
+    series[p] = (sr_plot_series){.label = plans[p].plan,
+                                 .kind = SR_PLOT_LINE_POINTS,
+                                 .count = TMIX_COUNT,
+                                 .x = tmix_grid,
+                                 .y = y[p],
+                                 .low = low[p],
                                  .high = high[p]};
   }
   double rows = (double)witness_at(scale_of(c), 0).rows;
   for (int k = 0; k < TMIX_COUNT; k++) theory[k] = tmix_grid[k] * tmix_grid[k] / rows;
-  series[PLANS] = (sr_plot_series){.label = "theory: T^2/n", .kind = SR_PLOT_DASHED,
-                                   .count = TMIX_COUNT, .x = tmix_grid, .y = theory};
+  series[PLANS] = (sr_plot_series){.label = "theory: T^2/n",
+                                   .kind = SR_PLOT_DASHED,
+                                   .count = TMIX_COUNT,
+                                   .x = tmix_grid,
+                                   .y = theory};
   sr_plot plot = {.title = "Covariance of two trees over data sets",
-                  .x_label = "mixing time T (rows)", .y_label = "Cov(V1, V2)", .log_x = 1,
-                  .log_y = 1, .series_count = PLANS + 1, .series = series};
+                  .x_label = "mixing time T (rows)",
+                  .y_label = "Cov(V1, V2)",
+                  .log_x = 1,
+                  .log_y = 1,
+                  .series_count = PLANS + 1,
+                  .series = series};
   add_plot(c, &plot);
 }
 
@@ -134,12 +147,15 @@ static sr_status read_results(conclusion *c) {
   double spectral = results_of(c, 2 * TMIX_COUNT + 3, "covariance").mean;
   double small = results_of(c, TMIX_COUNT + 3, "covariance").mean;
   bool squared = slope.low > 1.5, compressed = uniform / spectral > 10.0;
-  conclude(c, squared && compressed ? VERDICT_REPRODUCED
-              : squared || compressed || spectral < uniform ? VERDICT_PARTLY
-                                                            : VERDICT_NOT_REPRODUCED,
-           "the covariance of uniform bagging grows as T^%.2f [%.2f, %.2f] from T = 10 on (theory 2); at "
-           "T = 200 spectral has %.4f of uniform's %.4f (paper 110 times less), bags of n/m rows %.4f",
-           slope.estimate, slope.low, slope.high, spectral, uniform, small);
+  conclude(
+      c,
+      squared && compressed                         ? VERDICT_REPRODUCED
+      : squared || compressed || spectral < uniform ? VERDICT_PARTLY
+                                                    : VERDICT_NOT_REPRODUCED,
+      "the covariance of uniform bagging grows as T^%.2f [%.2f, %.2f] from T = 10 on (theory 2); "
+      "at "
+      "T = 200 spectral has %.4f of uniform's %.4f (paper 110 times less), bags of n/m rows %.4f",
+      slope.estimate, slope.low, slope.high, spectral, uniform, small);
   return SR_OK;
 }
 

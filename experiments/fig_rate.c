@@ -73,8 +73,13 @@ static void plot_sweep(conclusion *c, bool tmix) {
   sr_plot_series series[PLANS + 2];
   for (int p = 0; p < PLANS; p++) {
     curve_of(c, p * POINTS + offset, 1, count, "risk", y[p], low[p], high[p]);
-    series[p] = (sr_plot_series){.label = plans[p].plan, .kind = SR_PLOT_LINE_POINTS,
-                                 .count = count, .x = x, .y = y[p], .low = low[p], .high = high[p]};
+    series[p] = (sr_plot_series){.label = plans[p].plan,
+                                 .kind = SR_PLOT_LINE_POINTS,
+                                 .count = count,
+                                 .x = x,
+                                 .y = y[p],
+                                 .low = low[p],
+                                 .high = high[p]};
   }
   for (int k = 0; k < count; k++) {
     double factor = x[k] / x[0];
@@ -82,13 +87,19 @@ static void plot_sweep(conclusion *c, bool tmix) {
     minimax[k] = y[2][0] * pow(factor, tmix ? 0.5 : -0.5);
   }
   series[PLANS] = (sr_plot_series){.label = tmix ? "theory: T" : "theory: n^-1/2",
-                                   .kind = SR_PLOT_DASHED, .count = count, .x = x, .y = bagging};
-  series[PLANS + 1] = (sr_plot_series){.label = "theory: T^1/2", .kind = SR_PLOT_DASHED,
-                                       .count = count, .x = x, .y = minimax};
+                                   .kind = SR_PLOT_DASHED,
+                                   .count = count,
+                                   .x = x,
+                                   .y = bagging};
+  series[PLANS + 1] = (sr_plot_series){
+      .label = "theory: T^1/2", .kind = SR_PLOT_DASHED, .count = count, .x = x, .y = minimax};
   sr_plot plot = {.title = tmix ? "Excess risk against the mixing time"
                                 : "Excess risk against the number of rows (T = 10)",
-                  .x_label = tmix ? "mixing time T (rows)" : "rows n", .y_label = "excess risk",
-                  .log_x = 1, .log_y = 1, .series_count = tmix ? PLANS + 2 : PLANS + 1,
+                  .x_label = tmix ? "mixing time T (rows)" : "rows n",
+                  .y_label = "excess risk",
+                  .log_x = 1,
+                  .log_y = 1,
+                  .series_count = tmix ? PLANS + 2 : PLANS + 1,
                   .series = series};
   add_plot(c, &plot);
 }
@@ -106,13 +117,15 @@ static sr_status read_results(conclusion *c) {
   plot_sweep(c, true);
   plot_sweep(c, false);
   bool uniform = holds(&tmix[0], 1.0), spectral = holds(&tmix[2], 0.5);
-  conclude(c, uniform && spectral ? VERDICT_REPRODUCED
-              : uniform || spectral ? VERDICT_PARTLY
-                                    : VERDICT_NOT_REPRODUCED,
-           "uniform bagging grows as T^%.2f [%.2f, %.2f] (theory 1) and spectral as T^%.2f [%.2f, %.2f] "
-           "(theory 1/2); in n they fall as n^%.2f and n^%.2f (theory -1/2 both)",
-           tmix[0].estimate, tmix[0].low, tmix[0].high, tmix[2].estimate, tmix[2].low, tmix[2].high,
-           rows[0].estimate, rows[2].estimate);
+  conclude(
+      c,
+      uniform && spectral   ? VERDICT_REPRODUCED
+      : uniform || spectral ? VERDICT_PARTLY
+                            : VERDICT_NOT_REPRODUCED,
+      "uniform bagging grows as T^%.2f [%.2f, %.2f] (theory 1) and spectral as T^%.2f [%.2f, %.2f] "
+      "(theory 1/2); in n they fall as n^%.2f and n^%.2f (theory -1/2 both)",
+      tmix[0].estimate, tmix[0].low, tmix[0].high, tmix[2].estimate, tmix[2].low, tmix[2].high,
+      rows[0].estimate, rows[2].estimate);
   return SR_OK;
 }
 

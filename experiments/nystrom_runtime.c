@@ -12,13 +12,9 @@ static const int64_t sizes[SIZES] = {10000, 100000, 1000000};
 static const char *const method_name[METHODS] = {"exact", "nystrom"};
 static const double paper[METHODS][SIZES] = {{15.8, 1495, NAN}, {2.4, 27.2, 298.5}};
 
-static int size_count(experiment_scale scale) {
-  return scale == SCALE_QUICK ? 2 : SIZES;
-}
+static int size_count(experiment_scale scale) { return scale == SCALE_QUICK ? 2 : SIZES; }
 
-static int count_cases(experiment_scale scale) {
-  return METHODS * size_count(scale);
-}
+static int count_cases(experiment_scale scale) { return METHODS * size_count(scale); }
 
 static void name_case(experiment_scale scale, int index, char *name, size_t size) {
   int count = size_count(scale);

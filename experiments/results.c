@@ -96,11 +96,11 @@ sr_status results_append(FILE *file, const experiment *e, experiment_scale scale
   sr_build build = sr_build_info();
   char built[96];
   snprintf(built, sizeof built, "%s, %s", build.build_type, build.compiler);
-  json_t *object = json_pack("{s:s,s:s,s:s,s:I,s:o,s:o,s:f,s:s,s:s}", "experiment", e->name, "scale",
-                             scale_name(scale), "case", one->name, "seed", (json_int_t)one->seed,
-                             "parameters", parameters_of(one->name), "values",
-                             values_of(&one->measured), "seconds", one->seconds, "commit",
-                             build.commit, "build", built);
+  json_t *object =
+      json_pack("{s:s,s:s,s:s,s:I,s:o,s:o,s:f,s:s,s:s}", "experiment", e->name, "scale",
+                scale_name(scale), "case", one->name, "seed", (json_int_t)one->seed, "parameters",
+                parameters_of(one->name), "values", values_of(&one->measured), "seconds",
+                one->seconds, "commit", build.commit, "build", built);
   char *line = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
   json_decref(object);
   if (!line) return SR_ERROR_MEMORY;

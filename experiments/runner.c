@@ -16,7 +16,7 @@ typedef struct job {
   int64_t unit_count;
   experiment_unit *unit; /* those still to do, in order */
   int workers;
-  sr_context **context;  /* one a worker */
+  sr_context **context; /* one a worker */
   pthread_mutex_t mutex;
   pthread_cond_t changed;
   int64_t next, finished;
@@ -67,10 +67,10 @@ static void run_unit(job *j, sr_context *ctx, const experiment_unit *unit) {
     j->finished++;
   else
     record_failure(j, one.name, unit, status,
-                   one.measured.reason[0]           ? one.measured.reason
-                   : status == SR_ERROR_OUTPUT      ? "cannot write the result file"
+                   one.measured.reason[0]         ? one.measured.reason
+                   : status == SR_ERROR_OUTPUT    ? "cannot write the result file"
                    : sr_context_error(ctx).status ? sr_context_error(ctx).message
-                                                    : sr_status_message(status));
+                                                  : sr_status_message(status));
   pthread_cond_signal(&j->changed);
   pthread_mutex_unlock(&j->mutex);
 }
@@ -102,8 +102,8 @@ static void watch(job *j, sr_context *ctx, int64_t found) {
       j->stop = true;
       for (int i = 0; i < j->workers; i++) sr_context_interrupt(j->context[i]);
     }
-    if (o->progress) o->progress(o->progress_data, j->e->name, found + j->finished,
-                                 found + j->unit_count);
+    if (o->progress)
+      o->progress(o->progress_data, j->e->name, found + j->finished, found + j->unit_count);
   }
   pthread_mutex_unlock(&j->mutex);
 }

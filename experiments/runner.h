@@ -5,9 +5,9 @@
 #include "results.h"
 
 typedef struct run_options {
-  const char *folder;      /* where result files live; made where it is missing */
+  const char *folder; /* where result files live; made where it is missing */
   experiment_scale scale;
-  int seeds;               /* 0: what the experiment asks for at this scale */
+  int seeds; /* 0: what the experiment asks for at this scale */
   uint64_t first_seed;
   void (*progress)(void *data, const char *name, int64_t done, int64_t total);
   void *progress_data;
@@ -16,7 +16,7 @@ typedef struct run_options {
 typedef struct run_report {
   int64_t units, found, finished; /* in all, already in the file, run now */
   double seconds;
-  char reason[REASON_SIZE];       /* why it failed; "" */
+  char reason[REASON_SIZE]; /* why it failed; "" */
 } run_report;
 
 /* SR_OK when every unit has its result. SR_ERROR_INTERRUPTED when `ctx` was interrupted: what was

@@ -95,9 +95,11 @@ static void add_cells(conclusion *c, int cell) {
   }
 }
 
-/* Two-sided signed-rank p of method a against b over seeds; both orders must hold the same seeds. */
+/* Two-sided signed-rank p of method a against b over seeds; both orders must hold the same seeds.
+ */
 static double paired_p(conclusion *c, int cell, int t, int a, int b) {
-  sample x = results_of(c, case_of(cell, t, a), "risk"), y = results_of(c, case_of(cell, t, b), "risk");
+  sample x = results_of(c, case_of(cell, t, a), "risk"),
+         y = results_of(c, case_of(cell, t, b), "risk");
   sr_wilcoxon w;
   int64_t count = x.count < y.count ? x.count : y.count;
   for (int64_t i = 0; i < count; i++)
@@ -133,8 +135,10 @@ static sr_status rank_methods(conclusion *c) {
   double cd = sr_nemenyi_critical_difference(METHOD_COUNT, datasets, 0.05);
   add_ranks(c, "Average ranks over mixing times and seeds (1 = least excess risk)", METHOD_COUNT,
             names, ranks, cd);
-  add_remark(c, "Friedman over %lld data sets (mixing time x seed): chi-square %.1f, p = %.2g; "
-             "Nemenyi critical difference %.2f.", (long long)datasets, f.statistic, f.p, cd);
+  add_remark(c,
+             "Friedman over %lld data sets (mixing time x seed): chi-square %.1f, p = %.2g; "
+             "Nemenyi critical difference %.2f.",
+             (long long)datasets, f.statistic, f.p, cd);
 cleanup:
   free(value);
   return status;
@@ -147,13 +151,21 @@ static void plot_cell(conclusion *c) {
   sr_plot_series series[SHOWN];
   for (int k = 0; k < SHOWN; k++) {
     curve_of(c, shown[k], METHOD_COUNT, TMIX_COUNT, "risk", y[k], low[k], high[k]);
-    series[k] = (sr_plot_series){.label = methods[shown[k]].plan, .kind = SR_PLOT_LINE_POINTS,
-                                 .count = TMIX_COUNT, .x = tmix_grid, .y = y[k], .low = low[k],
+    series[k] = (sr_plot_series){.label = methods[shown[k]].plan,
+                                 .kind = SR_PLOT_LINE_POINTS,
+                                 .count = TMIX_COUNT,
+                                 .x = tmix_grid,
+                                 .y = y[k],
+                                 .low = low[k],
                                  .high = high[k]};
   }
   sr_plot plot = {.title = "Excess risk by plan, main cell (95 % intervals of the mean)",
-                  .x_label = "mixing time T (rows)", .y_label = "excess risk", .log_x = 1,
-                  .log_y = 1, .series_count = SHOWN, .series = series};
+                  .x_label = "mixing time T (rows)",
+                  .y_label = "excess risk",
+                  .log_x = 1,
+                  .log_y = 1,
+                  .series_count = SHOWN,
+                  .series = series};
   add_plot(c, &plot);
 }
 
@@ -175,7 +187,8 @@ static sr_status read_main(conclusion *c) {
   for (int k = 0; k < 6; k++) tested = tested && isfinite(p[k]);
   if (tested) {
     TRY(sr_holm(context_of(c), 6, p, p));
-    add_remark(c, "Signed-rank tests, Holm over six: uniform against spectral p = %.2g, %.2g, %.2g at "
+    add_remark(c,
+               "Signed-rank tests, Holm over six: uniform against spectral p = %.2g, %.2g, %.2g at "
                "T = 10, 50, 200; uniform-nm against spectral p = %.2g, %.2g, %.2g.",
                p[0], p[1], p[2], p[3], p[4], p[5]);
   }
@@ -183,11 +196,15 @@ static sr_status read_main(conclusion *c) {
   double small = mean_risk(c, 0, 3, UNIFORM_NM), chosen = mean_risk(c, 0, 3, AUTO);
   double growth = uniform / mean_risk(c, 0, 0, UNIFORM);
   bool better = spectral < uniform, close = better && uniform / spectral > 4.0;
-  conclude(c, close ? VERDICT_REPRODUCED : better ? VERDICT_PARTLY : VERDICT_NOT_REPRODUCED,
-           "at T = 200 uniform bagging has %.4f and spectral %.4f (paper %.3f and %.3f): uniform grows "
-           "%.1f-fold from T = 1 (paper %.1f-fold), and bags of n/m rows alone give %.4f, auto %.4f",
-           uniform, spectral, methods[UNIFORM].paper[3], methods[SPECTRAL].paper[3], growth,
-           methods[UNIFORM].paper[3] / methods[UNIFORM].paper[0], small, chosen);
+  conclude(
+      c,
+      close    ? VERDICT_REPRODUCED
+      : better ? VERDICT_PARTLY
+               : VERDICT_NOT_REPRODUCED,
+      "at T = 200 uniform bagging has %.4f and spectral %.4f (paper %.3f and %.3f): uniform grows "
+      "%.1f-fold from T = 1 (paper %.1f-fold), and bags of n/m rows alone give %.4f, auto %.4f",
+      uniform, spectral, methods[UNIFORM].paper[3], methods[SPECTRAL].paper[3], growth,
+      methods[UNIFORM].paper[3] / methods[UNIFORM].paper[0], small, chosen);
 cleanup:
   return status;
 }
@@ -209,12 +226,14 @@ static sr_status read_grid(conclusion *c) {
       worst = fmax(worst, chosen / uniform);
     }
   }
-  conclude(c, wins == seen && seen > 0 ? VERDICT_REPRODUCED
-              : wins > 0               ? VERDICT_PARTLY
-                                       : VERDICT_NOT_REPRODUCED,
-           "Algorithm 1 beats uniform bagging in %d of %d cells with T > 1 and bags of n/m rows in %d; "
-           "auto is above uniform in %d, at most by a factor %.2f",
-           wins, seen, against_small, worse, worst);
+  conclude(
+      c,
+      wins == seen && seen > 0 ? VERDICT_REPRODUCED
+      : wins > 0               ? VERDICT_PARTLY
+                               : VERDICT_NOT_REPRODUCED,
+      "Algorithm 1 beats uniform bagging in %d of %d cells with T > 1 and bags of n/m rows in %d; "
+      "auto is above uniform in %d, at most by a factor %.2f",
+      wins, seen, against_small, worse, worst);
   return SR_OK;
 }
 

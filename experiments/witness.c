@@ -51,8 +51,7 @@ sr_status witness_train(sr_context *ctx, const witness *w, const planned *p, uin
     t.structure.tmix = w->tmix;
     t.structure.seed = t.seed;
     status = sr_structure_estimate(ctx, *table, &t.structure, &structure);
-    if (status == SR_OK)
-      status = sr_structure_plan_parts(ctx, structure, &t.plan, p->parts, &plan);
+    if (status == SR_OK) status = sr_structure_plan_parts(ctx, structure, &t.plan, p->parts, &plan);
     if (status == SR_OK) status = sr_ensemble_fit(ctx, *table, plan, &e, ensemble);
     sr_plan_free(&plan);
     sr_structure_free(&structure);

@@ -15,11 +15,11 @@ typedef struct witness {
 
 /* How a plan is named in the cases, and what it needs. */
 typedef struct planned {
-  const char *name;       /* a scheme, or "auto" */
-  double block;           /* block schemes; 0: the scheme's own */
-  int32_t parts;          /* spectral, routed: 0: what the data say */
+  const char *name;             /* a scheme, or "auto" */
+  double block;                 /* block schemes; 0: the scheme's own */
+  int32_t parts;                /* spectral, routed: 0: what the data say */
   double part_share, row_share; /* routed; 0: the scheme's own */
-  const char *learner;    /* NULL: tree */
+  const char *learner;          /* NULL: tree */
 } planned;
 
 sr_simulate_options witness_options(const witness *w, uint64_t seed, uint64_t replicate);
@@ -30,7 +30,8 @@ SR_MUST_CHECK sr_status witness_train(sr_context *ctx, const witness *w, const p
                                       uint64_t seed, uint64_t replicate, sr_table **table,
                                       sr_ensemble **ensemble);
 
-/* Fresh independent rows of the same witness and 2 eta - 1 at each. `contrast` is freed with free. */
+/* Fresh independent rows of the same witness and 2 eta - 1 at each. `contrast` is freed with free.
+ */
 SR_MUST_CHECK sr_status witness_test_rows(sr_context *ctx, const witness *w, uint64_t seed,
                                           int64_t rows, sr_table **table, double **contrast);
 
@@ -39,7 +40,8 @@ SR_MUST_CHECK sr_status witness_excess_risk(sr_context *ctx, const sr_ensemble *
                                             const sr_table *test, const double *contrast,
                                             double *risk);
 
-/* Train and judge in one call; measures "risk", "tmix" (what the plan worked with) and "fit_seconds". */
+/* Train and judge in one call; measures "risk", "tmix" (what the plan worked with) and
+ * "fit_seconds". */
 SR_MUST_CHECK sr_status witness_measure(sr_context *ctx, const witness *w, const planned *p,
                                         const experiment_unit *unit, int64_t test_rows,
                                         measurement *out);

@@ -20,13 +20,15 @@ ALLOWED = {
     "partition": SPECTRUM,
     "dependence": PARTITION,
     "stats": CORE,
+    "nn": CORE,
+    "replay": PARTITION | {"nn", "stats"},
     "report": CORE | {"stats"},
     "plan": PARTITION,
-    "learner": DATA,
+    "learner": DATA | {"nn"},
     "ensemble": PARTITION | {"plan", "learner", "dependence", "stats"},
 }
 PUBLIC = {"specroute", "core", "data", "graph", "spectrum", "partition", "dependence", "plan", "learner",
-          "ensemble", "stats", "report", "export"}
+          "ensemble", "stats", "report", "replay", "export"}
 
 
 def includes(path):

@@ -57,8 +57,7 @@ void test_every_allocation(test_body body, void *data) {
     sr_context_options options;
     sr_context_options_init(&options);
     options.threads = 1;
-    options.allocator =
-        (sr_allocator){failing_allocate, failing_resize, failing_release, &memory};
+    options.allocator = (sr_allocator){failing_allocate, failing_resize, failing_release, &memory};
     sr_context *ctx = NULL;
     sr_status status = sr_context_new(&options, &ctx);
     if (status == SR_OK) status = body(ctx, data);

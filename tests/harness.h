@@ -18,10 +18,10 @@
 sr_context *test_context(int threads);
 
 /* Prints the context's error where a call failed, so that the test says why. */
-#define assert_ok(ctx, expression)                                                        \
-  do {                                                                                    \
-    sr_status ok_ = (expression);                                                         \
-    if (ok_ != SR_OK)                                                                     \
+#define assert_ok(ctx, expression)                                                             \
+  do {                                                                                         \
+    sr_status ok_ = (expression);                                                              \
+    if (ok_ != SR_OK)                                                                          \
       fail_msg("%s: %s: %s", #expression, sr_status_name(ok_), sr_context_error(ctx).message); \
   } while (0)
 

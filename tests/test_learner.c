@@ -1,5 +1,5 @@
-/* What every learner of the registry must do: store, refuse damage, survive memory failure, and give
- * the same bytes at any thread count. A new learner is covered by its line in the registry. */
+/* What every learner of the registry must do: store, refuse damage, survive memory failure, and
+ * give the same bytes at any thread count. A new learner is covered by its line in the registry. */
 #include <math.h>
 
 #include "learner_kit.h"
@@ -17,7 +17,8 @@ static sr_table *mixed_table(sr_context *ctx, int64_t n) {
       double value = j == 2 ? (double)sr__random_below(&random, 5) : sr__random_normal(&random);
       x[j * n + i] = sr__random_uniform(&random) < 0.05 ? NAN : (float)value;
     }
-    double score = (isnan(x[i]) ? 0.0 : x[i]) + (x[2 * n + i] == 3.0f) + 0.5 * sr__random_normal(&random);
+    double score =
+        (isnan(x[i]) ? 0.0 : x[i]) + (x[2 * n + i] == 3.0f) + 0.5 * sr__random_normal(&random);
     label[i] = score > 0.8 ? 2 : score > 0.0;
     if (i % 50 == 49) label[i] = -1;
   }
@@ -42,8 +43,8 @@ static sr_learner_options options_of(const sr__learner *learner) {
   return options;
 }
 
-#define FOR_EACH_TABLE_LEARNER(learner)                                                          \
-  for (int index_ = 0; sr__learner_at(index_); index_++)                                         \
+#define FOR_EACH_TABLE_LEARNER(learner)                                                        \
+  for (int index_ = 0; sr__learner_at(index_); index_++)                                       \
     for (const sr__learner *learner = sr__learner_at(index_); learner && learner->takes_table; \
          learner = NULL)
 

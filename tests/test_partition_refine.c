@@ -66,8 +66,8 @@ static void pairs_improve_and_say_by_how_much(void **state) {
     sr__pair_scratch scratch = {.clock = 0};
     double gained = 0, cut = slow_cut(&piece, part);
     assert_ok(ctx, sr__refiner_init(ctx, &piece, part, &refiner));
-    assert_ok(
-        ctx, sr__refine_pair(ctx, &refiner, &scratch, 0, 2, seeds, nodes, &limits, &rows, &gained));
+    assert_ok(ctx, sr__refine_pair(ctx, &refiner, &scratch, 0, 2, seeds, nodes, &limits, &rows,
+                                   &gained));
     assert_true(gained >= 0);
     assert_close(slow_cut(&piece, part), cut - gained, 1e-9);
     assert_int_equal(rows, rows_of(&piece, part, 0));

@@ -42,7 +42,8 @@ static void log_is_within_two_ulp(void **state) {
   sr__random random;
   sr__random_init(&random, 1, SR_PURPOSE_TEST, 0, 0);
   for (int i = 0; i < 200000; i++) {
-    double x = ldexp(sr__random_uniform(&random) + 0x1p-60, (int)sr__random_below(&random, 200) - 100);
+    double x =
+        ldexp(sr__random_uniform(&random) + 0x1p-60, (int)sr__random_below(&random, 200) - 100);
     double expected = log(x);
     assert_true(fabs(sr__log_portable(x) - expected) <= 4.5e-16 * fmax(fabs(expected), 1e-3));
   }

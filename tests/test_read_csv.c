@@ -102,8 +102,9 @@ static void row_names_are_left_out(void **state) {
 static void missing_values_have_many_names(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
-  sr_table *table = read_text(
-      ctx, "a,b\n1,x\n,\nNA,na\nNaN,nan\nnull,NULL\n?,?\nN/A,n/a\n 7 , x \n", "x.csv", NULL);
+  sr_table *table =
+      read_text(ctx, "a,b\n1,x\n,\nNA,na\nNaN,nan\nnull,NULL\n?,?\nN/A,n/a\n 7 , x \n", "x.csv",
+                NULL);
   const sr_table_view *view = sr_table_get(table);
   assert_int_equal(view->rows, 8);
   for (int i = 1; i < 7; i++) assert_true(isnan(cell(table, i, 0)) && isnan(cell(table, i, 1)));
@@ -287,11 +288,12 @@ static char *random_csv(int rows, uint64_t seed, size_t *size) {
   char *text = malloc((size_t)rows * 120 + 100);
   size_t used = (size_t)sprintf(text, "n1,word,n2,class,n3\n");
   for (int i = 0; i < rows; i++) {
-    used += (size_t)sprintf(
-        text + used, "%.*g,%s,%d,%s%d,%g%s", 1 + (int)sr__random_below(&random, 12),
-        sr__random_normal(&random), words[sr__random_below(&random, 8)], i,
-        sr__random_below(&random, 2) ? "c" : "d", (int)sr__random_below(&random, 5),
-        sr__random_uniform(&random), sr__random_below(&random, 9) ? "\n" : "\r\n\n");
+    used +=
+        (size_t)sprintf(text + used, "%.*g,%s,%d,%s%d,%g%s", 1 + (int)sr__random_below(&random, 12),
+                        sr__random_normal(&random), words[sr__random_below(&random, 8)], i,
+                        sr__random_below(&random, 2) ? "c" : "d", (int)sr__random_below(&random, 5),
+                        sr__random_uniform(&random),
+                        sr__random_below(&random, 9) ? "\n" : "\r\n\n");
   }
   *size = used;
   return text;

@@ -176,10 +176,10 @@ static const char *make_raster(const char *name, int bands, const double *values
   for (int b = 1; b <= bands; b++) {
     GDALRasterBandH band = GDALGetRasterBand(file, b);
     if (!isnan(nodata)) GDALSetRasterNoDataValue(band, nodata);
-    assert_int_equal(
-        GDALRasterIO(band, GF_Write, 0, 0, 3, 2, (void *)(uintptr_t)(values + (b - 1) * 6), 3, 2,
-                     GDT_Float64, 0, 0),
-        CE_None);
+    assert_int_equal(GDALRasterIO(band, GF_Write, 0, 0, 3, 2,
+                                  (void *)(uintptr_t)(values + (b - 1) * 6), 3, 2, GDT_Float64, 0,
+                                  0),
+                     CE_None);
   }
   GDALClose(file);
   return made;

@@ -37,11 +37,11 @@ static int occurrences(const char *text, const char *word) {
 
 static sr_status add_table(sr_context *ctx, sr_page *page) {
   static const char *const header[] = {"method", "paper", "measured"};
-  static const sr_page_cell cells[] = {{"uniform | <bag>", 0},    {".457", 0},
-                                       {".046", SR_AGREEMENT_BAD}, {"spectral", 0},
-                                       {".053", 0},                {".051", SR_AGREEMENT_GOOD}};
-  sr_page_table table = {.caption = "Excess risk", .columns = 3, .header = header, .rows = 2,
-                         .cells = cells};
+  static const sr_page_cell cells[] = {
+      {"uniform | <bag>", 0}, {".457", 0}, {".046", SR_AGREEMENT_BAD},
+      {"spectral", 0},        {".053", 0}, {".051", SR_AGREEMENT_GOOD}};
+  sr_page_table table = {
+      .caption = "Excess risk", .columns = 3, .header = header, .rows = 2, .cells = cells};
   return sr_page_add_table(ctx, page, &table);
 }
 
@@ -49,8 +49,13 @@ static sr_status add_plot(sr_context *ctx, sr_page *page) {
   static const double x[] = {1, 10, 50, 200}, y[] = {.03, .1, NAN, .4}, low[] = {.02, -1, .2, .3},
                       high[] = {.04, .12, .3, .5};
   const sr_plot_series series[] = {
-      {.label = "it's `date` \"<x>\" $(id)", .kind = SR_PLOT_LINE_POINTS, .count = 4, .x = x,
-       .y = y, .low = low, .high = high},
+      {.label = "it's `date` \"<x>\" $(id)",
+       .kind = SR_PLOT_LINE_POINTS,
+       .count = 4,
+       .x = x,
+       .y = y,
+       .low = low,
+       .high = high},
       {.label = "theory", .kind = SR_PLOT_DASHED, .count = 4, .x = x, .y = high}};
   sr_plot plot = {.title = "Risk & rate",
                   .x_label = "mixing time",
@@ -205,12 +210,12 @@ static sr_status add_map_bars_and_ranks(sr_context *ctx, sr_page *page) {
   static const double place[] = {0, 1, 2, 3}, height[] = {.3, .1, .12, .4},
                       ranks[] = {3.2, 1.4, 1.6, 3.8};
   sr_status status = SR_OK;
-  const sr_plot_series map = {.kind = SR_PLOT_HEAT_MAP, .count = 600, .x = x, .y = y,
-                              .value = value};
+  const sr_plot_series map = {
+      .kind = SR_PLOT_HEAT_MAP, .count = 600, .x = x, .y = y, .value = value};
   const sr_plot_series bars = {.kind = SR_PLOT_BARS, .count = 4, .x = place, .y = height};
-  sr_plot plots[] = {{.title = "Fiedler vector", .series_count = 1, .series = &map},
-                     {.title = "Bars", .series_count = 1, .series = &bars, .x_names = names,
-                      .x_name_count = 4}};
+  sr_plot plots[] = {
+      {.title = "Fiedler vector", .series_count = 1, .series = &map},
+      {.title = "Bars", .series_count = 1, .series = &bars, .x_names = names, .x_name_count = 4}};
   for (int i = 0; i < 2 && status == SR_OK; i++) status = sr_page_add_plot(ctx, page, &plots[i]);
   if (status == SR_OK) status = sr_page_add_ranks(ctx, page, "Ranks", 4, names, ranks, 0.9);
   return status;

@@ -43,8 +43,8 @@ static void free_model(sr_context *ctx, sr__ridge_model *model) {
   sr__ridge_free_model(&allocator, model);
 }
 
-/* One case of the file; false at its end. Penalties are equal, decisions to 1e-7: both solve the same
- * normal equations by different decompositions. */
+/* One case of the file; false at its end. Penalties are equal, decisions to 1e-7: both solve the
+ * same normal equations by different decompositions. */
 static bool check_case(sr_context *ctx, FILE *file) {
   int rows, columns, classes, weighted;
   double alpha, expected[4], decision[4], centred[64];

@@ -63,8 +63,8 @@ static void test_laws(void **state) {
      * and tails must keep relative accuracy. */
     double tolerance = strcmp(name, "range") == 0 ? 1e-8 : 1e-11 * fmax(fabs(expected), 1e-290);
     if (fabs(actual - expected) > tolerance)
-      fail_msg("%s at %g (%g, %g): %.17g, expected %.17g", name, number(one, "x"),
-               number(one, "a"), number(one, "b"), actual, expected);
+      fail_msg("%s at %g (%g, %g): %.17g, expected %.17g", name, number(one, "x"), number(one, "a"),
+               number(one, "b"), actual, expected);
   }
 }
 
@@ -139,7 +139,8 @@ static void test_friedman_and_nemenyi(void **state) {
     double *table = numbers(one, "table", &count), *ranks = numbers(one, "ranks", &methods);
     double measured[8];
     sr_friedman f;
-    assert_ok(ctx, sr_friedman_test(ctx, count / methods, (int32_t)methods, table, 1, measured, &f));
+    assert_ok(ctx,
+              sr_friedman_test(ctx, count / methods, (int32_t)methods, table, 1, measured, &f));
     assert_close(f.statistic, number(one, "statistic"), 1e-11);
     assert_close(f.p, number(one, "p"), 1e-11);
     for (int64_t k = 0; k < methods; k++) assert_close(measured[k], ranks[k], 1e-13);
@@ -147,8 +148,8 @@ static void test_friedman_and_nemenyi(void **state) {
     free(ranks);
   }
   json_array_foreach(json_object_get(reference, "nemenyi"), i, one) {
-    double cd = sr_nemenyi_critical_difference((int32_t)number(one, "k"),
-                                               (int64_t)number(one, "n"), number(one, "alpha"));
+    double cd = sr_nemenyi_critical_difference((int32_t)number(one, "k"), (int64_t)number(one, "n"),
+                                               number(one, "alpha"));
     assert_close(cd, number(one, "value"), 1e-7);
   }
   /* The published q for eight methods at .05 is 3.031. */

@@ -1,4 +1,5 @@
-/* The tree learner: what any tree must do. Splits against an exhaustive search: test_tree_splits.c. */
+/* The tree learner: what any tree must do. Splits against an exhaustive search: test_tree_splits.c.
+ */
 #include <math.h>
 
 #include "learner/tree/tree.h"
@@ -21,11 +22,8 @@ static sr_table *random_table(sr_context *ctx, int64_t n, int32_t d, int32_t cla
     score += 4.0 * sr__random_uniform(&random);
     label[i] = (int32_t)(score / 34.0 * classes) % classes;
   }
-  sr_table_view view = {.rows = n,
-                        .features = d,
-                        .x = x,
-                        .label = label,
-                        .classes = {classes, kit_names}};
+  sr_table_view view = {
+      .rows = n, .features = d, .x = x, .label = label, .classes = {classes, kit_names}};
   sr_table *table = NULL;
   assert_ok(ctx, sr_table_new(ctx, &view, &table));
   free(x);
@@ -182,7 +180,7 @@ static void limits_hold_and_shares_are_counts(void **state) {
   int32_t *vote = malloc(N * sizeof *vote);
   float *proba = malloc(N * CLASSES * sizeof *proba);
   assert_ok(ctx, predict_table(ctx, &f, table, vote, proba));
-  int64_t (*counts)[CLASSES] = calloc((size_t)f.member->nodes, sizeof *counts);
+  int64_t(*counts)[CLASSES] = calloc((size_t)f.member->nodes, sizeof *counts);
   uint32_t *leaf = malloc(N * sizeof *leaf);
   const uint8_t *bins = f.learner->training_rows(f.training)->bins;
   for (int64_t i = 0; i < N; i++) {
@@ -281,8 +279,12 @@ static void categories_match_by_name(void **state) {
     x[i] = (float)(i % 3);
     label[i] = i % 3 == 1 ? 1 : 0; /* green */
   }
-  sr_table_view view = {.rows = 30, .features = 1, .x = x, .categories = &train_dictionary,
-                        .label = label, .classes = {2, kit_names}};
+  sr_table_view view = {.rows = 30,
+                        .features = 1,
+                        .x = x,
+                        .categories = &train_dictionary,
+                        .label = label,
+                        .classes = {2, kit_names}};
   sr_table_view new_view = {.rows = 4, .features = 1, .x = y, .categories = &test_dictionary};
   sr_table_view numeric_view = {.rows = 4, .features = 1, .x = y};
   sr_table *table = NULL, *other = NULL, *numeric = NULL;
@@ -322,8 +324,12 @@ static void many_categories_share_the_last_bin(void **state) {
     x[i] = (float)(i % 5 == 0 ? (i * 7) % CATEGORIES : common);
     label[i] = x[i] == 7.0f;
   }
-  sr_table_view view = {.rows = N, .features = 1, .x = x, .categories = &dictionary,
-                        .label = label, .classes = {2, kit_names}};
+  sr_table_view view = {.rows = N,
+                        .features = 1,
+                        .x = x,
+                        .categories = &dictionary,
+                        .label = label,
+                        .classes = {2, kit_names}};
   sr_table *table = NULL;
   assert_ok(ctx, sr_table_new(ctx, &view, &table));
   sr_learner_options options = tree_options();
@@ -339,7 +345,8 @@ static void many_categories_share_the_last_bin(void **state) {
 
 /* ---- blocks, threads, storage ------------------------------------------------------------- */
 
-/* The rows in the order of the first feature: its cuts leave long gaps between the rows of a node. */
+/* The rows in the order of the first feature: its cuts leave long gaps between the rows of a node.
+ */
 static sr_table *ordered_table(sr_context *ctx, int64_t n, int32_t classes, uint64_t seed) {
   sr_table *table = random_table(ctx, n, 8, classes, 0.0, seed), *ordered = NULL;
   const float *x = sr_table_get(table)->x;
@@ -355,9 +362,9 @@ static sr_table *ordered_table(sr_context *ctx, int64_t n, int32_t classes, uint
   return ordered;
 }
 
-/* A large bag is coded near the root and opened below, and a table too large for the cache is copied
- * in blocks: the same tree as on entries and row numbers that lie together. Here: the same rows
- * spread over a table 24 times as long, in which a bag of this size is small. */
+/* A large bag is coded near the root and opened below, and a table too large for the cache is
+ * copied in blocks: the same tree as on entries and row numbers that lie together. Here: the same
+ * rows spread over a table 24 times as long, in which a bag of this size is small. */
 static void codes_and_copies_do_not_change_the_tree(void **state) {
   (void)state;
   enum { SMALL = 20000, FACTOR = 24 };
@@ -427,8 +434,8 @@ static void rows_may_be_asked_for_in_any_way(void **state) {
   sr_context_free(&ctx);
 }
 
-/* Leaves may be found several levels at a time; votes and shares are those of the walk node by node, for
- * every width of a row, with missing values and for groups that are not full. */
+/* Leaves may be found several levels at a time; votes and shares are those of the walk node by
+ * node, for every width of a row, with missing values and for groups that are not full. */
 static void votes_do_not_depend_on_the_walk(void **state) {
   (void)state;
   enum { N = 1500 };

@@ -1,4 +1,5 @@
-/* Every split of grown trees against an exhaustive search over the same bins in exact arithmetic. */
+/* Every split of grown trees against an exhaustive search over the same bins in exact arithmetic.
+ */
 #include <math.h>
 
 #include "learner/tree/tree.h"
@@ -108,7 +109,7 @@ static void check_node(reference *r, uint32_t at, const int32_t *rows, int64_t c
     if (bin <= best.threshold && bin > lower) lower = bin;
     if (bin > best.threshold && bin < upper) upper = bin;
   }
-  best.threshold = best.shift && lower == 0     ? 0
+  best.threshold = best.shift && lower == 0      ? 0
                    : !best.shift && upper == 255 ? 254
                                                  : (lower + upper) / 2;
   if (!best.missing && 2 * best.left_weight >= total) {
@@ -140,7 +141,8 @@ typedef struct setting {
 
 static void check_setting(setting s, uint64_t seed) {
   sr_context *ctx = test_context(1);
-  float *x = malloc(sizeof *x * (size_t)(s.n * s.d)), *weight = malloc(sizeof *weight * (size_t)s.n);
+  float *x = malloc(sizeof *x * (size_t)(s.n * s.d)),
+        *weight = malloc(sizeof *weight * (size_t)s.n);
   int32_t *label = malloc(sizeof *label * (size_t)s.n), *rows = malloc(sizeof *rows * (size_t)s.n);
   sr__random random;
   sr__random_init(&random, seed, SR_PURPOSE_TEST, 0, 0);
@@ -188,7 +190,8 @@ static void check_setting(setting s, uint64_t seed) {
   sr_context_free(&ctx);
 }
 
-/* More and fewer than 64 rows, two and many classes, with and without missing values and weights. */
+/* More and fewer than 64 rows, two and many classes, with and without missing values and weights.
+ */
 static void splits_are_those_of_an_exhaustive_search(void **state) {
   (void)state;
   const setting settings[] = {
@@ -222,8 +225,12 @@ static void categories_split_as_the_best_subset(void **state) {
       label[i] = sr__random_uniform(&random) < 0.15 * (double)((c * 3) % 7);
       rows[i] = (int32_t)i;
     }
-    sr_table_view view = {.rows = count, .features = 1, .x = x, .categories = &dictionary,
-                          .label = label, .classes = {2, kit_names}};
+    sr_table_view view = {.rows = count,
+                          .features = 1,
+                          .x = x,
+                          .categories = &dictionary,
+                          .label = label,
+                          .classes = {2, kit_names}};
     sr_table *table = NULL;
     assert_ok(ctx, sr_table_new(ctx, &view, &table));
     sr_learner_options options;
@@ -283,8 +290,8 @@ static void entropy_cut_is_the_best(void **state) {
     sr__random_init(&random, seed, SR_PURPOSE_TEST, 0, 0);
     for (int i = 0; i < N * D; i++) x[i] = (float)sr__random_normal(&random);
     for (int i = 0; i < N; i++) label[i] = (int32_t)sr__random_below(&random, (uint64_t)classes);
-    sr_table_view view = {.rows = n, .features = D, .x = x, .label = label,
-                          .classes = {classes, kit_names}};
+    sr_table_view view = {
+        .rows = n, .features = D, .x = x, .label = label, .classes = {classes, kit_names}};
     sr_table *table = NULL;
     assert_ok(ctx, sr_table_new(ctx, &view, &table));
     sr_learner_options options;
@@ -299,8 +306,8 @@ static void entropy_cut_is_the_best(void **state) {
       for (int t = 0; t < 255; t++)
         best = fmin(best, entropy_after(bins, label, n, classes, D, j, 0, t));
     uint32_t what = f.member->node[0].what;
-    double ours = entropy_after(bins, label, n, classes, D, what >> SR__NODE_FEATURE,
-                                what >> 8 & 1, what & 255);
+    double ours = entropy_after(bins, label, n, classes, D, what >> SR__NODE_FEATURE, what >> 8 & 1,
+                                what & 255);
     assert_true(ours <= best + 1e-12);
     fitted_free(&f);
     sr_table_free(&table);

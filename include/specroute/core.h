@@ -12,19 +12,19 @@ extern "C" {
 #endif
 
 /* One row a status: name, number, sentence. Numbers never change meaning. */
-#define SR_STATUS_MAP(X)                                                          \
-  X(SR_OK, 0, "success")                                                          \
-  X(SR_ERROR_ARGUMENT, 1, "an argument or option is out of range")                \
-  X(SR_ERROR_MEMORY, 2, "out of memory")                                          \
-  X(SR_ERROR_OVERFLOW, 3, "a size is too large for this machine")                 \
-  X(SR_ERROR_IO, 4, "an input could not be opened or read")                       \
-  X(SR_ERROR_FORMAT, 5, "an input file does not have the form it should")         \
-  X(SR_ERROR_DATA, 6, "the data do not allow this computation")                   \
-  X(SR_ERROR_NOT_CONVERGED, 7, "did not converge; the best result is readable")   \
-  X(SR_ERROR_INTERRUPTED, 8, "interrupted; what was finished is kept")            \
-  X(SR_ERROR_UNSUPPORTED, 9, "this build or this method does not support it")     \
-  X(SR_ERROR_NOT_FOUND, 10, "no entry of that name")                              \
-  X(SR_ERROR_INTERNAL, 11, "an invariant inside the library failed")              \
+#define SR_STATUS_MAP(X)                                                        \
+  X(SR_OK, 0, "success")                                                        \
+  X(SR_ERROR_ARGUMENT, 1, "an argument or option is out of range")              \
+  X(SR_ERROR_MEMORY, 2, "out of memory")                                        \
+  X(SR_ERROR_OVERFLOW, 3, "a size is too large for this machine")               \
+  X(SR_ERROR_IO, 4, "an input could not be opened or read")                     \
+  X(SR_ERROR_FORMAT, 5, "an input file does not have the form it should")       \
+  X(SR_ERROR_DATA, 6, "the data do not allow this computation")                 \
+  X(SR_ERROR_NOT_CONVERGED, 7, "did not converge; the best result is readable") \
+  X(SR_ERROR_INTERRUPTED, 8, "interrupted; what was finished is kept")          \
+  X(SR_ERROR_UNSUPPORTED, 9, "this build or this method does not support it")   \
+  X(SR_ERROR_NOT_FOUND, 10, "no entry of that name")                            \
+  X(SR_ERROR_INTERNAL, 11, "an invariant inside the library failed")            \
   X(SR_ERROR_OUTPUT, 12, "an output could not be written")
 
 typedef enum sr_status {
@@ -97,12 +97,12 @@ SR_API void sr_random_normal(uint64_t seed, uint64_t replicate, uint64_t unit, i
                              double *out);
 
 typedef struct sr_build {
-  const char *version;    /* "0.1.0" */
-  const char *commit;     /* git describe of the tree that was built, or "unknown" */
+  const char *version; /* "0.1.0" */
+  const char *commit;  /* git describe of the tree that was built, or "unknown" */
   const char *compiler;
   const char *build_type;
-  const char *features;   /* "blas netcdf gdal xgboost ...": what is in, space separated */
-  const char *missing;    /* what an optional library would add */
+  const char *features; /* "blas netcdf gdal xgboost ...": what is in, space separated */
+  const char *missing;  /* what an optional library would add */
 } sr_build;
 
 SR_API const char *sr_version(void);

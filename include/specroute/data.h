@@ -21,20 +21,20 @@ typedef struct sr_dictionary {
 typedef struct sr_table_view {
   int64_t rows;
   int64_t features;
-  const float *x;                    /* column-major: feature j of row i is x[j * rows + i]; NaN = missing */
-  const char *const *feature_names;  /* `features` names, or NULL */
-  const sr_dictionary *categories;   /* a feature; count 0 = numeric; or NULL = all numeric */
-  const int32_t *label;              /* class of each row in [0, classes.count), -1 = missing */
+  const float *x; /* column-major: feature j of row i is x[j * rows + i]; NaN = missing */
+  const char *const *feature_names; /* `features` names, or NULL */
+  const sr_dictionary *categories;  /* a feature; count 0 = numeric; or NULL = all numeric */
+  const int32_t *label;             /* class of each row in [0, classes.count), -1 = missing */
   sr_dictionary classes;
   const char *target_name;
-  const double *time;                /* as given; rows are in the order in which they came */
-  const int32_t *group;              /* in [0, groups.count): series, run, polygon ... */
+  const double *time;   /* as given; rows are in the order in which they came */
+  const int32_t *group; /* in [0, groups.count): series, run, polygon ... */
   sr_dictionary groups;
-  int32_t coordinate_count;          /* 0, 2 or 3 */
-  const double *coordinates;         /* column-major, coordinate_count columns */
+  int32_t coordinate_count;  /* 0, 2 or 3 */
+  const double *coordinates; /* column-major, coordinate_count columns */
   const float *weight;
-  int64_t grid_rows, grid_columns;   /* 0 where the rows are not cells of one lattice */
-  const int64_t *cell;               /* lattice cell of each row, row-major, increasing */
+  int64_t grid_rows, grid_columns; /* 0 where the rows are not cells of one lattice */
+  const int64_t *cell;             /* lattice cell of each row, row-major, increasing */
 } sr_table_view;
 
 /* Copies the view; arrays and names may be freed afterwards. Free with sr_table_free.
@@ -61,12 +61,13 @@ typedef struct sr_series_view {
    * missing. Channels of one case may differ in length. */
   const int64_t *offset; /* cases * channels + 1 */
   const float *value;
-  const int32_t *label;  /* -1 = missing; NULL where the file has no classes */
+  const int32_t *label; /* -1 = missing; NULL where the file has no classes */
   sr_dictionary classes;
   const char *name;
 } sr_series_view;
 
-/* Copies the view. Errors: SR_ERROR_ARGUMENT (offsets that fall, codes out of range), SR_ERROR_MEMORY. */
+/* Copies the view. Errors: SR_ERROR_ARGUMENT (offsets that fall, codes out of range),
+ * SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_series_new(sr_context *ctx, const sr_series_view *view,
                                              sr_series **series);
 SR_API void sr_series_free(sr_series **series);
@@ -77,7 +78,8 @@ SR_API const sr_series_view *sr_series_get(const sr_series *series);
 /* What each column of a file is. Columns are named by name or by 1-based number. Lists end in NULL.
  * Everything may be NULL: then every column is a feature. */
 typedef struct sr_read_options {
-  /* NULL: by the file's first bytes and name; else csv tsv ucr ts arff npy libsvm netcdf geotiff. */
+  /* NULL: by the file's first bytes and name; else csv tsv ucr ts arff npy libsvm netcdf geotiff.
+   */
   const char *format;
   char separator;     /* csv: 0 = detect among , ; tab | space */
   int header;         /* csv: -1 = detect, 0 = none, 1 = first line */
@@ -98,9 +100,10 @@ SR_API void sr_read_options_init(sr_read_options *options);
  * .ts file becomes one row a series, filled up with NaN. A grid (netcdf, geotiff) becomes one row a
  * cell; cells that are missing in every feature are left out. Rasters on one grid are read together
  * as "a.tif,b.tif". `options` may be NULL. docs/guide/data.md has the rules of each format.
- * Errors: SR_ERROR_IO; SR_ERROR_FORMAT, SR_ERROR_DATA with file, line and column (sr_context_error);
- * SR_ERROR_NOT_FOUND (no such column); SR_ERROR_UNSUPPORTED (a library was missing at build time,
- * or a kind of file that is not read); SR_ERROR_ARGUMENT; SR_ERROR_MEMORY. */
+ * Errors: SR_ERROR_IO; SR_ERROR_FORMAT, SR_ERROR_DATA with file, line and column
+ * (sr_context_error); SR_ERROR_NOT_FOUND (no such column); SR_ERROR_UNSUPPORTED (a library was
+ * missing at build time, or a kind of file that is not read); SR_ERROR_ARGUMENT; SR_ERROR_MEMORY.
+ */
 SR_API SR_MUST_CHECK sr_status sr_table_read(sr_context *ctx, const char *path,
                                              const sr_read_options *options, sr_table **table);
 /* Reads a set of series: .ts, or a table with one series a row and the class in `target` (default:
@@ -109,8 +112,8 @@ SR_API SR_MUST_CHECK sr_status sr_series_read(sr_context *ctx, const char *path,
                                               const sr_read_options *options, sr_series **series);
 /* By the path's ending: .csv, .tsv, .npy (features only), .libsvm, each text form also as .gz.
  * Path "-" is csv on standard output. Numbers come back bit for bit; columns stand in the order
- * features, coordinates, time, group, weight, target. Errors: SR_ERROR_OUTPUT, SR_ERROR_UNSUPPORTED (the
- * ending, or what the format cannot hold), SR_ERROR_MEMORY. */
+ * features, coordinates, time, group, weight, target. Errors: SR_ERROR_OUTPUT, SR_ERROR_UNSUPPORTED
+ * (the ending, or what the format cannot hold), SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_table_write(sr_context *ctx, const sr_table *table,
                                               const char *path);
 /* By the path's ending: .ts, or .tsv in the UCR layout (one channel only), each also as .gz. */
@@ -119,7 +122,11 @@ SR_API SR_MUST_CHECK sr_status sr_series_write(sr_context *ctx, const sr_series 
 
 /* ---- simulated witnesses ------------------------------------------------------------------ */
 
-typedef enum sr_simulate_kind { SR_SIMULATE_AR1, SR_SIMULATE_GRID, SR_SIMULATE_DRIFT } sr_simulate_kind;
+typedef enum sr_simulate_kind {
+  SR_SIMULATE_AR1,
+  SR_SIMULATE_GRID,
+  SR_SIMULATE_DRIFT
+} sr_simulate_kind;
 typedef enum sr_noise_kind { SR_NOISE_IID, SR_NOISE_AR } sr_noise_kind;
 
 /* Y = sign(<v, X> + noise), X = mu + xi, |mu| = delta along v, |v| = 1, v a random sign pattern.
@@ -131,13 +138,13 @@ typedef struct sr_simulate_options {
   sr_simulate_kind kind;
   int64_t n;
   int32_t d;
-  double tmix;       /* >= 1 */
-  double range;      /* grid: > 0, in cells */
+  double tmix;  /* >= 1 */
+  double range; /* grid: > 0, in cells */
   double delta;
-  double drift;      /* nu of the paper's appendix */
+  double drift; /* nu of the paper's appendix */
   double noise_sd;
   sr_noise_kind noise_kind;
-  uint64_t seed;     /* names v, mu, the chain and the noise */
+  uint64_t seed;      /* names v, mu, the chain and the noise */
   uint64_t replicate; /* another draw of chain and noise for the same v and mu */
 } sr_simulate_options;
 

@@ -22,53 +22,55 @@ typedef struct sr_scale {
 
 typedef struct sr_dependence_view {
   int64_t rows, features;
-  sr_scale tmix;              /* the one that is trusted */
-  int32_t scale_count;        /* every estimator that ran */
+  sr_scale tmix;       /* the one that is trusted */
+  int32_t scale_count; /* every estimator that ran */
   const sr_scale *scales;
-  double lambda2;             /* of the transition graph (graphs: 1 - correlation of neighbours) */
-  double iact;                /* 1 + 2 sum rho_k of the slowest direction (graphs: sum over nodes) */
-  double ess;                 /* rows / iact */
+  double lambda2; /* of the transition graph (graphs: 1 - correlation of neighbours) */
+  double iact;    /* 1 + 2 sum rho_k of the slowest direction (graphs: sum over nodes) */
+  double ess;     /* rows / iact */
   double politis_white_stationary, politis_white_circular; /* of the slowest direction */
   int politis_white_saturated;
-  double drift;               /* largest linear change of a mean over all rows, in standard deviations */
-  double sample_condition;    /* n / (T^3 log n); below 1 the paper's condition fails */
-  int32_t parts;              /* how many parts to use */
-  double block;               /* rows a block or part should have */
-  const char *recommend;      /* name of a plan */
+  double drift; /* largest linear change of a mean over all rows, in standard deviations */
+  double sample_condition; /* n / (T^3 log n); below 1 the paper's condition fails */
+  int32_t parts;           /* how many parts to use */
+  double block;            /* rows a block or part should have */
+  const char *recommend;   /* name of a plan */
   int32_t warning_count;
   const char *const *warnings;
-  int32_t lag_count;          /* pooled autocorrelation (time) or correlogram (graphs) */
+  int32_t lag_count; /* pooled autocorrelation (time) or correlogram (graphs) */
   const double *lag, *correlation;
-  int32_t implied_count;      /* implied timescales at several lags */
+  int32_t implied_count; /* implied timescales at several lags */
   const double *implied_lag, *implied_timescale;
-  const char *graph;          /* time, space, features, grid, edges */
-  const char *reason;         /* why `tmix` is the trusted one */
-  int64_t used_features;      /* columns after constant and empty ones are left out */
-  double missing_share;       /* of the values */
-  int64_t groups;             /* 1 where the table names none */
-  double group_share;         /* share of the variance that lies between groups; NaN for one group */
-  double iact_pooled;         /* mean over the features, where iact is that of the slowest direction */
-  double drift_score;         /* that change over its standard error */
-  int64_t drift_feature;      /* where it is; -1 where there is none */
-  double period;              /* lag at which the autocorrelation comes back; NaN: none seen */
-  double range;               /* graphs: steps after which the correlation fell to 1/e; else NaN */
-  int32_t eigenvalue_count;   /* of the transition graph, decreasing from the second on */
+  const char *graph;     /* time, space, features, grid, edges */
+  const char *reason;    /* why `tmix` is the trusted one */
+  int64_t used_features; /* columns after constant and empty ones are left out */
+  double missing_share;  /* of the values */
+  int64_t groups;        /* 1 where the table names none */
+  double group_share;    /* share of the variance that lies between groups; NaN for one group */
+  double iact_pooled;    /* mean over the features, where iact is that of the slowest direction */
+  double drift_score;    /* that change over its standard error */
+  int64_t drift_feature; /* where it is; -1 where there is none */
+  double period;         /* lag at which the autocorrelation comes back; NaN: none seen */
+  double range;          /* graphs: steps after which the correlation fell to 1/e; else NaN */
+  int32_t eigenvalue_count; /* of the transition graph, decreasing from the second on */
   const double *eigenvalue;
-  const double *slow_correlation; /* time: autocorrelation of the slow coordinate at `lag`, or NULL */
-  const float *slow;          /* time: second eigenvector of the transition graph at each row of the
-                                 table; NULL on graphs and where it cannot be told */
+  const double
+      *slow_correlation; /* time: autocorrelation of the slow coordinate at `lag`, or NULL */
+  const float *slow;     /* time: second eigenvector of the transition graph at each row of the
+                            table; NULL on graphs and where it cannot be told */
 } sr_dependence_view;
 
 typedef struct sr_dependence_options {
-  const char *graph;          /* time (default), space[:k], features[:k], grid, edges:FILE */
+  const char *graph; /* time (default), space[:k], features[:k], grid, edges:FILE */
   uint64_t seed;
-  double level;               /* of the interval: 0.9 */
+  double level; /* of the interval: 0.9 */
 } sr_dependence_options;
 
 SR_API void sr_dependence_options_init(sr_dependence_options *options);
-/* Rows are taken in their order in the table; groups are never joined. Too few or too simple data are no error: the numbers are NaN and a warning says why.
- * Errors: SR_ERROR_ARGUMENT (unknown graph, level outside (0, 1)), SR_ERROR_DATA (the graph needs
- * what the table lacks), SR_ERROR_MEMORY. Cost: O(n d^2) time, O(n d) memory. */
+/* Rows are taken in their order in the table; groups are never joined. Too few or too simple data
+ * are no error: the numbers are NaN and a warning says why. Errors: SR_ERROR_ARGUMENT (unknown
+ * graph, level outside (0, 1)), SR_ERROR_DATA (the graph needs what the table lacks),
+ * SR_ERROR_MEMORY. Cost: O(n d^2) time, O(n d) memory. */
 SR_API SR_MUST_CHECK sr_status sr_dependence_estimate(sr_context *ctx, const sr_table *table,
                                                       const sr_dependence_options *options,
                                                       sr_dependence **dependence);
@@ -80,7 +82,10 @@ SR_API const sr_dependence_view *sr_dependence_get(const sr_dependence *dependen
 /* Two published readings of the automatic block length of Politis and White (2004), corrected by
  * Patton, Politis and White (2009); they differ in the significance test and in what happens where
  * no insignificant run is found. docs/methods/dependence-politis-white.md has the table. */
-typedef enum sr_politis_white_form { SR_POLITIS_WHITE_ARCH, SR_POLITIS_WHITE_NP } sr_politis_white_form;
+typedef enum sr_politis_white_form {
+  SR_POLITIS_WHITE_ARCH,
+  SR_POLITIS_WHITE_NP
+} sr_politis_white_form;
 
 typedef struct sr_politis_white {
   double stationary, circular; /* mean block and block length, in rows; NaN for a constant series */
@@ -98,10 +103,10 @@ SR_API SR_MUST_CHECK sr_status sr_politis_white_length(sr_context *ctx, const fl
 
 /* The paper's bounds in numbers (constants 1). */
 typedef struct sr_theory {
-  double minimax;             /* sqrt(T / n) */
-  double bagging;             /* T / sqrt(n) */
-  double drift;               /* nu T / n */
-  double sample_condition;    /* n / (T^3 log n) */
+  double minimax;          /* sqrt(T / n) */
+  double bagging;          /* T / sqrt(n) */
+  double drift;            /* nu T / n */
+  double sample_condition; /* n / (T^3 log n) */
 } sr_theory;
 SR_API sr_theory sr_theory_bounds(double tmix, double n, double drift);
 

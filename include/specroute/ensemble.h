@@ -16,10 +16,12 @@ extern "C" {
 typedef struct sr_structure sr_structure;
 
 typedef struct sr_structure_options {
-  const char *graph;  /* as sr_graph_options_parse takes it; NULL: grid, space or time by the table */
-  double tmix;        /* rows (graphs: nodes) until a row is new; 0 = estimate */
-  int32_t parts;      /* 0: the groups where the table has any, else about 4 tmix rows a part */
-  int literal_scale;  /* spectral: 1 takes lambda_2 from the cutting graph, 0 from the data's own scale */
+  const char
+      *graph;    /* as sr_graph_options_parse takes it; NULL: grid, space or time by the table */
+  double tmix;   /* rows (graphs: nodes) until a row is new; 0 = estimate */
+  int32_t parts; /* 0: the groups where the table has any, else about 4 tmix rows a part */
+  int literal_scale; /* spectral: 1 takes lambda_2 from the cutting graph, 0 from the data's own
+                        scale */
   uint64_t seed;
 } sr_structure_options;
 
@@ -74,8 +76,8 @@ SR_API SR_MUST_CHECK sr_status sr_ensemble_fit(sr_context *ctx, const sr_table *
                                                sr_ensemble **ensemble);
 SR_API void sr_ensemble_free(sr_ensemble **ensemble);
 /* Class of each row; `proba` (may be NULL) gets rows x classes vote shares, row-major. Columns are
- * found by their names where both tables have names, else by their order; categories by their names.
- * Errors: SR_ERROR_DATA names the first column that is missing. */
+ * found by their names where both tables have names, else by their order; categories by their
+ * names. Errors: SR_ERROR_DATA names the first column that is missing. */
 SR_API SR_MUST_CHECK sr_status sr_ensemble_predict(sr_context *ctx, const sr_ensemble *ensemble,
                                                    const sr_table *table, int32_t *label,
                                                    float *proba);
@@ -92,33 +94,34 @@ SR_API SR_MUST_CHECK sr_status sr_predictions_write(sr_context *ctx, const sr_en
 /* ---- what the votes are worth --------------------------------------------------------------- */
 
 typedef struct sr_class_report {
-  int64_t rows;       /* judged rows of this class */
-  double error;       /* share of them that the vote missed (1 - recall) */
-  double precision;   /* share of the votes for this class that were right; NaN: no such vote */
+  int64_t rows;     /* judged rows of this class */
+  double error;     /* share of them that the vote missed (1 - recall) */
+  double precision; /* share of the votes for this class that were right; NaN: no such vote */
 } sr_class_report;
 
 typedef struct sr_evaluation {
-  int64_t rows;                 /* rows with a class */
-  double baseline;              /* error of always naming the most frequent class */
-  double naive;                 /* each row judged by the members that did not draw the row; NaN: none */
+  int64_t rows;    /* rows with a class */
+  double baseline; /* error of always naming the most frequent class */
+  double naive;    /* each row judged by the members that did not draw the row; NaN: none */
   int64_t naive_rows;
-  double honest;                /* each row judged by members that saw nothing of its part or group */
+  double honest; /* each row judged by members that saw nothing of its part or group */
   double honest_low, honest_high; /* bootstrap over parts or groups */
-  double level;                 /* of that interval */
+  double level;                   /* of that interval */
   int64_t honest_rows;
-  const char *held_out;         /* "part" or "group" */
-  int32_t units;                /* how many of them */
-  int32_t folds;                /* 0: members that never saw the part; else folds were fitted */
-  int64_t buffer;               /* rows or graph steps kept free around what was held out */
-  double judges;                /* mean number of members that judged a row */
-  double covariance;            /* mean pairwise covariance of member margins on held-out rows */
-  double variance_of_margin;    /* variance over rows of the mean margin rho */
-  double variance_of_member;    /* the same of one member's margin */
-  double effective_members;     /* variance_of_member / variance_of_margin */
+  const char *held_out;      /* "part" or "group" */
+  int32_t units;             /* how many of them */
+  int32_t folds;             /* 0: members that never saw the part; else folds were fitted */
+  int64_t buffer;            /* rows or graph steps kept free around what was held out */
+  double judges;             /* mean number of members that judged a row */
+  double covariance;         /* mean pairwise covariance of member margins on held-out rows */
+  double variance_of_margin; /* variance over rows of the mean margin rho */
+  double variance_of_member; /* the same of one member's margin */
+  double effective_members;  /* variance_of_member / variance_of_margin */
   int32_t classes;
   const sr_class_report *by_class;
   int64_t features;
-  const double *importance;     /* a feature: honest error gained by shuffling it inside parts; NULL: not asked */
+  const double *
+      importance; /* a feature: honest error gained by shuffling it inside parts; NULL: not asked */
 } sr_evaluation;
 
 /* ---- auto --------------------------------------------------------------------------------- */
@@ -131,33 +134,33 @@ typedef struct sr_candidate {
   double error;                 /* on held-out blocks, NaN: never scored */
   double difference;            /* error minus that of the default, paired over blocks */
   double difference_se;
-  int32_t members;              /* that the last score used */
-  double cost;                  /* of one member over one full-bootstrap member */
+  int32_t members; /* that the last score used */
+  double cost;     /* of one member over one full-bootstrap member */
 } sr_candidate;
 
 typedef struct sr_choice {
   int32_t candidate_count;
   const sr_candidate *candidates;
-  int32_t chosen, fallback;     /* indices */
-  double cost;                  /* of the choice over one full-bootstrap ensemble */
+  int32_t chosen, fallback; /* indices */
+  double cost;              /* of the choice over one full-bootstrap ensemble */
   int32_t folds;
   int64_t buffer;
-  const char *reason;           /* one sentence */
+  const char *reason; /* one sentence */
 } sr_choice;
 
 /* ---- all of it in one call ------------------------------------------------------------------ */
 
 typedef struct sr_train_options {
   sr_structure_options structure;
-  sr_plan_options plan;         /* name "auto" chooses on held-out blocks */
+  sr_plan_options plan; /* name "auto" chooses on held-out blocks */
   sr_learner_options learner;
   sr_vote vote;
-  uint64_t seed;                /* names plan, members, folds and bootstrap alike */
-  int evaluate;                 /* 1: naive and honest error, covariance */
-  int importance;               /* 1: permutation importance as well */
-  int32_t folds;                /* for plans that leave no part out: 5 */
-  int64_t buffer;               /* -1: tmix rows around held-out blocks of a series, 0 elsewhere */
-  double level;                 /* 0.95 */
+  uint64_t seed;  /* names plan, members, folds and bootstrap alike */
+  int evaluate;   /* 1: naive and honest error, covariance */
+  int importance; /* 1: permutation importance as well */
+  int32_t folds;  /* for plans that leave no part out: 5 */
+  int64_t buffer; /* -1: tmix rows around held-out blocks of a series, 0 elsewhere */
+  double level;   /* 0.95 */
 } sr_train_options;
 
 typedef struct sr_ensemble_view {
@@ -165,18 +168,18 @@ typedef struct sr_ensemble_view {
   sr_vote vote;
   int32_t members;
   uint64_t seed;
-  int64_t rows;                     /* it was trained on */
+  int64_t rows; /* it was trained on */
   int64_t features;
   const char *const *feature_names; /* NULL where the table had none */
   sr_dictionary classes;
-  const char *target_name;          /* may be NULL */
+  const char *target_name; /* may be NULL */
   const char *plan;
   int32_t parameter_count;
   const sr_plan_parameter *parameters;
-  double tmix;                      /* NaN where it was not needed */
-  const sr_evaluation *evaluation;  /* NULL: none was made */
-  const sr_choice *choice;          /* NULL: the plan was named; not kept in the model file */
-  const char *reason;               /* why this plan */
+  double tmix;                     /* NaN where it was not needed */
+  const sr_evaluation *evaluation; /* NULL: none was made */
+  const sr_choice *choice;         /* NULL: the plan was named; not kept in the model file */
+  const char *reason;              /* why this plan */
   double seconds_structure, seconds_choose, seconds_fit, seconds_evaluate; /* not in the file */
 } sr_ensemble_view;
 
@@ -202,28 +205,28 @@ SR_API SR_MUST_CHECK sr_status sr_ensemble_load_bytes(sr_context *ctx, const voi
 typedef struct sr_compare_options {
   sr_structure_options structure;
   int32_t plan_count;
-  const sr_plan_options *plans;     /* "auto" is allowed: it then chooses inside each fold */
+  const sr_plan_options *plans; /* "auto" is allowed: it then chooses inside each fold */
   int32_t learner_count;
   const sr_learner_options *learners;
-  int32_t folds;                    /* 5 */
-  int leave_group_out;              /* 1: one group a fold, at most `folds` > 0 folds of whole groups */
-  int64_t buffer;                   /* as in sr_train_options */
+  int32_t folds;       /* 5 */
+  int leave_group_out; /* 1: one group a fold, at most `folds` > 0 folds of whole groups */
+  int64_t buffer;      /* as in sr_train_options */
   sr_vote vote;
   uint64_t seed;
-  double level;                     /* 0.95 */
+  double level; /* 0.95 */
 } sr_compare_options;
 
 typedef struct sr_compare_row {
   const char *plan, *learner;
-  char label[48];                   /* plan with its numbers */
-  double error, low, high;          /* interval by bootstrap over held-out blocks */
+  char label[48];          /* plan with its numbers */
+  double error, low, high; /* interval by bootstrap over held-out blocks */
   double seconds;
 } sr_compare_row;
 
 /* Row `first` against row `second`, paired over held-out blocks. */
 typedef struct sr_compare_test {
   int32_t first, second;
-  double difference;                /* error of first minus error of second */
+  double difference; /* error of first minus error of second */
   double p, p_holm;
 } sr_compare_test;
 
@@ -233,13 +236,13 @@ typedef struct sr_comparison_view {
   int32_t row_count;
   const sr_compare_row *rows;
   int32_t test_count;
-  const sr_compare_test *tests;     /* the best row against every other, Holm over them */
+  const sr_compare_test *tests; /* the best row against every other, Holm over them */
   int32_t best;
   int32_t folds;
-  int32_t blocks;                   /* units of the tests */
-  const char *held_out;             /* "block" or "group" */
+  int32_t blocks;       /* units of the tests */
+  const char *held_out; /* "block" or "group" */
   int64_t buffer;
-  const double *block_error;        /* row_count x blocks */
+  const double *block_error; /* row_count x blocks */
 } sr_comparison_view;
 
 SR_API void sr_compare_options_init(sr_compare_options *options);

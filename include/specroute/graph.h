@@ -13,28 +13,28 @@ typedef struct sr_graph sr_graph;
 
 typedef struct sr_graph_view {
   int64_t nodes;
-  int64_t arcs;              /* twice the number of edges */
-  const int64_t *offset;     /* nodes + 1 */
-  const int32_t *neighbor;   /* arcs, increasing inside a row */
-  const float *weight;       /* a weight > 0 for each arc, symmetric; NULL = all 1 */
-  const char *builder;       /* name of the builder that made it, "" where it was given */
+  int64_t arcs;            /* twice the number of edges */
+  const int64_t *offset;   /* nodes + 1 */
+  const int32_t *neighbor; /* arcs, increasing inside a row */
+  const float *weight;     /* a weight > 0 for each arc, symmetric; NULL = all 1 */
+  const char *builder;     /* name of the builder that made it, "" where it was given */
   /* A pure window graph |i - j| <= window inside each run [run_offset[r], run_offset[r+1]) of
    * consecutive nodes, so that closed forms apply; window 0 elsewhere. */
   int32_t window;
   int64_t runs;
   const int64_t *run_offset;
-  double recall;             /* of approximate neighbours, measured on a sample; 1 = exact */
+  double recall; /* of approximate neighbours, measured on a sample; 1 = exact */
 } sr_graph_view;
 
 typedef enum sr_graph_weights { SR_WEIGHTS_NONE, SR_WEIGHTS_RBF } sr_graph_weights;
 
 typedef struct sr_graph_options {
-  const char *builder;      /* time, space, features, grid, edges, transition */
-  int32_t k;                /* neighbours (space: 8, features: 10), grid: 4 or 8; 0 = default */
-  int32_t tau;              /* time window; 0 = 1 */
+  const char *builder; /* time, space, features, grid, edges, transition */
+  int32_t k;           /* neighbours (space: 8, features: 10), grid: 4 or 8; 0 = default */
+  int32_t tau;         /* time window; 0 = 1 */
   sr_graph_weights weights;
-  const char *edges_path;   /* edges: a file of "i j [w]" lines, 0-based */
-  int exact;                /* 1: never approximate neighbours */
+  const char *edges_path; /* edges: a file of "i j [w]" lines, 0-based */
+  int exact;              /* 1: never approximate neighbours */
   uint64_t seed;
 } sr_graph_options;
 

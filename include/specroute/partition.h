@@ -13,14 +13,14 @@ typedef struct sr_parts sr_parts;
 typedef struct sr_parts_view {
   int64_t nodes;
   int32_t parts;
-  const int32_t *part;      /* part of each node, in [0, parts); every part is non-empty */
-  const int64_t *size;      /* nodes in each part */
-  int64_t cut_edges;        /* edges between different parts */
+  const int32_t *part; /* part of each node, in [0, parts); every part is non-empty */
+  const int64_t *size; /* nodes in each part */
+  int64_t cut_edges;   /* edges between different parts */
   double cut_weight;
-  double balance;           /* largest part / (nodes / parts) */
+  double balance; /* largest part / (nodes / parts) */
   int64_t components;
   double seconds_spectrum, seconds_bisection;
-  const char *method;       /* window, exact, fast, or given */
+  const char *method; /* window, exact, fast, or given */
 } sr_parts_view;
 
 typedef enum sr_parts_mode {
@@ -28,13 +28,14 @@ typedef enum sr_parts_mode {
   SR_PARTS_FAST   /* multilevel: bisect a coarse graph, project, refine */
 } sr_parts_mode;
 
-/* Parts of a pure window graph are contiguous blocks in both modes: the bisection in closed form. */
+/* Parts of a pure window graph are contiguous blocks in both modes: the bisection in closed form.
+ */
 typedef struct sr_parts_options {
-  int32_t parts;            /* 0 = min(nodes, 64) */
+  int32_t parts; /* 0 = min(nodes, 64) */
   sr_parts_mode mode;
-  int refine;               /* 1: improve every cut by moving nodes across it, sizes kept; 0: the
-                             * median of the Fiedler vector as it is. Fast always refines. */
-  double imbalance;         /* fast: a part may hold (1 + imbalance) nodes / parts: 0.03 */
+  int refine;       /* 1: improve every cut by moving nodes across it, sizes kept; 0: the
+                     * median of the Fiedler vector as it is. Fast always refines. */
+  double imbalance; /* fast: a part may hold (1 + imbalance) nodes / parts: 0.03 */
 } sr_parts_options;
 
 SR_API void sr_parts_options_init(sr_parts_options *options);

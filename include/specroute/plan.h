@@ -11,26 +11,28 @@ extern "C" {
 /* m bags as a recipe: each bag is made when asked for, from its own random stream. */
 typedef struct sr_plan sr_plan;
 
-/* What a scheme may look at. Fields that a scheme needs and does not get are an SR_ERROR_ARGUMENT. */
+/* What a scheme may look at. Fields that a scheme needs and does not get are an SR_ERROR_ARGUMENT.
+ */
 typedef struct sr_plan_input {
   int64_t rows;
-  const int32_t *group;     /* NULL: one group; rows of a group are in order */
+  const int32_t *group; /* NULL: one group; rows of a group are in order */
   int32_t groups;
-  const sr_parts *parts;    /* spectral, routed */
-  double tmix;              /* tmix-thin, burn-in, oracle-block */
-  double block;             /* Politis-White length for auto-block */
+  const sr_parts *parts; /* spectral, routed */
+  double tmix;           /* tmix-thin, burn-in, oracle-block */
+  double block;          /* Politis-White length for auto-block */
 } sr_plan_input;
 
 typedef struct sr_plan_options {
-  const char *name;         /* see sr_plan_scheme */
-  int32_t members;          /* 100 */
-  uint64_t seed;            /* 1 */
-  double block;             /* stationary, circular, moving: 0 = n^(1/3) */
-  int64_t lag;              /* lag-thin: 5 */
-  double draw_share;        /* uniform-nm: rows drawn over rows there are; 0 = 1 / members */
-  double part_share;        /* routed: share f of the parts a member draws; 0.5 */
-  double row_share;         /* routed: share g of the rows of each; 1 */
-  const char *bags_path;    /* bags: csv "member,row[,count]" (from 0) or npy (members x rows, counts) */
+  const char *name;  /* see sr_plan_scheme */
+  int32_t members;   /* 100 */
+  uint64_t seed;     /* 1 */
+  double block;      /* stationary, circular, moving: 0 = n^(1/3) */
+  int64_t lag;       /* lag-thin: 5 */
+  double draw_share; /* uniform-nm: rows drawn over rows there are; 0 = 1 / members */
+  double part_share; /* routed: share f of the parts a member draws; 0.5 */
+  double row_share;  /* routed: share g of the rows of each; 1 */
+  const char
+      *bags_path; /* bags: csv "member,row[,count]" (from 0) or npy (members x rows, counts) */
 } sr_plan_options;
 
 typedef struct sr_plan_parameter {
@@ -42,9 +44,9 @@ typedef struct sr_plan_info {
   const char *name;
   int32_t members;
   int64_t rows;
-  int64_t capacity;         /* no bag has more distinct rows */
-  int leaves_parts_out;     /* 1 where every bag misses at least one whole part */
-  int32_t parameter_count;  /* what the scheme worked with: block, lag, parts, ... */
+  int64_t capacity;        /* no bag has more distinct rows */
+  int leaves_parts_out;    /* 1 where every bag misses at least one whole part */
+  int32_t parameter_count; /* what the scheme worked with: block, lag, parts, ... */
   const sr_plan_parameter *parameters;
 } sr_plan_info;
 
@@ -68,7 +70,8 @@ typedef struct sr_plan_sizes {
   double mean;
 } sr_plan_sizes;
 /* Writes every bag for another trainer: .npy is a members x rows matrix of counts in the smallest
- * unsigned type that holds them, .csv lines "member,row,count" counted from 0. `sizes` may be NULL. */
+ * unsigned type that holds them, .csv lines "member,row,count" counted from 0. `sizes` may be NULL.
+ */
 SR_API SR_MUST_CHECK sr_status sr_plan_write(sr_context *ctx, const sr_plan *plan, const char *path,
                                              sr_plan_sizes *sizes);
 

@@ -1,4 +1,5 @@
-/* Pages: headings, text, tables and plots, written as one self-contained HTML file or as Markdown. */
+/* Pages: headings, text, tables and plots, written as one self-contained HTML file or as Markdown.
+ */
 #ifndef SPECROUTE_REPORT_H
 #define SPECROUTE_REPORT_H
 
@@ -56,12 +57,12 @@ typedef struct sr_page_cell {
 } sr_page_cell;
 
 typedef struct sr_page_table {
-  const char *caption;         /* may be NULL */
+  const char *caption; /* may be NULL */
   int32_t columns;
-  const char *const *header;   /* `columns` names */
-  const char *alignment;       /* a letter l, c or r for each column; NULL: "lrrr..." */
+  const char *const *header; /* `columns` names */
+  const char *alignment;     /* a letter l, c or r for each column; NULL: "lrrr..." */
   int64_t rows;
-  const sr_page_cell *cells;   /* rows x columns, row-major */
+  const sr_page_cell *cells; /* rows x columns, row-major */
 } sr_page_table;
 
 SR_API SR_MUST_CHECK sr_status sr_page_add_table(sr_context *ctx, sr_page *page,
@@ -70,21 +71,21 @@ SR_API SR_MUST_CHECK sr_status sr_page_add_table(sr_context *ctx, sr_page *page,
 /* ---- plots -------------------------------------------------------------------------------- */
 
 typedef enum sr_plot_kind {
-  SR_PLOT_LINE,        /* points joined by lines; long series are thinned, keeping every extreme */
-  SR_PLOT_DASHED,      /* a line for theory and references */
+  SR_PLOT_LINE,   /* points joined by lines; long series are thinned, keeping every extreme */
+  SR_PLOT_DASHED, /* a line for theory and references */
   SR_PLOT_POINTS,
   SR_PLOT_LINE_POINTS,
-  SR_PLOT_BARS,        /* one bar at each x */
-  SR_PLOT_HEAT_MAP     /* colour `value` at (x, y); many points are averaged into cells */
+  SR_PLOT_BARS,    /* one bar at each x */
+  SR_PLOT_HEAT_MAP /* colour `value` at (x, y); many points are averaged into cells */
 } sr_plot_kind;
 
 typedef struct sr_plot_series {
-  const char *label;   /* in the legend; NULL: none */
+  const char *label; /* in the legend; NULL: none */
   sr_plot_kind kind;
   int64_t count;
-  const double *x, *y; /* pairs with a number that is not finite are left out */
+  const double *x, *y;      /* pairs with a number that is not finite are left out */
   const double *low, *high; /* an interval at each point, or both NULL */
-  const double *value; /* heat map only */
+  const double *value;      /* heat map only */
 } sr_plot_series;
 
 typedef struct sr_plot {
@@ -93,7 +94,7 @@ typedef struct sr_plot {
   int log_x, log_y;
   int32_t series_count;
   const sr_plot_series *series;
-  const char *const *x_names;    /* bars: names under x = 0, 1, ..., x_name_count - 1; or NULL */
+  const char *const *x_names; /* bars: names under x = 0, 1, ..., x_name_count - 1; or NULL */
   int32_t x_name_count;
 } sr_plot;
 

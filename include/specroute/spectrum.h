@@ -12,24 +12,26 @@ typedef struct sr_spectrum sr_spectrum;
 
 typedef struct sr_spectrum_view {
   int64_t nodes;
-  int32_t pairs;            /* non-trivial pairs: lambda_2, lambda_3, ... */
-  const double *value;      /* increasing */
-  const double *vector;     /* pair p at vector + p * nodes: x = D^(-1/2) v, the generalised form L x = lambda D x, with x' D x = 1 */
-  double residual;          /* |L v - lambda v| of the first pair, |v| = 1 */
+  int32_t pairs;        /* non-trivial pairs: lambda_2, lambda_3, ... */
+  const double *value;  /* increasing */
+  const double *vector; /* pair p at vector + p * nodes: x = D^(-1/2) v, the generalised form L x =
+                           lambda D x, with x' D x = 1 */
+  double residual;      /* |L v - lambda v| of the first pair, |v| = 1 */
   int64_t iterations;
   const char *solver;
-  int64_t components;       /* of the graph; the pair is that of the largest where there are several */
-  double effective_rank;    /* Nystrom only, else 0 */
+  int64_t components;    /* of the graph; the pair is that of the largest where there are several */
+  double effective_rank; /* Nystrom only, else 0 */
 } sr_spectrum_view;
 
 typedef struct sr_spectrum_options {
-  const char *solver;       /* NULL or "auto", or a name of the registry: dense, window, lanczos, multilevel, nystrom, arpack */
-  int32_t pairs;            /* 1 */
-  double tolerance;         /* relative error asked of lambda_2: 1e-6 */
-  int64_t max_iterations;   /* 0 = the solver's own */
-  int32_t landmarks;        /* Nystrom */
-  int leverage;             /* Nystrom: landmarks by leverage, else uniform */
-  double bandwidth;         /* Nystrom: 0 = median distance of the landmarks */
+  const char *solver;     /* NULL or "auto", or a name of the registry: dense, window, lanczos,
+                             multilevel, nystrom, arpack */
+  int32_t pairs;          /* 1 */
+  double tolerance;       /* relative error asked of lambda_2: 1e-6 */
+  int64_t max_iterations; /* 0 = the solver's own */
+  int32_t landmarks;      /* Nystrom */
+  int leverage;           /* Nystrom: landmarks by leverage, else uniform */
+  double bandwidth;       /* Nystrom: 0 = median distance of the landmarks */
   uint64_t seed;
 } sr_spectrum_options;
 

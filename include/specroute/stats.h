@@ -35,12 +35,12 @@ typedef enum sr_tail_method {
 
 typedef struct sr_wilcoxon {
   double rank_sum_positive, rank_sum_negative;
-  double z;             /* of the normal form; 0 where it was not used */
-  double p;             /* two-sided */
-  double p_less;        /* x tends to be smaller than y */
+  double z;      /* of the normal form; 0 where it was not used */
+  double p;      /* two-sided */
+  double p_less; /* x tends to be smaller than y */
   double p_greater;
   double median_difference; /* Hodges-Lehmann: median of the pairwise means */
-  int64_t used;         /* pairs that entered */
+  int64_t used;             /* pairs that entered */
   sr_tail_method method;
 } sr_wilcoxon;
 

@@ -30,18 +30,10 @@ static void put_word(sr__bytes *bytes, uint64_t value, int width) {
   sr__put_raw(bytes, word, width);
 }
 
-void sr__put_u8(sr__bytes *bytes, uint8_t value) {
-  put_word(bytes, value, 1);
-}
-void sr__put_u16(sr__bytes *bytes, uint16_t value) {
-  put_word(bytes, value, 2);
-}
-void sr__put_u32(sr__bytes *bytes, uint32_t value) {
-  put_word(bytes, value, 4);
-}
-void sr__put_u64(sr__bytes *bytes, uint64_t value) {
-  put_word(bytes, value, 8);
-}
+void sr__put_u8(sr__bytes *bytes, uint8_t value) { put_word(bytes, value, 1); }
+void sr__put_u16(sr__bytes *bytes, uint16_t value) { put_word(bytes, value, 2); }
+void sr__put_u32(sr__bytes *bytes, uint32_t value) { put_word(bytes, value, 4); }
+void sr__put_u64(sr__bytes *bytes, uint64_t value) { put_word(bytes, value, 8); }
 
 void sr__put_f32(sr__bytes *bytes, float value) {
   uint32_t word;
@@ -65,10 +57,11 @@ void sr__put_string(sr__bytes *bytes, const char *text) {
 
 void sr__get_refuse(sr__byte_reader *reader, const char *reason) {
   if (reader->status != SR_OK) return;
-  reader->status = sr__fail(reader->ctx, SR_ERROR_FORMAT,
-                            "%s is damaged at byte %lld of %lld: %s; write it anew or fetch it again",
-                            reader->what ? reader->what : "the input", (long long)reader->at,
-                            (long long)reader->size, reason);
+  reader->status =
+      sr__fail(reader->ctx, SR_ERROR_FORMAT,
+               "%s is damaged at byte %lld of %lld: %s; write it anew or fetch it again",
+               reader->what ? reader->what : "the input", (long long)reader->at,
+               (long long)reader->size, reason);
 }
 
 void sr__get_raw(sr__byte_reader *reader, void *to, int64_t count) {
@@ -91,18 +84,10 @@ static uint64_t get_word(sr__byte_reader *reader, int width) {
   return value;
 }
 
-uint8_t sr__get_u8(sr__byte_reader *reader) {
-  return (uint8_t)get_word(reader, 1);
-}
-uint16_t sr__get_u16(sr__byte_reader *reader) {
-  return (uint16_t)get_word(reader, 2);
-}
-uint32_t sr__get_u32(sr__byte_reader *reader) {
-  return (uint32_t)get_word(reader, 4);
-}
-uint64_t sr__get_u64(sr__byte_reader *reader) {
-  return get_word(reader, 8);
-}
+uint8_t sr__get_u8(sr__byte_reader *reader) { return (uint8_t)get_word(reader, 1); }
+uint16_t sr__get_u16(sr__byte_reader *reader) { return (uint16_t)get_word(reader, 2); }
+uint32_t sr__get_u32(sr__byte_reader *reader) { return (uint32_t)get_word(reader, 4); }
+uint64_t sr__get_u64(sr__byte_reader *reader) { return get_word(reader, 8); }
 
 float sr__get_f32(sr__byte_reader *reader) {
   uint32_t word = sr__get_u32(reader);

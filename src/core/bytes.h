@@ -1,6 +1,6 @@
 /* Growing byte buffers and bounded readers, little-endian: the pieces that model files are made of.
- * Both are sticky: after the first failure every call is a no-op (reads give 0), so that a save or a
- * load is written without a check a line and asks for the status once. */
+ * Both are sticky: after the first failure every call is a no-op (reads give 0), so that a save or
+ * a load is written without a check a line and asks for the status once. */
 #ifndef SR_CORE_BYTES_H
 #define SR_CORE_BYTES_H
 

@@ -29,9 +29,7 @@ static void default_release(void *data, void *block) {
   free(block);
 }
 
-void sr_context_options_init(sr_context_options *options) {
-  memset(options, 0, sizeof *options);
-}
+void sr_context_options_init(sr_context_options *options) { memset(options, 0, sizeof *options); }
 
 static int online_cores(void) {
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -104,25 +102,15 @@ static sr_context *root_of(sr_context *ctx) {
   return ctx;
 }
 
-int sr_context_threads(const sr_context *context) {
-  return context->threads;
-}
+int sr_context_threads(const sr_context *context) { return context->threads; }
 
-sr_error sr_context_error(const sr_context *context) {
-  return context->error;
-}
+sr_error sr_context_error(const sr_context *context) { return context->error; }
 
-void sr_context_interrupt(sr_context *context) {
-  atomic_store(&context->interrupted, 1);
-}
+void sr_context_interrupt(sr_context *context) { atomic_store(&context->interrupted, 1); }
 
-int sr_context_interrupted(const sr_context *context) {
-  return atomic_load(&context->interrupted);
-}
+int sr_context_interrupted(const sr_context *context) { return atomic_load(&context->interrupted); }
 
-void sr_context_resume(sr_context *context) {
-  atomic_store(&context->interrupted, 0);
-}
+void sr_context_resume(sr_context *context) { atomic_store(&context->interrupted, 0); }
 
 /* ---- errors ------------------------------------------------------------------------------- */
 

@@ -13,10 +13,10 @@
 /* ---- errors ------------------------------------------------------------------------------- */
 
 /* In a function with `sr_status status = SR_OK;` and a `cleanup:` label. */
-#define SR_TRY(expression)                     \
-  do {                                         \
-    status = (expression);                     \
-    if (status != SR_OK) goto cleanup;         \
+#define SR_TRY(expression)             \
+  do {                                 \
+    status = (expression);             \
+    if (status != SR_OK) goto cleanup; \
   } while (0)
 
 /* Records the sentence and returns the status. The sentence names the input, the value and the
@@ -46,35 +46,35 @@ sr_allocator sr__allocator(const sr_context *ctx);
 void sr__release(const sr_allocator *allocator, void *block);
 char *sr__strdup(sr_context *ctx, const char *text);
 
-#define SR_NEW(ctx, pointer, count)                                  \
-  do {                                                               \
-    (pointer) = sr__alloc((ctx), (count), sizeof *(pointer));        \
-    if (!(pointer)) {                                                \
-      status = sr_context_error(ctx).status;                         \
-      goto cleanup;                                                  \
-    }                                                                \
+#define SR_NEW(ctx, pointer, count)                           \
+  do {                                                        \
+    (pointer) = sr__alloc((ctx), (count), sizeof *(pointer)); \
+    if (!(pointer)) {                                         \
+      status = sr_context_error(ctx).status;                  \
+      goto cleanup;                                           \
+    }                                                         \
   } while (0)
-#define SR_NEW_ZERO(ctx, pointer, count)                             \
-  do {                                                               \
-    (pointer) = sr__alloc_zero((ctx), (count), sizeof *(pointer));   \
-    if (!(pointer)) {                                                \
-      status = sr_context_error(ctx).status;                         \
-      goto cleanup;                                                  \
-    }                                                                \
+#define SR_NEW_ZERO(ctx, pointer, count)                           \
+  do {                                                             \
+    (pointer) = sr__alloc_zero((ctx), (count), sizeof *(pointer)); \
+    if (!(pointer)) {                                              \
+      status = sr_context_error(ctx).status;                       \
+      goto cleanup;                                                \
+    }                                                              \
   } while (0)
 /* Makes room for `count` items, at least doubling; `capacity` is an int64_t lvalue. */
-#define SR_GROW(ctx, pointer, capacity, count)                                       \
-  do {                                                                               \
-    if ((count) > (capacity)) {                                                      \
-      int64_t grown_ = (capacity) * 2 > (count) ? (capacity) * 2 : (count);          \
-      void *block_ = sr__resize((ctx), (pointer), grown_, sizeof *(pointer));        \
-      if (!block_) {                                                                 \
-        status = sr_context_error(ctx).status;                                       \
-        goto cleanup;                                                                \
-      }                                                                              \
-      (pointer) = block_;                                                            \
-      (capacity) = grown_;                                                           \
-    }                                                                                \
+#define SR_GROW(ctx, pointer, capacity, count)                                \
+  do {                                                                        \
+    if ((count) > (capacity)) {                                               \
+      int64_t grown_ = (capacity)*2 > (count) ? (capacity)*2 : (count);       \
+      void *block_ = sr__resize((ctx), (pointer), grown_, sizeof *(pointer)); \
+      if (!block_) {                                                          \
+        status = sr_context_error(ctx).status;                                \
+        goto cleanup;                                                         \
+      }                                                                       \
+      (pointer) = block_;                                                     \
+      (capacity) = grown_;                                                    \
+    }                                                                         \
   } while (0)
 
 /* false where the result does not fit; *result is then untouched. */
@@ -101,7 +101,8 @@ void sr__arena_free(sr_context *ctx, sr__arena *arena);
 
 /* Work on one item. `worker` is the context to use inside: it shares allocator and interrupt with
  * the parent, has its own error, and runs nested loops serially. `slot` is below
- * sr_context_threads(parent) and no two running items share it: index scratch by it, never results. */
+ * sr_context_threads(parent) and no two running items share it: index scratch by it, never results.
+ */
 typedef sr_status (*sr__item_fn)(sr_context *worker, void *data, int64_t item, int slot);
 
 /* Runs fn for every item in [0, items). Items are handed out in order; a worker writes only what

@@ -18,8 +18,8 @@ bool sr__size_add(size_t a, size_t b, size_t *result) {
 static size_t checked_bytes(sr_context *ctx, int64_t count, size_t size) {
   size_t bytes;
   if (count < 0 || !sr__size_multiply((size_t)count, size, &bytes) || bytes > PTRDIFF_MAX) {
-    (void)!sr__fail(ctx, SR_ERROR_OVERFLOW, "cannot hold %lld items of %zu bytes",
-                    (long long)count, size);
+    (void)!sr__fail(ctx, SR_ERROR_OVERFLOW, "cannot hold %lld items of %zu bytes", (long long)count,
+                    size);
     return 0;
   }
   return bytes ? bytes : 1;

@@ -44,8 +44,7 @@ static void run_items(sr__pool *pool, int slot) {
     worker->error.status = status;
     pool->failed_item[slot] = item;
     int_fast64_t lowest = atomic_load(&pool->lowest_failed);
-    while (item < lowest &&
-           !atomic_compare_exchange_weak(&pool->lowest_failed, &lowest, item)) {
+    while (item < lowest && !atomic_compare_exchange_weak(&pool->lowest_failed, &lowest, item)) {
     }
     return;
   }

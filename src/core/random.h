@@ -35,7 +35,8 @@ void sr__random_init(sr__random *random, uint64_t seed, sr__purpose purpose, uin
 uint64_t sr__random_bits(sr__random *random);
 /* In [0, 1): the upper 53 bits times 2^-53. */
 double sr__random_uniform(sr__random *random);
-/* Standard normal by inversion (Wichura's AS 241) of (upper 53 bits + 1/2) 2^-53: one word a draw. */
+/* Standard normal by inversion (Wichura's AS 241) of (upper 53 bits + 1/2) 2^-53: one word a draw.
+ */
 double sr__random_normal(sr__random *random);
 /* In [0, bound), unbiased (Lemire's multiply and reject); bound >= 1. */
 uint64_t sr__random_below(sr__random *random, uint64_t bound);

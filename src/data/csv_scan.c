@@ -1,8 +1,6 @@
 #include "csv.h"
 
-static bool is_blank(char c) {
-  return c == ' ' || c == '\t';
-}
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 static bool is_quote(const sr__csv_dialect *dialect, char c) {
   return c == '"' || (c == '\'' && dialect->arff);

@@ -117,8 +117,9 @@ sr_status sr__names_sort(sr_context *ctx, const sr__names *names, int32_t *rank,
     rank[order[i].code] = (int32_t)i;
     texts[i] = order[i].text;
   }
-  SR_TRY(sr__dictionary_copy(
-      ctx, (sr_dictionary){(int32_t)names->count, (const char *const *)texts}, sorted));
+  SR_TRY(sr__dictionary_copy(ctx,
+                             (sr_dictionary){(int32_t)names->count, (const char *const *)texts},
+                             sorted));
 cleanup:
   sr__free(ctx, texts);
   sr__free(ctx, order);
@@ -131,8 +132,9 @@ sr_status sr__names_dictionary(sr_context *ctx, const sr__names *names, sr_dicti
   *dictionary = (sr_dictionary){0, NULL};
   SR_NEW(ctx, texts, names->count);
   for (int64_t code = 0; code < names->count; code++) texts[code] = sr__names_get(names, code);
-  SR_TRY(sr__dictionary_copy(
-      ctx, (sr_dictionary){(int32_t)names->count, (const char *const *)texts}, dictionary));
+  SR_TRY(sr__dictionary_copy(ctx,
+                             (sr_dictionary){(int32_t)names->count, (const char *const *)texts},
+                             dictionary));
 cleanup:
   sr__free(ctx, texts);
   return status;

@@ -33,9 +33,7 @@ static bool ends_with(const char *path, size_t length, const char *ending) {
   return length >= count && strncasecmp(path + length - count, ending, count) == 0;
 }
 
-static bool is_packed(const char *path) {
-  return ends_with(path, strlen(path), ".gz");
-}
+static bool is_packed(const char *path) { return ends_with(path, strlen(path), ".gz"); }
 
 bool sr__path_ends(const char *path, const char *ending) {
   return ends_with(path, strlen(path) - (is_packed(path) ? 3 : 0), ending);

@@ -22,9 +22,7 @@ enum { MAX_DIGITS = 19 };
 
 /* ---- reading digits ----------------------------------------------------------------------- */
 
-static bool is_digit(char c) {
-  return (unsigned char)(c - '0') < 10;
-}
+static bool is_digit(char c) { return (unsigned char)(c - '0') < 10; }
 
 /* Whether all eight bytes are digits: their high half is 3 and adding 6 does not carry out of it.
  */

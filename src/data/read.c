@@ -6,9 +6,7 @@
 
 #include "column_roles.h"
 
-void sr_read_options_init(sr_read_options *options) {
-  *options = (sr_read_options){.header = -1};
-}
+void sr_read_options_init(sr_read_options *options) { *options = (sr_read_options){.header = -1}; }
 
 typedef enum file_kind {
   KIND_TABLE,

@@ -147,9 +147,7 @@ cleanup:
 
 /* ---- fields ------------------------------------------------------------------------------- */
 
-static int shown(size_t length) {
-  return length < 40 ? (int)length : 40;
-}
+static int shown(size_t length) { return length < 40 ? (int)length : 40; }
 
 static sr_status fail_missing(sr_context *ctx, const sr__csv_place *place,
                               const sr__csv_column *column) {

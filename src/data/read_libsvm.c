@@ -20,9 +20,7 @@ typedef struct sparse_rows {
   sr__names classes;
 } sparse_rows;
 
-static bool is_blank(char c) {
-  return c == ' ' || c == '\t';
-}
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 static sr_status fail_entry(sr_context *ctx, const sparse_rows *sparse, int64_t line,
                             int64_t column, const char *at) {

@@ -65,9 +65,7 @@ void sr_series_free(sr_series **series) {
   *series = NULL;
 }
 
-const sr_series_view *sr_series_get(const sr_series *series) {
-  return &series->view;
-}
+const sr_series_view *sr_series_get(const sr_series *series) { return &series->view; }
 
 /* ---- tables ------------------------------------------------------------------------------- */
 

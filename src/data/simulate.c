@@ -99,7 +99,8 @@ static double bayes_risk_at(double mean, double sd) {
   return sum * h / 3.0;
 }
 
-/* <v, X_t> has mean delta plus, under drift, (drift t / n) sum_j v_j; the risk is the mean over t. */
+/* <v, X_t> has mean delta plus, under drift, (drift t / n) sum_j v_j; the risk is the mean over t.
+ */
 static double bayes_risk_of(const sr_simulate_options *o) {
   if (o->kind != SR_SIMULATE_DRIFT) return bayes_risk_at(o->delta, o->noise_sd);
   double along = 0.0;
@@ -116,8 +117,8 @@ static double bayes_risk_of(const sr_simulate_options *o) {
 typedef struct simulation {
   const sr_simulate_options *options;
   float *x;
-  double *score;    /* <v, X> + noise; columns are added in order */
-  double *scratch;  /* one column a thread */
+  double *score;   /* <v, X> + noise; columns are added in order */
+  double *scratch; /* one column a thread */
 } simulation;
 
 static sr_status simulate_feature(sr_context *ctx, void *data, int64_t j, int slot) {

@@ -163,9 +163,7 @@ void sr_table_free(sr_table **table) {
   *table = NULL;
 }
 
-const sr_table_view *sr_table_get(const sr_table *table) {
-  return &table->view;
-}
+const sr_table_view *sr_table_get(const sr_table *table) { return &table->view; }
 
 /* ---- rows of a table ---------------------------------------------------------------------- */
 

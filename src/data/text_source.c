@@ -30,17 +30,11 @@ struct sr__source {
   bool member_open; /* inside a gzip member */
 };
 
-const char *sr__source_name(const sr__source *source) {
-  return source->name;
-}
+const char *sr__source_name(const sr__source *source) { return source->name; }
 
-size_t sr__source_block(const sr__source *source) {
-  return source->block;
-}
+size_t sr__source_block(const sr__source *source) { return source->block; }
 
-void sr__source_set_block(sr__source *source, size_t block) {
-  source->block = block;
-}
+void sr__source_set_block(sr__source *source, size_t block) { source->block = block; }
 
 size_t sr__source_room(const sr__source *source, size_t most) {
   int64_t left = source->descriptor < 0 ? (int64_t)source->memory_left : source->file_left;
@@ -133,9 +127,7 @@ void *sr__zlib_allocate(void *ctx, unsigned items, unsigned size) {
   return sr__alloc(ctx, items, size);
 }
 
-void sr__zlib_release(void *ctx, void *block) {
-  sr__free(ctx, block);
-}
+void sr__zlib_release(void *ctx, void *block) { sr__free(ctx, block); }
 
 /* Looks at the first two bytes; the context is the one that closes the source too. */
 static sr_status open_gzip(sr_context *ctx, sr__source *source) {

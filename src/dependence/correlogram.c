@@ -222,9 +222,7 @@ static double measured_nodes(const correlogram_work *w, int left_out, double ran
   return sum;
 }
 
-static double range_of(double rho) {
-  return rho > 0.0 ? -1.0 / log(rho) : 0.0;
-}
+static double range_of(double rho) { return rho > 0.0 ? -1.0 / log(rho) : 0.0; }
 
 /* Where the measured curve crosses 1/e, straight between steps; the last step where it does not. */
 static double crossing(const correlogram_work *w) {

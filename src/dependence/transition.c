@@ -283,8 +283,9 @@ static void estimate_gap(const transition_work *work, const float *eigenvector, 
 sr_status sr__transition_estimate(sr_context *ctx, const sr__rows *rows, const float *slow,
                                   double z, sr__transition *transition, float *eigenvector) {
   sr_status status = SR_OK;
-  transition_work work = {
-      .rows = rows, .half = {{.start = 0, .end = rows->cut}, {.start = rows->cut, .end = rows->n}}};
+  transition_work work = {.rows = rows,
+                          .half = {{.start = 0, .end = rows->cut},
+                                   {.start = rows->cut, .end = rows->n}}};
   *transition = (sr__transition){.lambda = NAN, .scale = {"slow-graph", NAN, NAN, NAN}};
   SR_NEW(ctx, work.cell, rows->n);
   for (int h = 0; h < 2; h++) {

@@ -80,8 +80,10 @@ sr_status sr_ensemble_fit(sr_context *ctx, const sr_table *table, const sr_plan 
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "the plan is for %lld rows, the table has %lld",
                     (long long)sr_plan_get(plan).rows, (long long)sr_table_get(table)->rows));
   SR_TRY(sr__engine_open(ctx, table, &options->learner, &engine));
-  sr__fit fit = {
-      .plan = plan, .count = sr_plan_get(plan).members, .seed = options->seed, .stage = "fit"};
+  sr__fit fit = {.plan = plan,
+                 .count = sr_plan_get(plan).members,
+                 .seed = options->seed,
+                 .stage = "fit"};
   SR_TRY(sr__crew_fit(ctx, &engine, &fit, &crew));
   SR_TRY(sr__ensemble_assemble(ctx, &engine, &crew, plan, options->vote, options->seed, ensemble));
 cleanup:
@@ -117,6 +119,4 @@ void sr_ensemble_free(sr_ensemble **ensemble) {
   *ensemble = NULL;
 }
 
-const sr_ensemble_view *sr_ensemble_get(const sr_ensemble *ensemble) {
-  return &ensemble->view;
-}
+const sr_ensemble_view *sr_ensemble_get(const sr_ensemble *ensemble) { return &ensemble->view; }

@@ -83,8 +83,9 @@ static sr_status allocate(sr_context *ctx, importance_job *job, int32_t parts) {
   SR_NEW(ctx, job->source, rows);
   SR_NEW(ctx, job->scratch, rows);
   SR_NEW_ZERO(ctx, job->offset, (int64_t)parts + 1);
-  SR_TRY(engine->learner->copy_rows(
-      ctx, engine->shared, engine->learner->training_rows(engine->training), &job->encoded));
+  SR_TRY(engine->learner->copy_rows(ctx, engine->shared,
+                                    engine->learner->training_rows(engine->training),
+                                    &job->encoded));
 cleanup:
   return status;
 }

@@ -264,8 +264,10 @@ static sr_status get_section(model_reader *m, sr__byte_reader *from) {
   sr__get_raw(from, tag, SR_MODEL_TAG_BYTES);
   int64_t length = sr__get_count(from, 1);
   if (from->status != SR_OK) return from->status;
-  sr__byte_reader section = {
-      .ctx = m->ctx, .data = from->data + from->at, .size = length, .what = from->what};
+  sr__byte_reader section = {.ctx = m->ctx,
+                             .data = from->data + from->at,
+                             .size = length,
+                             .what = from->what};
   from->at += length;
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
     if (memcmp(tag, kinds[k].tag, SR_MODEL_TAG_BYTES) != 0) continue;

@@ -1,8 +1,6 @@
 #include "ensemble.h"
 
-static bool needs_quotes(const char *text) {
-  return text[strcspn(text, ",\"\r\n")] != '\0';
-}
+static bool needs_quotes(const char *text) { return text[strcspn(text, ",\"\r\n")] != '\0'; }
 
 /* A name as a csv field, with quotes doubled where it must be quoted. */
 static sr_status write_field(sr__writer *out, const char *prefix, const char *text) {

@@ -10,9 +10,7 @@ typedef struct subset_input {
   sr_parts *parts;
 } subset_input;
 
-static int64_t row_at(const int32_t *subset, int64_t i) {
-  return subset ? subset[i] : i;
-}
+static int64_t row_at(const int32_t *subset, int64_t i) { return subset ? subset[i] : i; }
 
 /* Labels of the subset, renumbered without gaps in the order of the old numbers. */
 static sr_status restrict_labels(sr_context *ctx, const int32_t *label, int32_t labels,

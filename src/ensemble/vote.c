@@ -63,8 +63,10 @@ typedef struct predict_scratch {
 static sr_status scratch_init(sr_context *ctx, const sr_ensemble *e, int64_t count,
                               predict_scratch *s) {
   int32_t classes = e->view.classes.count;
-  s->ballot = (sr__ballot){
-      .learner = e->learner, .shared = e->shared, .rule = e->view.vote, .classes = classes};
+  s->ballot = (sr__ballot){.learner = e->learner,
+                           .shared = e->shared,
+                           .rule = e->view.vote,
+                           .classes = classes};
   s->tally = sr__arena_alloc(ctx, &s->arena, count * classes, sizeof(float));
   s->ballot.vote = sr__arena_alloc(ctx, &s->arena, count, sizeof(int32_t));
   if (!s->tally || !s->ballot.vote) return SR_ERROR_MEMORY;

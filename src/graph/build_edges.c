@@ -25,9 +25,7 @@ typedef struct edge_line {
   const char *at;
 } edge_line;
 
-static bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\r';
-}
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 static void skip_blanks(edge_line *line) {
   while (is_blank(*line->at)) line->at++;

@@ -92,9 +92,7 @@ void sr_graph_free(sr_graph **graph) {
   *graph = NULL;
 }
 
-const sr_graph_view *sr_graph_get(const sr_graph *graph) {
-  return &graph->view;
-}
+const sr_graph_view *sr_graph_get(const sr_graph *graph) { return &graph->view; }
 
 /* ---- checks ------------------------------------------------------------------------------- */
 

@@ -40,9 +40,7 @@ static inline sr__span sr__graph_chunk(int64_t n, int64_t chunk) {
   int64_t end = (chunk + 1) * size;
   return (sr__span){chunk * size, end < n ? end : n};
 }
-static inline int64_t sr__graph_chunks(int64_t n) {
-  return sr__chunk_count(n, SR__GRAPH_GRAIN);
-}
+static inline int64_t sr__graph_chunks(int64_t n) { return sr__chunk_count(n, SR__GRAPH_GRAIN); }
 
 /* ---- derived graphs ----------------------------------------------------------------------- */
 

@@ -22,9 +22,7 @@ static inline void sr__knn_list_clear(sr__knn_list list) {
   }
 }
 
-static inline double sr__knn_list_worst(sr__knn_list list) {
-  return list.distance[list.k - 1];
-}
+static inline double sr__knn_list_worst(sr__knn_list list) { return list.distance[list.k - 1]; }
 
 static inline bool sr__knn_list_before(sr__knn_list list, double distance, int32_t place,
                                        int32_t s) {

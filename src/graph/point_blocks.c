@@ -56,8 +56,9 @@ sr_status sr__point_blocks_new(sr_context *ctx, const float *x, int64_t count, i
   int64_t padded = (count + SR__LANES - 1) / SR__LANES * SR__LANES;
   /* A sum of products in floats is off by at most `dimension` roundings of |a||b|, which is at most
    * (|a|^2 + |b|^2) / 2; the rest covers norms, threshold and the last subtraction. */
-  *blocks = (sr__point_blocks){
-      .count = count, .dimension = dimension, .slack = (dimension + 16) * (double)FLT_EPSILON};
+  *blocks = (sr__point_blocks){.count = count,
+                               .dimension = dimension,
+                               .slack = (dimension + 16) * (double)FLT_EPSILON};
   SR_NEW(ctx, blocks->x, padded * dimension);
   SR_NEW(ctx, blocks->norm, padded);
   fill_work work = {x, order, blocks};

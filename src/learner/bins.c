@@ -254,8 +254,7 @@ static void search_block(const float *padded, const float *x, int64_t count, int
 static void search_block(const float *padded, const float *x, int64_t count, int32_t *bin) {
   memset(bin, 0, (size_t)count * sizeof *bin);
   for (int32_t step = 128; step > 0; step >>= 1)
-    for (int64_t i = 0; i < count; i++)
-      bin[i] += padded[bin[i] + step - 1] < x[i] ? step : 0;
+    for (int64_t i = 0; i < count; i++) bin[i] += padded[bin[i] + step - 1] < x[i] ? step : 0;
   for (int64_t i = 0; i < count; i++)
     if (isnan(x[i])) bin[i] = SR__BIN_MISSING;
 }
@@ -301,8 +300,8 @@ static sr_status apply_chunk(sr_context *ctx, void *data, int64_t chunk, int slo
   return SR_OK;
 }
 
-static sr_status match_feature(sr_context *ctx, const sr__bin_feature *feature,
-                               sr_dictionary given, uint8_t **bins) {
+static sr_status match_feature(sr_context *ctx, const sr__bin_feature *feature, sr_dictionary given,
+                               uint8_t **bins) {
   sr_status status = SR_OK;
   int32_t *code = NULL;
   SR_TRY(sr__words_match(ctx, feature->categories, given, &code));
@@ -322,7 +321,12 @@ sr_status sr__binning_apply(sr_context *ctx, const sr__binning *binning, const s
                             int64_t first, int64_t count, int64_t stride, uint8_t *out) {
   sr_status status = SR_OK;
   const sr_table_view *view = sr_table_get(table);
-  apply_work work = {.view = view, .binning = binning, .first = first, .count = count, .stride = stride, .out = out};
+  apply_work work = {.view = view,
+                     .binning = binning,
+                     .first = first,
+                     .count = count,
+                     .stride = stride,
+                     .out = out};
   SR_TRY(sr__words_check_features(ctx, view, binning->features, known_names, binning));
   SR_NEW_ZERO(ctx, work.bin_of_given, binning->features);
   for (int64_t j = 0; j < binning->features; j++)

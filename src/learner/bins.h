@@ -27,9 +27,9 @@ typedef struct sr__binning {
 } sr__binning;
 
 /* Numeric edges lie halfway between neighbouring values, so that a column with few distinct values
- * is split exactly where an exhaustive search would. Columns of more than 2^18 rows are judged by one
- * random row from each of 2^18 strata. Categories beyond max_bins - 1 share the last bin, rarest
- * first. `max_bins` counts the bin of missing values: 2 to 256. */
+ * is split exactly where an exhaustive search would. Columns of more than 2^18 rows are judged by
+ * one random row from each of 2^18 strata. Categories beyond max_bins - 1 share the last bin,
+ * rarest first. `max_bins` counts the bin of missing values: 2 to 256. */
 SR_MUST_CHECK sr_status sr__binning_new(sr_context *ctx, const sr_table *table, int32_t max_bins,
                                         sr__binning **binning);
 void sr__binning_free(sr__binning **binning);

@@ -1,15 +1,13 @@
-/* What a learner is to the rest of the library: one operations table. A new learner is one file that
- * defines such a table and one line in registry.c. Internal.
+/* What a learner is to the rest of the library: one operations table. A new learner is one file
+ * that defines such a table and one line in registry.c. Internal.
  *
  * A learner works with four objects of its own kind, opaque to everybody else:
- *   shared    what all members have in common and prediction needs: bin edges, scaling, class count.
- *             Stored once in a model file.
- *   training  the training rows in the form that fit likes, made once for all members.
- *   rows      rows in the form that predict likes, made once for all members (encode).
- *   member    one fitted model.
- * prepare and encode use the context's threads; fit and predict run on the caller's thread and may be
- * called from many threads at once with a context each. Results
- * depend on the arguments alone, never on the thread count. */
+ *   shared    what all members have in common and prediction needs: bin edges, scaling, class
+ * count. Stored once in a model file. training  the training rows in the form that fit likes, made
+ * once for all members. rows      rows in the form that predict likes, made once for all members
+ * (encode). member    one fitted model. prepare and encode use the context's threads; fit and
+ * predict run on the caller's thread and may be called from many threads at once with a context
+ * each. Results depend on the arguments alone, never on the thread count. */
 #ifndef SR_LEARNER_LEARNER_H
 #define SR_LEARNER_LEARNER_H
 
@@ -34,10 +32,10 @@ typedef struct sr__input {
 typedef sr_status (*sr__bag_taker)(void *data, const int32_t *rows, const int32_t *counts,
                                    int64_t length);
 
-/* The rows of one member: distinct and increasing, each `counts` >= 1 times (NULL = once each). They
- * stand in arrays, or `read` makes them and hands them over in increasing pieces, the same ones each
- * time. Rows whose label is missing are passed over. Cost and memory of fit follow the bag, not the
- * table. */
+/* The rows of one member: distinct and increasing, each `counts` >= 1 times (NULL = once each).
+ * They stand in arrays, or `read` makes them and hands them over in increasing pieces, the same
+ * ones each time. Rows whose label is missing are passed over. Cost and memory of fit follow the
+ * bag, not the table. */
 typedef struct sr__bag {
   const int32_t *rows;
   const int32_t *counts;

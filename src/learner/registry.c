@@ -20,8 +20,10 @@ const sr_method_info *sr_learner_registered(int index) {
 }
 
 void sr_learner_options_init(sr_learner_options *options) {
-  *options = (sr_learner_options){
-      .name = "tree", .criterion = SR_CRITERION_GINI, .min_leaf = 1, .max_bins = 256};
+  *options = (sr_learner_options){.name = "tree",
+                                  .criterion = SR_CRITERION_GINI,
+                                  .min_leaf = 1,
+                                  .max_bins = 256};
 }
 
 static sr_status fail_unknown(sr_context *ctx, const char *name) {

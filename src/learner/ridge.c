@@ -9,8 +9,8 @@
 enum { MAX_SIDE = 1 << 15 /* of the eigenproblem */ };
 
 typedef struct ridge_feature {
-  int64_t first;        /* of its columns */
-  sr_dictionary names;  /* count 0: one numeric column */
+  int64_t first;       /* of its columns */
+  sr_dictionary names; /* count 0: one numeric column */
 } ridge_feature;
 
 struct sr__shared {
@@ -150,8 +150,8 @@ static sr_status encode(sr_context *ctx, const sr__shared *shared, const sr__inp
   SR_NEW_ZERO(ctx, work.code, shared->features);
   for (int64_t j = 0; j < shared->features; j++)
     if (shared->feature[j].names.count > 0)
-      SR_TRY(sr__words_match(ctx, shared->feature[j].names, work.view->categories[j],
-                             &work.code[j]));
+      SR_TRY(
+          sr__words_match(ctx, shared->feature[j].names, work.view->categories[j], &work.code[j]));
   SR_TRY(new_rows(ctx, count, shared->columns, &work.rows));
   work.chunk = sr__chunk_size(count, GRAIN);
   SR_TRY(sr__parallel_for(ctx, sr__chunk_count(count, GRAIN), encode_chunk, &work));
@@ -221,9 +221,8 @@ cleanup:
   return status;
 }
 
-static sr_status prepare(sr_context *ctx, const sr__input *input,
-                         const sr_learner_options *options, sr__shared **shared,
-                         sr__training **training) {
+static sr_status prepare(sr_context *ctx, const sr__input *input, const sr_learner_options *options,
+                         sr__shared **shared, sr__training **training) {
   (void)options;
   sr_status status = SR_OK;
   sr__shared *common = NULL;
@@ -433,7 +432,8 @@ cleanup:
 }
 
 const sr__learner sr__learner_ridge = {
-    .info = {"ridge", "ridge regression on +-1 targets, one against the rest, penalty by leave-one-out"},
+    .info = {"ridge",
+             "ridge regression on +-1 targets, one against the rest, penalty by leave-one-out"},
     .takes_table = true,
     .check = check,
     .prepare = prepare,

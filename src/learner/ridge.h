@@ -11,13 +11,13 @@ typedef struct sr__ridge_problem {
   int64_t columns;
   const int32_t *row;
   int64_t rows;
-  const double *weight;  /* > 0, one a row of the problem */
-  const int32_t *label;  /* in [0, classes), one a row of the problem */
+  const double *weight; /* > 0, one a row of the problem */
+  const int32_t *label; /* in [0, classes), one a row of the problem */
   int32_t classes;
 } sr__ridge_problem;
 
-/* Decision of class k at x: intercept[k] + sum over j of coefficient[k * columns + j] (x_j - mean_j).
- * Classes that the problem did not hold are not `seen` and have zeros. */
+/* Decision of class k at x: intercept[k] + sum over j of coefficient[k * columns + j] (x_j -
+ * mean_j). Classes that the problem did not hold are not `seen` and have zeros. */
 typedef struct sr__ridge_model {
   int32_t classes;
   int64_t columns;

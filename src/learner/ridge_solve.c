@@ -1,6 +1,6 @@
-/* Minimises sum_i s_i |y_i - b - W' z_i|^2 + alpha |W|^2 with z the standardised columns, y in +-1 one
- * against the rest, and b free. With rows scaled by sqrt(s_i) and centred targets t,
- *   rows > columns + 1:  X'X = V diag(l) V', Q = X V, hat_i = s_i / S + sum_j q_ij^2 / (l_j + alpha),
+/* Minimises sum_i s_i |y_i - b - W' z_i|^2 + alpha |W|^2 with z the standardised columns, y in +-1
+ * one against the rest, and b free. With rows scaled by sqrt(s_i) and centred targets t, rows >
+ * columns + 1:  X'X = V diag(l) V', Q = X V, hat_i = s_i / S + sum_j q_ij^2 / (l_j + alpha),
  *                        left-out error (t - fitted)_i / (1 - hat_i);
  *   otherwise:           XX' = U diag(l) U' without the direction of the intercept,
  *                        c = U diag(1 / (l + alpha)) U't, left-out error c_i / (G^-1)_ii.
@@ -17,14 +17,14 @@ typedef struct ridge_work {
   sr_context *ctx;
   const sr__ridge_problem *problem;
   int64_t n, p;
-  int32_t targets;         /* classes that the rows hold */
-  int32_t *class_of;       /* of each target */
-  double total;            /* of the weights */
-  double *root;            /* square root of each row's weight */
-  double *mean, *scale;    /* of each column; scale is 1 / sd, 0 where the column is constant */
-  double *target;          /* n x targets, row-major: sqrt(s) (+-1 - mean) */
+  int32_t targets;      /* classes that the rows hold */
+  int32_t *class_of;    /* of each target */
+  double total;         /* of the weights */
+  double *root;         /* square root of each row's weight */
+  double *mean, *scale; /* of each column; scale is 1 / sd, 0 where the column is constant */
+  double *target;       /* n x targets, row-major: sqrt(s) (+-1 - mean) */
   double *target_mean;
-  double *weights;         /* p x targets: W */
+  double *weights; /* p x targets: W */
   double score[ALPHAS];
 } ridge_work;
 
@@ -122,8 +122,7 @@ cleanup:
 }
 
 static void free_work(ridge_work *w) {
-  void *blocks[] = {w->class_of, w->root,        w->mean,   w->scale,
-                    w->target,   w->target_mean, w->weights};
+  void *blocks[] = {w->class_of, w->root, w->mean, w->scale, w->target, w->target_mean, w->weights};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__free(w->ctx, blocks[i]);
 }
 
@@ -143,8 +142,8 @@ static void fill_design(const ridge_work *w, int64_t begin, int64_t rows, int64_
 
 /* The matrix (lower triangle in column-major) becomes its eigenvectors, one after the other. */
 static sr_status decompose(ridge_work *w, double *matrix, int64_t size, double *value) {
-  lapack_int info = LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)size, matrix,
-                                   (lapack_int)size, value);
+  lapack_int info =
+      LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)size, matrix, (lapack_int)size, value);
   if (info == LAPACK_WORK_MEMORY_ERROR || info == LAPACK_TRANSPOSE_MEMORY_ERROR)
     return sr__fail(w->ctx, SR_ERROR_MEMORY, "no memory for an eigenproblem of size %lld",
                     (long long)size);
@@ -168,14 +167,14 @@ static double choose_alpha(const ridge_work *w) {
 /* ---- more rows than columns ---------------------------------------------------------------- */
 
 typedef struct primal_parts {
-  int64_t chunk;     /* rows at a time */
-  double *design;    /* chunk x p */
-  double *rotated;   /* chunk x p: Q */
-  double *fitted;    /* chunk x targets */
-  double *gram;      /* p x p; then row j is eigenvector j */
-  double *value;     /* p */
-  double *cross;     /* p x targets: X't, then V'X't */
-  double *shrunk;    /* p x targets */
+  int64_t chunk;   /* rows at a time */
+  double *design;  /* chunk x p */
+  double *rotated; /* chunk x p: Q */
+  double *fitted;  /* chunk x targets */
+  double *gram;    /* p x p; then row j is eigenvector j */
+  double *value;   /* p */
+  double *cross;   /* p x targets: X't, then V'X't */
+  double *shrunk;  /* p x targets */
 } primal_parts;
 
 static sr_status new_primal(ridge_work *w, primal_parts *parts) {
@@ -265,13 +264,13 @@ cleanup:
 /* ---- more columns than rows ---------------------------------------------------------------- */
 
 typedef struct dual_parts {
-  int64_t chunk;    /* columns at a time */
-  double *design;   /* n x chunk */
-  double *gram;     /* n x n; then row j is eigenvector j */
-  double *value;    /* n */
-  double *cross;    /* n x targets: U't */
-  double *shrunk;   /* n x targets */
-  double *dual;     /* n x targets: c */
+  int64_t chunk;  /* columns at a time */
+  double *design; /* n x chunk */
+  double *gram;   /* n x n; then row j is eigenvector j */
+  double *value;  /* n */
+  double *cross;  /* n x targets: U't */
+  double *shrunk; /* n x targets */
+  double *dual;   /* n x targets: c */
 } dual_parts;
 
 static sr_status new_dual(ridge_work *w, dual_parts *parts) {

@@ -48,8 +48,9 @@ static sr_status refine_level(sr_context *ctx, const sr__piece *piece, int64_t r
   int32_t *border = NULL;
   int64_t count = 0, rows_now = 0;
   double gained = 0;
-  sr__pair_limits limits = {
-      .largest_node = sr__largest_node(piece), .patience = PATIENCE, .passes = PASSES};
+  sr__pair_limits limits = {.largest_node = sr__largest_node(piece),
+                            .patience = PATIENCE,
+                            .passes = PASSES};
   int64_t slack = (int64_t)(bisection->slack * (double)piece->rows);
   if (finest && bisection->exact)
     slack = 0;

@@ -17,12 +17,8 @@ static const double COSINE[ANGLES / 2 + 1] = {1.0,
                                               0.19509032201612825,
                                               0.0};
 
-static double cosine(int k) {
-  return k <= ANGLES / 2 ? COSINE[k] : -COSINE[ANGLES - k];
-}
-static double sine(int k) {
-  return COSINE[k <= ANGLES / 2 ? ANGLES / 2 - k : k - ANGLES / 2];
-}
+static double cosine(int k) { return k <= ANGLES / 2 ? COSINE[k] : -COSINE[ANGLES - k]; }
+static double sine(int k) { return COSINE[k <= ANGLES / 2 ? ANGLES / 2 - k : k - ANGLES / 2]; }
 
 typedef struct median_work {
   const sr__piece *piece;

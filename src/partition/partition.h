@@ -57,9 +57,7 @@ void sr__parts_set_components(sr_parts *parts, int64_t components);
 
 /* The tree is a function of the number of leaves alone: a node of P leaves has ceil(P/2) to its
  * left, and leaves are numbered from left to right, so that every node is a range of labels. */
-static inline int32_t sr__left_leaves(int32_t leaves) {
-  return leaves - leaves / 2;
-}
+static inline int32_t sr__left_leaves(int32_t leaves) { return leaves - leaves / 2; }
 /* Rows that go left so that all leaves hold floor or ceil of rows / leaves. */
 int64_t sr__left_rows(int64_t rows, int32_t leaves);
 

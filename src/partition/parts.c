@@ -17,9 +17,7 @@ void sr_parts_free(sr_parts **parts) {
   *parts = NULL;
 }
 
-const sr_parts_view *sr_parts_get(const sr_parts *parts) {
-  return &parts->view;
-}
+const sr_parts_view *sr_parts_get(const sr_parts *parts) { return &parts->view; }
 
 void sr__parts_set_seconds(sr_parts *parts, double spectrum, double bisection) {
   parts->view.seconds_spectrum = spectrum;

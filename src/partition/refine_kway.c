@@ -121,8 +121,9 @@ cleanup:
 
 static sr__pair_limits limits_of(const sr__kway_work *work, const sr__part_pair *pair) {
   const sr__kway_options *options = work->options;
-  sr__pair_limits limits = {
-      .largest_node = work->largest_node, .patience = options->patience, .passes = options->passes};
+  sr__pair_limits limits = {.largest_node = work->largest_node,
+                            .patience = options->patience,
+                            .passes = options->passes};
   int64_t both = work->rows[pair->low] + work->rows[pair->high];
   int64_t rest = both - options->highest, lowest = options->lowest > rest ? options->lowest : rest;
   if (options->highest == 0) {

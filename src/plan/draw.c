@@ -1,10 +1,10 @@
 /* Draws with replacement as counts, without touching memory out of order.
  *
  * Items stand in blocks of 256. Fair coins split the draws into halves, again and again, until each
- * block knows how many it has: the heads among k coins are the set bits of k random ones. Then every
- * block hands out its draws by 8 random bits each, inside the first-level cache, and writes its items
- * and counts at once. A draw that falls past the last item is drawn again, so every item is equally
- * likely. */
+ * block knows how many it has: the heads among k coins are the set bits of k random ones. Then
+ * every block hands out its draws by 8 random bits each, inside the first-level cache, and writes
+ * its items and counts at once. A draw that falls past the last item is drawn again, so every item
+ * is equally likely. */
 #include "plan.h"
 
 #if defined(__AVX512F__)
@@ -53,8 +53,8 @@ void sr__bag_add_counts(sr__bag_buffer *bag, const int32_t *count, int64_t first
 
 /* ---- random bits --------------------------------------------------------------------------- */
 
-/* Word i is a hash (splitmix64) of key + i: words do not wait for each other, and the compiler makes
- * several at once. The key is a word of the member's stream. */
+/* Word i is a hash (splitmix64) of key + i: words do not wait for each other, and the compiler
+ * makes several at once. The key is a word of the member's stream. */
 typedef struct bit_source {
   uint64_t key, next;
 } bit_source;
@@ -198,5 +198,5 @@ sr_status sr__bootstrap_list(sr_context *ctx, sr__random *random, int64_t items,
                              const int32_t *list, sr__bag_buffer *bag) {
   /* A list that stands in the bag's own rows is overwritten behind the reading head. */
   return draws < items / 64 ? bootstrap_sparse(ctx, random, items, draws, list, bag)
-                           : bootstrap_dense(ctx, random, items, draws, list, bag);
+                            : bootstrap_dense(ctx, random, items, draws, list, bag);
 }

@@ -222,8 +222,8 @@ static sr_status read_pieces(sr_context *ctx, const sr_plan *plan, int32_t membe
   return status == SR_OK ? take(data, rows, counts, bag.length) : status;
 }
 
-sr_status sr__plan_read_bag(sr_context *ctx, const sr_plan *plan, int32_t member,
-                            sr__bag_take take, void *data) {
+sr_status sr__plan_read_bag(sr_context *ctx, const sr_plan *plan, int32_t member, sr__bag_take take,
+                            void *data) {
   sr_status status = SR_OK;
   sr__bag_buffer bag = {.capacity = plan->capacity};
   if (plan->scheme->in_pieces && !plan->order) return read_pieces(ctx, plan, member, take, data);

@@ -31,9 +31,7 @@ typedef struct routed_scratch {
   uint64_t *chosen;  /* one bit a row */
 } routed_scratch;
 
-static void choose(uint64_t *chosen, int32_t row) {
-  chosen[row / 64] |= UINT64_C(1) << (row % 64);
-}
+static void choose(uint64_t *chosen, int32_t row) { chosen[row / 64] |= UINT64_C(1) << (row % 64); }
 
 /* Rows [low, high) as whole words where they fill them. */
 static void choose_range(uint64_t *chosen, int64_t low, int64_t high) {

@@ -75,7 +75,8 @@ sr_status sr__run_gnuplot(sr_context *ctx, const char *program, const sr__text *
   sr_status status = SR_OK;
   pid_t child = 0;
   FILE *in = tmpfile(), *out = tmpfile();
-  if (!in || !out || fwrite(script->bytes, 1, (size_t)script->length, in) != (size_t)script->length ||
+  if (!in || !out ||
+      fwrite(script->bytes, 1, (size_t)script->length, in) != (size_t)script->length ||
       fflush(in) || lseek(fileno(in), 0, SEEK_SET) < 0)
     SR_TRY(sr__fail(ctx, SR_ERROR_IO, "no temporary file for gnuplot: %s", strerror(errno)));
   SR_TRY(start(ctx, program, in, out, &child));
@@ -92,7 +93,7 @@ cleanup:
 /* Nothing that runs and nothing that loads: inline pictures and inner references only. */
 static sr_status check_svg(sr_context *ctx, const sr__text *svg) {
   static const char *const forbidden[] = {"<script", "<foreignObject", "javascript:", "<iframe",
-                                          " onload",  " onclick",      " onmouse",    "<!ENTITY"};
+                                          " onload", " onclick",       " onmouse",    "<!ENTITY"};
   if (!svg->length || !strstr(svg->bytes, "<svg") || !strstr(svg->bytes, "</svg>") ||
       strlen(svg->bytes) != (size_t)svg->length)
     return sr__fail(ctx, SR_ERROR_FORMAT, "gnuplot did not write an SVG picture");
@@ -106,8 +107,8 @@ static sr_status check_svg(sr_context *ctx, const sr__text *svg) {
 }
 
 /* Names that gnuplot repeats in every picture; on a page they must differ. */
-static const char *const repeated[] = {"gpDot", "gpPt", "textbox", "greybox", "gnuplot_canvas",
-                                       "gnuplot_plot_", "hcell"};
+static const char *const repeated[] = {"gpDot",          "gpPt",          "textbox", "greybox",
+                                       "gnuplot_canvas", "gnuplot_plot_", "hcell"};
 
 static const char *next_special(const char *from) {
   const char *first = strstr(from, "<title>");

@@ -19,8 +19,7 @@ sr_status sr_page_new(sr_context *ctx, const sr_page_options *options, sr_page *
   *page = NULL;
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
-  made->renderer =
-      options->format == SR_PAGE_MARKDOWN ? &sr__render_markdown : &sr__render_html;
+  made->renderer = options->format == SR_PAGE_MARKDOWN ? &sr__render_markdown : &sr__render_html;
   made->title = sr__strdup(ctx, options->title ? options->title : "specroute");
   made->gnuplot = sr__strdup(ctx, options->gnuplot ? options->gnuplot : "gnuplot");
   if (!made->title || !made->gnuplot) {

@@ -48,8 +48,8 @@ const char *sr__agreement_class(sr_agreement agreement);
 const char *sr__agreement_mark(sr_agreement agreement);
 char sr__table_alignment(const sr_page_table *table, int32_t column);
 
-/* Runs `program` on `script` and gives what it wrote. SR_ERROR_NOT_FOUND where it cannot be started,
- * SR_ERROR_IO where it fails, takes too long or writes too much. */
+/* Runs `program` on `script` and gives what it wrote. SR_ERROR_NOT_FOUND where it cannot be
+ * started, SR_ERROR_IO where it fails, takes too long or writes too much. */
 SR_MUST_CHECK sr_status sr__run_gnuplot(sr_context *ctx, const char *program,
                                         const sr__text *script, sr__text *output);
 /* The gnuplot script of a plot. */

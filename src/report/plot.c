@@ -47,8 +47,8 @@ static bool is_shown(const sr_plot *plot, const sr_plot_series *series, int64_t 
 
 /* ---- data blocks -------------------------------------------------------------------------- */
 
-static sr_status point(sr_context *ctx, sr__text *out, const sr_plot *plot,
-                       const sr_plot_series *s, int64_t i) {
+static sr_status point(sr_context *ctx, sr__text *out, const sr_plot *plot, const sr_plot_series *s,
+                       int64_t i) {
   double low = s->low ? s->low[i] : s->y[i], high = s->high ? s->high[i] : s->y[i];
   /* A log axis cannot show an interval that reaches zero; it ends three decades below. */
   if (plot->log_y && !(low > 0.0)) low = s->y[i] * 1e-3;
@@ -165,12 +165,18 @@ cleanup:
 
 static const char *drawing_of(const sr_plot_series *s) {
   switch (s->kind) {
-    case SR_PLOT_LINE: return "using 1:2 with lines lw 2";
-    case SR_PLOT_DASHED: return "using 1:2 with lines lw 1.5 dt (8,5)";
-    case SR_PLOT_POINTS: return "using 1:2 with points pt 7 ps 0.6";
-    case SR_PLOT_LINE_POINTS: return "using 1:2 with linespoints lw 2 pt 7 ps 0.7";
-    case SR_PLOT_BARS: return "using 1:2 with boxes fs solid 0.65 noborder";
-    case SR_PLOT_HEAT_MAP: return "using 1:2:3 with image";
+    case SR_PLOT_LINE:
+      return "using 1:2 with lines lw 2";
+    case SR_PLOT_DASHED:
+      return "using 1:2 with lines lw 1.5 dt (8,5)";
+    case SR_PLOT_POINTS:
+      return "using 1:2 with points pt 7 ps 0.6";
+    case SR_PLOT_LINE_POINTS:
+      return "using 1:2 with linespoints lw 2 pt 7 ps 0.7";
+    case SR_PLOT_BARS:
+      return "using 1:2 with boxes fs solid 0.65 noborder";
+    case SR_PLOT_HEAT_MAP:
+      return "using 1:2:3 with image";
   }
   return "using 1:2 with lines";
 }
@@ -184,9 +190,9 @@ static sr_status plot_series(sr_context *ctx, sr__text *out, const sr_plot_serie
   SR_TRY(sr__text_string(ctx, out, s->label ? " title " : " notitle"));
   if (s->label) SR_TRY(quoted(ctx, out, s->label));
   if (s->low && s->high && s->kind != SR_PLOT_HEAT_MAP)
-    SR_TRY(sr__text_print(ctx, out,
-                          ", $data%d using 1:2:3:4 with yerrorbars pt 7 ps 0.5 lw 1.2 lc rgb '%s' notitle",
-                          index, s->kind == SR_PLOT_BARS ? "#7a8794" : colour));
+    SR_TRY(sr__text_print(
+        ctx, out, ", $data%d using 1:2:3:4 with yerrorbars pt 7 ps 0.5 lw 1.2 lc rgb '%s' notitle",
+        index, s->kind == SR_PLOT_BARS ? "#7a8794" : colour));
 cleanup:
   return status;
 }

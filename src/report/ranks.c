@@ -29,9 +29,9 @@ static double position(const ranking *r, double rank) {
 
 static sr_status segment(sr_context *ctx, sr__text *out, double x1, double y1, double x2, double y2,
                          double width) {
-  return sr__text_print(ctx, out,
-                        "<path d=\"M%.1f,%.1f L%.1f,%.1f\" stroke=\"black\" stroke-width=\"%.1f\"/>\n",
-                        x1, y1, x2, y2, width);
+  return sr__text_print(
+      ctx, out, "<path d=\"M%.1f,%.1f L%.1f,%.1f\" stroke=\"black\" stroke-width=\"%.1f\"/>\n", x1,
+      y1, x2, y2, width);
 }
 
 static sr_status label(sr_context *ctx, sr__text *out, double x, double y, const char *anchor,
@@ -102,10 +102,11 @@ static sr_status diagram(sr_context *ctx, sr__text *out, const ranking *r) {
   int32_t half = (r->count + 1) / 2;
   int32_t height = FIRST_LABEL + LINE_HEIGHT * half + 26;
   char text[64];
-  SR_TRY(sr__text_print(ctx, out,
-                        "<svg viewBox=\"0 0 %d %d\" xmlns=\"http://www.w3.org/2000/svg\" fill=\"none\" "
-                        "font-family=\"sans-serif\" font-size=\"13\">\n",
-                        WIDTH, height));
+  SR_TRY(sr__text_print(
+      ctx, out,
+      "<svg viewBox=\"0 0 %d %d\" xmlns=\"http://www.w3.org/2000/svg\" fill=\"none\" "
+      "font-family=\"sans-serif\" font-size=\"13\">\n",
+      WIDTH, height));
   SR_TRY(axis(ctx, out, r));
   SR_TRY(stems(ctx, out, r));
   SR_TRY(cliques(ctx, out, r));

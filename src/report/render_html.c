@@ -4,7 +4,8 @@
 /* Colours are custom properties, so that dark mode and print change one block each. gnuplot writes
  * its axes in "black" and its grid in "gray": the style maps both to the page's ink. */
 static const char style[] =
-    ":root{--paper:#fdfdfc;--card:#fff;--ink:#1d2329;--soft:#5c6670;--line:#dfe3e6;--accent:#2867a8;"
+    ":root{--paper:#fdfdfc;--card:#fff;--ink:#1d2329;--soft:#5c6670;--line:#dfe3e6;--accent:#"
+    "2867a8;"
     "--agrees:#e3f3e6;--partly:#fdf1d3;--differs:#fbe3df;--untested:#eceff1;"
     "--agrees-ink:#1f7a38;--partly-ink:#93650a;--differs-ink:#b3321f;--untested-ink:#5c6670;"
     "color-scheme:light dark}\n"
@@ -20,18 +21,22 @@ static const char style[] =
     "-webkit-text-size-adjust:100%}\n"
     "main{max-width:68rem;margin:0 auto;padding:2rem 1.1rem 4rem}\n"
     "h1{font-size:1.9rem;line-height:1.2;margin:0 0 1.2rem;letter-spacing:-.01em}\n"
-    "h2{font-size:1.4rem;margin:2.6rem 0 .7rem;padding-top:1.1rem;border-top:1px solid var(--line)}\n"
+    "h2{font-size:1.4rem;margin:2.6rem 0 .7rem;padding-top:1.1rem;border-top:1px solid "
+    "var(--line)}\n"
     "h3{font-size:1.1rem;margin:1.8rem 0 .5rem}h4,h5{font-size:1rem;margin:1.2rem 0 .4rem}\n"
     "p{margin:.6rem 0;max-width:46rem}\n"
     ".note{margin:.9rem 0;padding:.6rem .9rem;border-left:4px solid var(--line);"
     "border-radius:0 .4rem .4rem 0;background:var(--untested);max-width:46rem}\n"
-    ".scroll{overflow-x:auto;width:fit-content;max-width:100%;margin:1rem 0;border:1px solid var(--line);border-radius:.5rem;"
+    ".scroll{overflow-x:auto;width:fit-content;max-width:100%;margin:1rem 0;border:1px solid "
+    "var(--line);border-radius:.5rem;"
     "background:var(--card)}\n"
     "table{border-collapse:collapse;width:100%;font-size:.9rem;font-variant-numeric:tabular-nums}\n"
     "caption{caption-side:top;text-align:left;padding:.6rem .7rem;color:var(--soft)}\n"
-    "th,td{padding:.38rem .7rem;border-top:1px solid var(--line);text-align:left;white-space:nowrap}\n"
+    "th,td{padding:.38rem .7rem;border-top:1px solid "
+    "var(--line);text-align:left;white-space:nowrap}\n"
     "thead th{font-weight:600;color:var(--soft);white-space:normal}tbody th{font-weight:600}\n"
-    "thead tr:first-child th{border-top:0}caption+thead th{border-top:1px solid var(--line)!important}\n"
+    "thead tr:first-child th{border-top:0}caption+thead th{border-top:1px solid "
+    "var(--line)!important}\n"
     ".r{text-align:right}.c{text-align:center}.w{white-space:normal;min-width:16rem}\n"
     ".agrees{background:var(--agrees)}.partly{background:var(--partly)}"
     ".differs{background:var(--differs)}.untested{background:var(--untested)}\n"
@@ -46,7 +51,8 @@ static const char style[] =
     "color:var(--ink)}\n"
     "figcaption{color:var(--soft);font-size:.9rem;padding:.1rem .2rem .4rem}\n"
     "svg [stroke=black]{stroke:var(--ink)}svg [fill=black]{fill:var(--ink)}"
-    "svg .gridline{stroke:var(--line)}svg [color=black]{color:var(--ink)}svg [color=white]{color:var(--card)}svg [stroke=gray]{stroke:var(--line)}\n"
+    "svg .gridline{stroke:var(--line)}svg [color=black]{color:var(--ink)}svg "
+    "[color=white]{color:var(--card)}svg [stroke=gray]{stroke:var(--line)}\n"
     "@media(max-width:40rem){main{padding:1.2rem .7rem 3rem}h1{font-size:1.5rem}"
     "h2{font-size:1.2rem}th,td{padding:.3rem .4rem}table{font-size:.8rem}"
     "tbody th{white-space:normal;overflow-wrap:anywhere}.w{min-width:11rem}}\n";
@@ -144,8 +150,9 @@ static sr_status html_plot(sr_context *ctx, sr__text *out, const char *title, co
   if (!svg) {
     SR_TRY(sr__text_string(ctx, out, "<div class=\"note missing-plot\">Plot not drawn: "));
     SR_TRY(sr__text_escaped(ctx, out, title));
-    SR_TRY(sr__text_string(
-        ctx, out, ". It needs the program gnuplot; the numbers are in the tables.</div>\n"));
+    SR_TRY(
+        sr__text_string(ctx, out,
+                        ". It needs the program gnuplot; the numbers are in the tables.</div>\n"));
     goto cleanup;
   }
   SR_TRY(sr__text_string(ctx, out, "<figure class=\"plot\">"));

@@ -18,9 +18,7 @@ typedef struct matcher {
   int32_t pairs, aggregates;
 } matcher;
 
-static bool in_chunk(const matcher *m, int32_t node) {
-  return node >= m->begin && node < m->end;
-}
+static bool in_chunk(const matcher *m, int32_t node) { return node >= m->begin && node < m->end; }
 
 /* The free neighbour with the heaviest edge; ties go to the first in the row. */
 static int32_t best_partner(const matcher *m, int32_t node) {

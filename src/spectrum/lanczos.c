@@ -15,7 +15,7 @@ typedef struct lanczos {
   const sr__csr *graph;
   int64_t length; /* nodes, rounded up to whole lanes; the rest is zero */
   int64_t chunks;
-  double *top;    /* the deflated vector, unit length: D^(1/2) 1 times `unit` */
+  double *top; /* the deflated vector, unit length: D^(1/2) 1 times `unit` */
   double unit;
   double *scaled; /* D^(-1/2) v of the vector that is multiplied */
   double *basis[STEPS_MAX + 1];
@@ -41,9 +41,7 @@ static int64_t pass_end(const lanczos *z, int64_t chunk) {
 }
 
 /* D^(-1/2) of a node. */
-static inline double root(const lanczos *z, int64_t i) {
-  return z->unit / z->top[i];
-}
+static inline double root(const lanczos *z, int64_t i) { return z->unit / z->top[i]; }
 
 /* ---- kernels ------------------------------------------------------------------------------ */
 

@@ -78,9 +78,7 @@ cleanup:
 
 /* Values within this factor of the last wanted one may belong to a cluster with it, whose vectors
  * only a block of all of them tells apart. Small levels show it only roughly, and cost little. */
-static double near_factor(int level) {
-  return level <= 2 ? 1.3 : 1.6;
-}
+static double near_factor(int level) { return level <= 2 ? 1.3 : 1.6; }
 
 /* Lets the guards go that are not needed to tell the wanted ones apart; one always stays. */
 static void keep_near(sr__block *block, double factor) {
@@ -204,8 +202,9 @@ static sr_status solve_by_lanczos(sr_context *ctx, const sr__csr *graph,
                                   double *value, const int32_t *order,
                                   sr__multilevel_result *result) {
   sr_status status = SR_OK;
-  sr__lanczos_options own = {
-      .pairs = size, .tolerance = options->tolerance, .start = options->start};
+  sr__lanczos_options own = {.pairs = size,
+                             .tolerance = options->tolerance,
+                             .start = options->start};
   sr__lanczos_result outcome;
   double *scratch = NULL;
   if (options->make_room) SR_TRY(options->make_room(ctx, options->data));

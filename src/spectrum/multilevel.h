@@ -72,9 +72,7 @@ static inline const float *sr__level_mass(const sr__level *level) {
   return level->mass ? level->mass : level->degree;
 }
 /* Slots of one chunk. */
-static inline int32_t sr__chunk_begin(int64_t chunk) {
-  return (int32_t)(chunk << SR__CHUNK_BITS);
-}
+static inline int32_t sr__chunk_begin(int64_t chunk) { return (int32_t)(chunk << SR__CHUNK_BITS); }
 static inline int32_t sr__chunk_end(const sr__level *level, int64_t chunk) {
   int64_t end = (chunk + 1) << SR__CHUNK_BITS;
   return (int32_t)(end < level->slots ? end : level->slots);

@@ -29,9 +29,7 @@ static inline sr__f8 sr__f8_load(const float *from) {
   memcpy(&v, from, sizeof v);
   return v;
 }
-static inline void sr__f8_store(float *to, sr__f8 v) {
-  memcpy(to, &v, sizeof v);
-}
+static inline void sr__f8_store(float *to, sr__f8 v) { memcpy(to, &v, sizeof v); }
 static inline sr__i8 sr__i8_load(const int32_t *from) {
   sr__i8 v;
   memcpy(&v, from, sizeof v);
@@ -42,15 +40,9 @@ static inline sr__d8 sr__d8_load(const double *from) {
   memcpy(&v, from, sizeof v);
   return v;
 }
-static inline void sr__d8_store(double *to, sr__d8 v) {
-  memcpy(to, &v, sizeof v);
-}
-static inline sr__f8 sr__f8_all(float value) {
-  return value - (sr__f8){0};
-}
-static inline sr__d4 sr__d4_all(double value) {
-  return value - (sr__d4){0};
-}
+static inline void sr__d8_store(double *to, sr__d8 v) { memcpy(to, &v, sizeof v); }
+static inline sr__f8 sr__f8_all(float value) { return value - (sr__f8){0}; }
+static inline sr__d4 sr__d4_all(double value) { return value - (sr__d4){0}; }
 
 static inline sr__f8 sr__f8_gather(const float *base, sr__i8 index) {
 #ifdef __AVX2__
@@ -98,12 +90,8 @@ static inline sr__i8 sr__i8_from(const int16_t *from) {
   return __builtin_convertvector(v, sr__i8);
 }
 
-static inline sr__i4 sr__i8_low(sr__i8 v) {
-  return __builtin_shufflevector(v, v, 0, 1, 2, 3);
-}
-static inline sr__i4 sr__i8_high(sr__i8 v) {
-  return __builtin_shufflevector(v, v, 4, 5, 6, 7);
-}
+static inline sr__i4 sr__i8_low(sr__i8 v) { return __builtin_shufflevector(v, v, 0, 1, 2, 3); }
+static inline sr__i4 sr__i8_high(sr__i8 v) { return __builtin_shufflevector(v, v, 4, 5, 6, 7); }
 
 static inline sr__d8 sr__d8_gather(const double *base, sr__i8 index) {
 #ifdef __AVX2__
@@ -129,9 +117,7 @@ static inline sr__f8 sr__f8_from(sr__d8 v) {
 }
 
 /* v where mask is all ones, 0 where it is 0. */
-static inline sr__f8 sr__f8_mask(sr__f8 v, sr__i8 mask) {
-  return (sr__f8)((sr__i8)v & mask);
-}
+static inline sr__f8 sr__f8_mask(sr__f8 v, sr__i8 mask) { return (sr__f8)((sr__i8)v & mask); }
 static inline sr__d8 sr__d8_mask(sr__d8 v, sr__i8 mask) {
   sr__l4 low = __builtin_convertvector(sr__i8_low(mask), sr__l4);
   sr__l4 high = __builtin_convertvector(sr__i8_high(mask), sr__l4);
@@ -143,8 +129,6 @@ static inline sr__d4 sr__d4_dot(sr__d4 sum, sr__d8 a, sr__d8 b) {
   sum += a.low * b.low;
   return sum + a.high * b.high;
 }
-static inline double sr__d4_sum(sr__d4 v) {
-  return (v[0] + v[1]) + (v[2] + v[3]);
-}
+static inline double sr__d4_sum(sr__d4 v) { return (v[0] + v[1]) + (v[2] + v[3]); }
 
 #endif

@@ -27,8 +27,10 @@ static void arpack_free(sr_context *ctx, arpack_state *s) {
 static sr_status arpack_new(sr_context *ctx, const sr__problem *problem, arpack_state *s) {
   sr_status status = SR_OK;
   int n = (int)problem->graph.nodes, basis = 2 * problem->pairs + BASIS_LEAST;
-  *s = (arpack_state){
-      .graph = &problem->graph, .n = n, .wanted = problem->pairs, .basis = basis < n ? basis : n};
+  *s = (arpack_state){.graph = &problem->graph,
+                      .n = n,
+                      .wanted = problem->pairs,
+                      .basis = basis < n ? basis : n};
   SR_NEW(ctx, s->root, n);
   SR_NEW(ctx, s->top, n);
   SR_NEW(ctx, s->scaled, n);

@@ -12,9 +12,7 @@ void sr_spectrum_options_init(sr_spectrum_options *options) {
   *options = (sr_spectrum_options){.pairs = 1, .tolerance = 1e-6, .landmarks = 500, .seed = 1};
 }
 
-const sr_spectrum_view *sr_spectrum_get(const sr_spectrum *spectrum) {
-  return &spectrum->view;
-}
+const sr_spectrum_view *sr_spectrum_get(const sr_spectrum *spectrum) { return &spectrum->view; }
 
 void sr_spectrum_free(sr_spectrum **spectrum) {
   if (!spectrum || !*spectrum) return;
@@ -281,8 +279,10 @@ sr_status sr_spectrum_compute(sr_context *ctx, const sr_graph *graph,
                                            : select_component(ctx, graph, &s));
   SR_TRY(check_size(ctx, &s, options->pairs));
   SR_TRY(sr__spectrum_new(ctx, view->nodes, options->pairs, &made));
-  sr__problem problem = {
-      .graph = s.graph, .window = s.window, .pairs = options->pairs, .options = options};
+  sr__problem problem = {.graph = s.graph,
+                         .window = s.window,
+                         .pairs = options->pairs,
+                         .options = options};
   answer = (sr__answer){.value = made->value, .room = view->nodes * options->pairs};
   SR_TRY(find_solver(ctx, &problem, &solver));
   if (!solver->makes_room) SR_TRY(sr__answer_room(ctx, &answer));

@@ -5,8 +5,10 @@
 #include "stats.h"
 
 void sr_bootstrap_options_init(sr_bootstrap_options *options) {
-  *options = (sr_bootstrap_options){
-      .kind = SR_BOOTSTRAP_PERCENTILE, .replicates = 2000, .level = 0.95, .seed = 1};
+  *options = (sr_bootstrap_options){.kind = SR_BOOTSTRAP_PERCENTILE,
+                                    .replicates = 2000,
+                                    .level = 0.95,
+                                    .seed = 1};
 }
 
 static sr_status check_options(sr_context *ctx, const sr_bootstrap_options *o) {
@@ -111,7 +113,8 @@ sr_status sr_bootstrap(sr_context *ctx, int64_t count, const double *value,
                        sr_statistic_fn statistic, void *data, const sr_bootstrap_options *options,
                        sr_interval *interval) {
   sr_status status = SR_OK;
-  resampling r = {count, 1, value, statistic ? statistic : mean_of, data, options->seed, NULL, NULL};
+  resampling r = {count,         1,    value, statistic ? statistic : mean_of, data,
+                  options->seed, NULL, NULL};
   double low = 0.5 * (1.0 - options->level), high = 1.0 - low, a = 0.0;
   SR_TRY(check_options(ctx, options));
   if (count < 2)

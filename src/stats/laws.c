@@ -119,8 +119,9 @@ double sr_student_quantile(double p, double degrees) {
 
 /* ---- studentized range --------------------------------------------------------------------- */
 
-/* P(Q <= q) = k * integral of phi(z) (Phi(z) - Phi(z - q))^(k-1) dz: the range of k standard normals,
- * the studentized range with infinitely many degrees of freedom. Simpson on [-9, 9 + q]. */
+/* P(Q <= q) = k * integral of phi(z) (Phi(z) - Phi(z - q))^(k-1) dz: the range of k standard
+ * normals, the studentized range with infinitely many degrees of freedom. Simpson on [-9, 9 + q].
+ */
 double sr_studentized_range_tail(double q, int32_t k) {
   if (k < 2 || isnan(q)) return NAN;
   if (q <= 0.0) return 1.0;

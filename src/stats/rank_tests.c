@@ -12,8 +12,8 @@ typedef struct signed_ranks {
   double *size;       /* |difference| */
   double *rank;
   int64_t *order;
-  double ties;        /* sum of t^3 - t */
-  int64_t zeros;      /* dropped, or ranked and then left out */
+  double ties;   /* sum of t^3 - t */
+  int64_t zeros; /* dropped, or ranked and then left out */
 } signed_ranks;
 
 static sr_status rank_differences(sr_context *ctx, int64_t count, const double *x, const double *y,

@@ -1,6 +1,6 @@
-/* What tree_blocks.c needs of a processor: bytes looked up by number and compared side by side, paths
- * of several rows read off together. Written for AVX-512 VBMI and for AVX2; the results are the same.
- * SR__HAVE_BLOCKS is 0 where there is neither. */
+/* What tree_blocks.c needs of a processor: bytes looked up by number and compared side by side,
+ * paths of several rows read off together. Written for AVX-512 VBMI and for AVX2; the results are
+ * the same. SR__HAVE_BLOCKS is 0 where there is neither. */
 #ifndef SR_LEARNER_TREE_BLOCK_LANES_H
 #define SR_LEARNER_TREE_BLOCK_LANES_H
 

@@ -1,17 +1,17 @@
-/* Growing a tree depth first. A node is a range of rows, coded bytes near the root and entries below;
- * splitting it is a stable partition, so that rows stay in the table's order and are read almost in
- * sequence. */
+/* Growing a tree depth first. A node is a range of rows, coded bytes near the root and entries
+ * below; splitting it is a stable partition, so that rows stay in the table's order and are read
+ * almost in sequence. */
 #include <math.h>
 
 #include "tree.h"
 
 enum {
-  BLOCK_SHRINK = 16,          /* a block's rows are copied out once a node is this much smaller */
-  CACHED_BYTES = 1 << 20,     /* blocks of bins up to this size are not copied */
-  FINAL_BYTES = 1 << 18,      /* the last copy is at most this large */
+  BLOCK_SHRINK = 16,      /* a block's rows are copied out once a node is this much smaller */
+  CACHED_BYTES = 1 << 20, /* blocks of bins up to this size are not copied */
+  FINAL_BYTES = 1 << 18,  /* the last copy is at most this large */
   MAX_LEVELS = 8,
-  OPEN_SHRINK = 8,            /* subtrees of the table's rows over this stand in entries */
-  LEAST_OPEN = 8192,          /* rows */
+  OPEN_SHRINK = 8,   /* subtrees of the table's rows over this stand in entries */
+  LEAST_OPEN = 8192, /* rows */
   CODED = -1,
   PREFETCH_AHEAD = 12
 };
@@ -155,7 +155,9 @@ static int64_t partition(sr__grower *g, const uint8_t *bins, const sr__split *sp
   int64_t left = 0, right = 0;
   const uint8_t *column = bins + split->feature;
   for (int64_t i = 0; i < count; i++) {
-    __builtin_prefetch(column + (int64_t)entry[i + PREFETCH_AHEAD < count ? i + PREFETCH_AHEAD : i].row * g->features);
+    __builtin_prefetch(column +
+                       (int64_t)entry[i + PREFETCH_AHEAD < count ? i + PREFETCH_AHEAD : i].row *
+                           g->features);
     sr__entry moved = entry[i];
     bool goes_left = sr__goes_left(split, column[(int64_t)moved.row * g->features]);
     entry[left] = moved;
@@ -170,8 +172,8 @@ static int64_t partition(sr__grower *g, const uint8_t *bins, const sr__split *sp
 /* ---- blocks of bins ----------------------------------------------------------------------- */
 
 /* Nodes deep in the tree hold rows from everywhere. Once a node is much smaller than the block its
- * bins lie in, they are copied side by side, and the subtree reads the copy. Depth-first order means
- * that one copy a level is alive. */
+ * bins lie in, they are copied side by side, and the subtree reads the copy. Depth-first order
+ * means that one copy a level is alive. */
 typedef struct block_levels {
   int count;
   int64_t capacity[MAX_LEVELS]; /* rows; capacity[0] is the table */
@@ -213,7 +215,8 @@ static void copy_block(const sr__grower *g, const uint8_t *from, sr__entry *entr
                        uint8_t *to) {
   int64_t features = g->features;
   for (int64_t i = 0; i < count; i++) {
-    __builtin_prefetch(from + (int64_t)entry[i + PREFETCH_AHEAD < count ? i + PREFETCH_AHEAD : i].row * features);
+    __builtin_prefetch(
+        from + (int64_t)entry[i + PREFETCH_AHEAD < count ? i + PREFETCH_AHEAD : i].row * features);
     memcpy(to + i * features, from + (int64_t)entry[i].row * features, (size_t)features);
     entry[i].row = (uint32_t)i;
   }
@@ -226,7 +229,7 @@ typedef struct pending_node {
   int64_t count;      /* rows */
   uint32_t node;
   int32_t depth;
-  int level;          /* of the bins; CODED: the rows are coded and the bins those of the table */
+  int level; /* of the bins; CODED: the rows are coded and the bins those of the table */
 } pending_node;
 
 typedef struct node_stack {
@@ -292,8 +295,9 @@ static sr__node_rows rows_of(const sr__grower *g, const block_levels *levels,
                              const pending_node *at) {
   if (at->level == CODED)
     return (sr__node_rows){.bins = levels->bins[0], .coded = {at->begin, at->end, 0}};
-  return (sr__node_rows){
-      .bins = levels->bins[at->level], .entry = g->entry + at->begin, .count = at->count};
+  return (sr__node_rows){.bins = levels->bins[at->level],
+                         .entry = g->entry + at->begin,
+                         .count = at->count};
 }
 
 static sr_status grow_node(sr__grower *g, block_levels *levels, node_stack *stack,
@@ -344,8 +348,8 @@ static sr_status grow_tree(sr__grower *g, const sr__rows *rows, const sr__coded_
   SR_TRY(plan_entries(g, rows, count));
   SR_TRY(reserve_nodes(g, 64));
   g->tree->nodes = 1;
-  SR_TRY(push(g, &stack,
-              (pending_node){.begin = 0, .end = bag->end, .count = count, .level = CODED}));
+  SR_TRY(
+      push(g, &stack, (pending_node){.begin = 0, .end = bag->end, .count = count, .level = CODED}));
   while (stack.count > 0) {
     SR_TRY(sr__check_interrupt(g->ctx));
     SR_TRY(grow_node(g, &levels, &stack, stack.item[--stack.count]));
@@ -455,8 +459,8 @@ cleanup:
 
 /* All but the tree. */
 static void free_grower(sr__grower *g) {
-  void *blocks[] = {g->code,       g->work,       g->order,     g->class_count,
-                    g->class_slot, g->slot_count, g->left_count, g->histogram,
+  void *blocks[] = {g->code,       g->work,         g->order,       g->class_count,
+                    g->class_slot, g->slot_count,   g->left_count,  g->histogram,
                     g->packed,     g->column_block, g->column_stamp};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__free(g->ctx, blocks[i]);
   *g = (sr__grower){.ctx = g->ctx, .tree = g->tree};

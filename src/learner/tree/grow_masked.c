@@ -60,8 +60,7 @@ static inline uint64_t at_most(column_vector column, uint8_t threshold) {
   __m256i limit = _mm256_set1_epi8((char)threshold);
   __m256i low = _mm256_cmpeq_epi8(_mm256_min_epu8(column.low, limit), column.low);
   __m256i high = _mm256_cmpeq_epi8(_mm256_min_epu8(column.high, limit), column.high);
-  return (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32 |
-         (uint32_t)_mm256_movemask_epi8(low);
+  return (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32 | (uint32_t)_mm256_movemask_epi8(low);
 }
 #else
 typedef const uint8_t *column_vector;
@@ -73,8 +72,8 @@ static inline uint64_t at_most(column_vector column, uint8_t threshold) {
 }
 #endif
 
-/* One cut a row, or, with `distinct`, one a value: that makes each comparison wait for the last, and
- * pays where values repeat or cuts are dear. */
+/* One cut a row, or, with `distinct`, one a value: that makes each comparison wait for the last,
+ * and pays where values repeat or cuts are dear. */
 static void list_cuts(const uint8_t *column, uint64_t active, bool distinct, cut_list *cuts) {
   column_vector vector = load_column(column);
   int32_t count = 0;
@@ -104,8 +103,7 @@ static void fill_block(sr__grower *g, masked_block *block) {
   for (int32_t i = 0; i < block->count; i++) {
     uint32_t weight = sr__entry_weight(block->entry[i]);
     int32_t class = (int32_t)sr__entry_class(block->entry[i]), at = 0;
-    for (int32_t p = 0; p < block->planes; p++)
-      block->plane[p] |= (uint64_t)(weight >> p & 1) << i;
+    for (int32_t p = 0; p < block->planes; p++) block->plane[p] |= (uint64_t)(weight >> p & 1) << i;
     while (at < block->classes && block->class_of[at] != class) at++;
     if (at == block->classes) {
       block->class_of[at] = class;
@@ -221,8 +219,8 @@ static void cut_column(sr__grower *g, const masked_block *block, uint64_t active
   if (best.threshold < 0 || (split->feature >= 0 && best.score <= split->score)) return;
   *split = (sr__split){.score = best.score,
                        .feature = feature,
-                       .threshold = sr__threshold_between(
-                           best.threshold, next_value(&cuts, best.threshold), shift),
+                       .threshold = sr__threshold_between(best.threshold,
+                                                          next_value(&cuts, best.threshold), shift),
                        .shift = shift,
                        .missing_seen = missing,
                        .left_weight = best.left_weight};
@@ -234,8 +232,7 @@ static void cut_categories(sr__grower *g, const masked_block *block, uint64_t ac
   for (uint64_t rest = active; rest; rest &= rest - 1) {
     int row = __builtin_ctzll(rest);
     int32_t slot = g->class_slot[sr__entry_class(block->entry[row])];
-    g->histogram[(int64_t)column[row] * g->present + slot] +=
-        sr__entry_weight(block->entry[row]);
+    g->histogram[(int64_t)column[row] * g->present + slot] += sr__entry_weight(block->entry[row]);
   }
   sr__cut_histogram(g, g->histogram, feature, split);
 }
@@ -289,15 +286,15 @@ static sr_status search_masked(sr__grower *g, masked_block *block, masked_node a
     return SR_OK;
   }
   if (g->total >= 2 * g->min_weight && at.depth < g->max_depth) {
-    for (int64_t drawn = 0;
-         drawn < g->features && (drawn < g->candidates || split->feature < 0); drawn++)
+    for (int64_t drawn = 0; drawn < g->features && (drawn < g->candidates || split->feature < 0);
+         drawn++)
       cut_feature(g, block, at.active, sr__draw_feature(g, drawn), split);
   }
   return split->feature < 0 ? sr__make_leaf(g, at.node) : SR_OK;
 }
 
-sr_status sr__grow_masked(sr__grower *g, const uint8_t *bins, const sr__entry *entry,
-                          int64_t count, uint32_t node, int32_t depth) {
+sr_status sr__grow_masked(sr__grower *g, const uint8_t *bins, const sr__entry *entry, int64_t count,
+                          uint32_t node, int32_t depth) {
   sr_status status = SR_OK;
   masked_block block = {.bins = bins, .entry = entry, .count = (int32_t)count};
   masked_node stack[SR__MASK_ROWS + 1];

@@ -55,8 +55,8 @@ static inline void sr__lane_init(sr__lane_best *best) {
 }
 
 /* Cuts that leave less than min_weight on a side do not count. */
-static inline void sr__lane_consider(sr__lane_best *best, const sr__lane_node *node,
-                                     sr__i64x8 left, sr__i64x8 left_second, sr__i64x8 key) {
+static inline void sr__lane_consider(sr__lane_best *best, const sr__lane_node *node, sr__i64x8 left,
+                                     sr__i64x8 left_second, sr__i64x8 key) {
   sr__f64x8 l = __builtin_convertvector(left, sr__f64x8);
   sr__f64x8 cross = __builtin_convertvector(left_second, sr__f64x8) * (double)node->total -
                     (double)node->second * l;

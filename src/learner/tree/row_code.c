@@ -108,8 +108,9 @@ static inline void put_row(side *to, uint32_t row, uint32_t load) {
   to->before = row;
 }
 
-/* A side's bytes are never more than the bytes read so far: its steps are sums of steps. Short steps
- * are written to both sides and kept on one, without a branch. Gives the rows that go left. */
+/* A side's bytes are never more than the bytes read so far: its steps are sums of steps. Short
+ * steps are written to both sides and kept on one, without a branch. Gives the rows that go left.
+ */
 static int64_t deal_rows(const sr__grower *g, const uint8_t *bins, const sr__split *split,
                          const sr__entry *entry, int64_t count, side *left, side *right) {
   const uint8_t *column = bins + split->feature;
@@ -136,8 +137,8 @@ static int64_t deal_rows(const sr__grower *g, const uint8_t *bins, const sr__spl
   return gone_left;
 }
 
-/* The lighter side is written elsewhere and then put to its place: the right side first, so that the
- * left one, grown before it, lies at the end. */
+/* The lighter side is written elsewhere and then put to its place: the right side first, so that
+ * the left one, grown before it, lies at the end. */
 sr_status sr__split_code(sr__grower *g, const uint8_t *bins, const sr__split *split,
                          sr__coded_rows rows, sr__coded_rows *left, sr__coded_rows *right,
                          int64_t *left_count) {

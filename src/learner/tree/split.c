@@ -10,8 +10,8 @@ enum { PREFETCH_AHEAD = 12 };
 
 static double x_log_x(double x) { return x > 0.0 ? x * sr__log_portable(x) : 0.0; }
 
-/* Sum over classes of count^2 / total on each side: larger is purer. On a common denominator, so that
- * there is one rounding and equal impurities tie. */
+/* Sum over classes of count^2 / total on each side: larger is purer. On a common denominator, so
+ * that there is one rounding and equal impurities tie. */
 static double score_gini(const sr__grower *g, const int64_t *left, int64_t left_total) {
   double left_square = 0.0, right_square = 0.0;
   for (int32_t s = 0; s < g->present; s++) {
@@ -115,7 +115,8 @@ static int by_rate(const void *a, const void *b) {
 }
 
 /* Slot whose share orders the categories: the second class of two, else the commonest. With two
- * classes the best subset is among the prefixes of this order (Breiman et al. 1984, section 4.2). */
+ * classes the best subset is among the prefixes of this order (Breiman et al. 1984, section 4.2).
+ */
 static int32_t ordering_slot(const sr__grower *g) {
   int32_t slot = 0;
   if (g->classes == 2) return g->present - 1;
@@ -161,8 +162,7 @@ static void cut_categorical(sr__grower *g, const int64_t *histogram, int32_t fea
   fill_set(g, sequence, taken, length, split);
 }
 
-void sr__cut_histogram(sr__grower *g, const int64_t *histogram, int32_t feature,
-                       sr__split *split) {
+void sr__cut_histogram(sr__grower *g, const int64_t *histogram, int32_t feature, sr__split *split) {
   if (sr__binning_is_categorical(g->shared->binning, feature))
     cut_categorical(g, histogram, feature, split);
   else
@@ -216,7 +216,8 @@ static void fill_packed(sr__grower *g, const sr__node_rows *rows, const int32_t 
     add_packed(g, rows->bins, entry, count, feature, candidates, packed);
 }
 
-/* Cuts of `used` bins taken from `first` on, in order: position b holds bin (uint8_t)(first + b). */
+/* Cuts of `used` bins taken from `first` on, in order: position b holds bin (uint8_t)(first + b).
+ */
 static void cut_rotated(const sr__grower *g, const uint64_t *packed, uint8_t first, int32_t used,
                         sr__lane_best *best) {
   int64_t sums[256 + SR__LANES], position[256 + SR__LANES];

@@ -19,7 +19,8 @@ struct sr__rows {
   sr_allocator allocator;
   int64_t count;
   int64_t features;
-  int64_t stride; /* bytes from a row to the next; more than `features` where rows are to be predicted */
+  int64_t stride; /* bytes from a row to the next; more than `features` where rows are to be
+                     predicted */
   uint8_t *bins;
   uint8_t *memory; /* owns `bins` */
 };
@@ -27,18 +28,18 @@ struct sr__rows {
 struct sr__training {
   sr_allocator allocator;
   sr__rows *rows;
-  uint16_t *label;      /* SR__NO_LABEL where it is missing */
-  uint32_t *weight;     /* units of 2^-k; NULL where all weights are 1 */
-  double unit_per_row;  /* mean weight of a row in units; 1 without weights */
+  uint16_t *label;     /* SR__NO_LABEL where it is missing */
+  uint32_t *weight;    /* units of 2^-k; NULL where all weights are 1 */
+  double unit_per_row; /* mean weight of a row in units; 1 without weights */
 };
 
 enum { SR__NO_LABEL = UINT16_MAX, SR__MAX_CLASSES = 4096, SR__MAX_TREE_FEATURES = 1 << 20 };
 
 /* One node in eight bytes. Children stand side by side: a row goes to left + (it goes right).
  * what = feature << 10 | categorical << 9 | shift << 8 | threshold. A row goes left where
- * (uint8_t)(bin + shift) <= threshold: shift 1 turns the bin of missing values (255) into 0, so that
- * missing values go left without a branch. A leaf is its own left child with threshold 255, so that
- * walking on stays where it is. */
+ * (uint8_t)(bin + shift) <= threshold: shift 1 turns the bin of missing values (255) into 0, so
+ * that missing values go left without a branch. A leaf is its own left child with threshold 255, so
+ * that walking on stays where it is. */
 typedef struct sr__node {
   uint32_t left;
   uint32_t what;
@@ -59,12 +60,12 @@ struct sr__member {
   sr_allocator allocator;
   int64_t nodes;
   sr__node *node;
-  uint32_t *info;       /* leaf: its vote; categorical node: index of its set */
+  uint32_t *info; /* leaf: its vote; categorical node: index of its set */
   int64_t sets;
   sr__bin_set *set;
-  int32_t *mixed;       /* leaf: index of its class shares, -1 where pure; NULL: all are pure */
+  int32_t *mixed; /* leaf: index of its class shares, -1 where pure; NULL: all are pure */
   int64_t mixtures;
-  float *share;         /* mixtures x classes */
+  float *share;                 /* mixtures x classes */
   uint16_t *mixture_vote;       /* with blocks: a vote a mixture */
   sr__tree_block *block_memory; /* owns `block` */
   sr__tree_block *block;        /* NULL: there are none, the tree is walked by its nodes */
@@ -109,13 +110,13 @@ typedef struct sr__node_rows {
  * below. */
 typedef struct sr__split {
   double score;
-  int32_t feature;    /* -1: none found */
-  uint8_t threshold;  /* (uint8_t)(bin + shift) <= threshold goes left */
+  int32_t feature;   /* -1: none found */
+  uint8_t threshold; /* (uint8_t)(bin + shift) <= threshold goes left */
   uint8_t shift;
   bool categorical;
   bool missing_seen;
   int64_t left_weight;
-  sr__bin_set set;    /* categorical: the bins that go left */
+  sr__bin_set set; /* categorical: the bins that go left */
 } sr__split;
 
 /* Subtrees of at most 64 rows are grown on bit masks, see grow_masked.c. */
@@ -131,39 +132,39 @@ typedef struct sr__grower {
   int32_t classes;
   int64_t features;
   sr_criterion criterion;
-  bool two_class_gini;   /* the form D^2 / (left right) of the score is used */
-  bool packed_fits;      /* the bag's weight fits into 31 bits */
-  int64_t candidates;    /* features drawn at a node */
-  int64_t min_weight;    /* of a leaf, in units */
+  bool two_class_gini; /* the form D^2 / (left right) of the score is used */
+  bool packed_fits;    /* the bag's weight fits into 31 bits */
+  int64_t candidates;  /* features drawn at a node */
+  int64_t min_weight;  /* of a leaf, in units */
   int32_t max_depth;
 
-  uint8_t *code;         /* coded rows of the large nodes under way */
+  uint8_t *code; /* coded rows of the large nodes under way */
   int64_t code_capacity;
-  int class_bits;        /* of a coded row's load */
-  uint8_t *work;         /* bytes of a side while coded rows are split; else entry and spare */
+  int class_bits; /* of a coded row's load */
+  uint8_t *work;  /* bytes of a side while coded rows are split; else entry and spare */
   int64_t work_capacity;
-  int64_t open_rows;     /* nodes of at most so many rows stand in entries */
-  sr__entry *entry;      /* rows of the subtree in hand; a node is a range of it */
-  sr__entry *spare;      /* rows that go right while a node is split */
-  uint64_t state;        /* of the generator that draws features */
-  int32_t *order;        /* a permutation of the features */
+  int64_t open_rows; /* nodes of at most so many rows stand in entries */
+  sr__entry *entry;  /* rows of the subtree in hand; a node is a range of it */
+  sr__entry *spare;  /* rows that go right while a node is split */
+  uint64_t state;    /* of the generator that draws features */
+  int32_t *order;    /* a permutation of the features */
 
   /* The node in hand. */
   int64_t total;
-  int32_t present;       /* classes with weight */
-  int64_t *class_count;  /* one a class */
-  int32_t *class_slot;   /* column of a present class in the histogram */
-  int64_t *slot_count;   /* class_count of the present classes, side by side */
-  int64_t *left_count;   /* one a slot */
-  int64_t *histogram;    /* 256 bins x present classes; only bins that the feature uses are read */
-  uint64_t *packed;      /* two classes: 256 bins a candidate, total << 32 | second class */
+  int32_t present;      /* classes with weight */
+  int64_t *class_count; /* one a class */
+  int32_t *class_slot;  /* column of a present class in the histogram */
+  int64_t *slot_count;  /* class_count of the present classes, side by side */
+  int64_t *left_count;  /* one a slot */
+  int64_t *histogram;   /* 256 bins x present classes; only bins that the feature uses are read */
+  uint64_t *packed;     /* two classes: 256 bins a candidate, total << 32 | second class */
 
   uint8_t *column_block;  /* owns `column` */
   uint8_t *column;        /* features x 64 bins of the masked block, filled when first asked for */
   uint32_t *column_stamp; /* the block that each column belongs to */
   uint32_t stamp;
 
-  sr__member *tree;      /* so far */
+  sr__member *tree; /* so far */
   int64_t node_capacity, set_capacity, share_capacity;
 } sr__grower;
 
@@ -178,8 +179,8 @@ void sr__clear_histogram(sr__grower *grower, int32_t feature);
 /* Best cut of a histogram of 256 bins x present classes, numeric or categorical. */
 void sr__cut_histogram(sr__grower *grower, const int64_t *histogram, int32_t feature,
                        sr__split *split);
-/* Where between two neighbouring bins of a node, both shifted, the threshold is put: halfway, so that
- * bins that the node does not hold go to the nearer side; missing values stay apart. */
+/* Where between two neighbouring bins of a node, both shifted, the threshold is put: halfway, so
+ * that bins that the node does not hold go to the nearer side; missing values stay apart. */
 static inline uint8_t sr__threshold_between(int lower, int upper, int shift) {
   if (shift && lower == 0) return 0; /* only missing values go left */
   if (!shift && upper == SR__BIN_MISSING) return SR__BIN_MISSING - 1;

@@ -1,6 +1,6 @@
 /* Trees cut into blocks of five levels, for processors that look up and compare bytes side by side:
- * a few instructions fetch the bins that all 31 nodes of a block ask for, one compares them, and the
- * path is then read off the answers without touching memory. Gives the leaves that node by node
+ * a few instructions fetch the bins that all 31 nodes of a block ask for, one compares them, and
+ * the path is then read off the answers without touching memory. Gives the leaves that node by node
  * walking gives; without such a processor nothing here is made or used. */
 #include "block_lanes.h"
 #include "tree.h"

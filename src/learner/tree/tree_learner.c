@@ -16,8 +16,7 @@ static sr_status check(sr_context *ctx, const sr_learner_options *options) {
                     "-1 (all)",
                     options->max_features);
   if (options->max_bins < 2 || options->max_bins > 256)
-    return sr__fail(ctx, SR_ERROR_ARGUMENT, "max_bins is %d, expected 2 to 256",
-                    options->max_bins);
+    return sr__fail(ctx, SR_ERROR_ARGUMENT, "max_bins is %d, expected 2 to 256", options->max_bins);
   if (options->criterion != SR_CRITERION_GINI && options->criterion != SR_CRITERION_ENTROPY)
     return sr__fail(ctx, SR_ERROR_ARGUMENT, "the criterion is neither gini nor entropy");
   return SR_OK;
@@ -79,8 +78,8 @@ cleanup:
 
 static sr_status encode(sr_context *ctx, const sr__shared *shared, const sr__input *input,
                         int64_t first, int64_t count, sr__rows **rows) {
-  return encode_rows(ctx, shared, input->table, first, count,
-                     stride_for(shared->binning->features), rows);
+  return encode_rows(ctx, shared, input->table, first, count, stride_for(shared->binning->features),
+                     rows);
 }
 
 static sr_status copy_rows(sr_context *ctx, const sr__shared *shared, const sr__rows *from,
@@ -88,8 +87,7 @@ static sr_status copy_rows(sr_context *ctx, const sr__shared *shared, const sr__
   (void)shared;
   *copy = NULL;
   sr_status status = new_rows(ctx, from->count, from->features, from->stride, copy);
-  if (status == SR_OK)
-    memcpy((*copy)->bins, from->bins, (size_t)(from->count * from->stride));
+  if (status == SR_OK) memcpy((*copy)->bins, from->bins, (size_t)(from->count * from->stride));
   return status;
 }
 
@@ -170,9 +168,8 @@ cleanup:
   return status;
 }
 
-static sr_status prepare(sr_context *ctx, const sr__input *input,
-                         const sr_learner_options *options, sr__shared **shared,
-                         sr__training **training) {
+static sr_status prepare(sr_context *ctx, const sr__input *input, const sr_learner_options *options,
+                         sr__shared **shared, sr__training **training) {
   sr_status status = SR_OK;
   sr__shared *common = NULL;
   sr__training *made = NULL;
@@ -213,7 +210,8 @@ static sr_status load_shared(sr__byte_reader *reader, sr__shared **shared) {
   sr__shared *made = NULL;
   *shared = NULL;
   uint32_t count = sr__get_u32(reader);
-  if (count < 1 || count > SR__MAX_CLASSES) sr__get_refuse(reader, "the number of classes is wrong");
+  if (count < 1 || count > SR__MAX_CLASSES)
+    sr__get_refuse(reader, "the number of classes is wrong");
   SR_TRY(reader->status);
   SR_NEW_ZERO(reader->ctx, made, 1);
   made->allocator = sr__allocator(reader->ctx);

@@ -16,8 +16,7 @@ static uint32_t walk_with_sets(const sr__member *tree, const uint8_t *row) {
     sr__node here = tree->node[at];
     if (here.left == at) return at;
     if (here.what & SR__NODE_CATEGORICAL)
-      at = here.left +
-           !sr__set_has(&tree->set[tree->info[at]], row[here.what >> SR__NODE_FEATURE]);
+      at = here.left + !sr__set_has(&tree->set[tree->info[at]], row[here.what >> SR__NODE_FEATURE]);
     else
       at = step(tree->node, at, row);
   }
@@ -95,8 +94,8 @@ static void shares_by_blocks(const sr__shared *shared, const sr__member *tree, s
 }
 
 sr_status sr__tree_predict(sr_context *ctx, const sr__shared *shared, const sr__member *tree,
-                           const sr__rows *rows, const int32_t *index, int64_t count,
-                           int32_t *vote, float *proba) {
+                           const sr__rows *rows, const int32_t *index, int64_t count, int32_t *vote,
+                           float *proba) {
   (void)ctx;
   int64_t i = 0;
   if (tree->block && vote) {
@@ -116,7 +115,7 @@ sr_status sr__tree_predict(sr_context *ctx, const sr__shared *shared, const sr__
     for (int k = 0; k < WALKERS; k++) give(shared, tree, leaf[k], i + k, vote, proba);
   }
   for (; i < count; i++)
-    give(shared, tree, walk_with_sets(tree, rows->bins + (index ? index[i] : i) * rows->stride),
-         i, vote, proba);
+    give(shared, tree, walk_with_sets(tree, rows->bins + (index ? index[i] : i) * rows->stride), i,
+         vote, proba);
   return SR_OK;
 }
