@@ -1,7 +1,7 @@
 # Flags of every target. No -ffast-math and no contraction: the same bits on every machine.
 add_library(sr_flags INTERFACE)
 target_compile_definitions(sr_flags INTERFACE _GNU_SOURCE)
-target_compile_options(sr_flags INTERFACE -ffp-contract=off -fvisibility=hidden
+target_compile_options(sr_flags INTERFACE -ffp-contract=off -fno-math-errno -fvisibility=hidden
   -Wall -Wextra -Wno-psabi -Wshadow -Wpointer-arith -Wundef -Werror=unused-result
   $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings>)
 set(CMAKE_C_FLAGS_RELEASE "-O3 -g -DNDEBUG")

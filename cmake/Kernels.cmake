@@ -1,0 +1,22 @@
+# Kernel files (src/**/*_kernel.c) are compiled once per vector level; src/core/isa.h says how the level
+# is chosen at run time. Sets SR_KERNEL_SOURCES to one small source per kernel and level.
+set(SR_LEVELS base)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  list(APPEND SR_LEVELS v3 v4)
+  set(SR_LEVEL_FLAGS_v3 -march=x86-64-v3)
+  set(SR_LEVEL_FLAGS_v4 -march=x86-64-v4 -mavx512vbmi -mavx512vbmi2 -mavx512vpopcntdq)
+endif()
+file(GLOB_RECURSE SR_KERNELS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*_kernel.c)
+set(SR_KERNEL_SOURCES "")
+foreach(kernel_ ${SR_KERNELS})
+  file(RELATIVE_PATH name_ ${PROJECT_SOURCE_DIR}/src ${kernel_})
+  get_filename_component(folder_ ${kernel_} DIRECTORY)
+  string(REGEX REPLACE "[/.]" "_" stem_ ${name_})
+  foreach(level_ ${SR_LEVELS})
+    set(made_ ${PROJECT_BINARY_DIR}/kernels/${stem_}_${level_}.c)
+    file(CONFIGURE OUTPUT ${made_} CONTENT "#define SR__LEVEL ${level_}\n#include \"${name_}\"\n" @ONLY)
+    set_source_files_properties(${made_} PROPERTIES COMPILE_OPTIONS "${SR_LEVEL_FLAGS_${level_}}"
+                                INCLUDE_DIRECTORIES ${folder_} OBJECT_DEPENDS ${kernel_})
+    list(APPEND SR_KERNEL_SOURCES ${made_})
+  endforeach()
+endforeach()

@@ -1,0 +1,35 @@
+#include "isa.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__aarch64__)
+static const char *const NAME[SR__ISA_LEVELS] = {"neon", "v3", "v4"};
+#else
+static const char *const NAME[SR__ISA_LEVELS] = {"base", "v3", "v4"};
+#endif
+
+const char *sr__isa_name(sr__isa_level level) { return NAME[level]; }
+
+static sr__isa_level best_level(void) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vbmi") &&
+      __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq"))
+    return SR__ISA_V4;
+  if (__builtin_cpu_supports("x86-64-v3")) return SR__ISA_V3;
+#endif
+  return SR__ISA_BASE;
+}
+
+sr__isa_level sr__isa(void) {
+  static atomic_int known = -1; /* a property of the machine, so the same for every context */
+  int level = atomic_load_explicit(&known, memory_order_relaxed);
+  if (level >= 0) return (sr__isa_level)level;
+  level = (int)best_level();
+  const char *asked = getenv("SPECROUTE_ISA");
+  for (int i = 0; asked && i < level; i++)
+    if (strcmp(asked, NAME[i]) == 0) level = i;
+  atomic_store_explicit(&known, level, memory_order_relaxed);
+  return (sr__isa_level)level;
+}
