@@ -27,7 +27,7 @@ ALLOWED = {
     "learner": DATA | {"nn"},
     "ensemble": PARTITION | {"plan", "learner", "dependence", "stats"},
 }
-PUBLIC = {"specroute", "core", "data", "graph", "spectrum", "partition", "dependence", "plan", "learner",
+PUBLIC = {"specroute", "core", "method", "data", "graph", "spectrum", "partition", "dependence", "plan", "learner",
           "ensemble", "stats", "report", "replay", "export"}
 
 
@@ -48,7 +48,7 @@ def files(folder):
 
 def public_rooms(room):
     """Public headers that a room may include: its own and those of the rooms below it."""
-    return {room, "export"} | ALLOWED[room]
+    return {room, "export", "method"} | ALLOWED[room]
 
 
 def check_room(path, faults):

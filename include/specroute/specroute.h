@@ -8,6 +8,7 @@
 #include <specroute/ensemble.h>
 #include <specroute/graph.h>
 #include <specroute/learner.h>
+#include <specroute/method.h>
 #include <specroute/partition.h>
 #include <specroute/plan.h>
 #include <specroute/report.h>

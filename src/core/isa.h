@@ -1,15 +1,14 @@
 /* The vector level that the kernels of this process run at. Internal.
  *
- * A file *_kernel.c is compiled once per level with SR__LEVEL set to the level's name. It holds static
- * functions on plain pointers and defines one table of pointers to them:
+ * A file *_kernel.c is compiled once per level with SR__LEVEL set to the level's name. It holds
+ * static functions on plain pointers and defines one table of pointers to them:
  *
- *   rocket_kernel.h   typedef struct sr__rocket_kernel { void (*transform)(...); } sr__rocket_kernel;
- *                     SR__KERNEL_LEVELS(sr__rocket_kernel)
- *   rocket_kernel.c   const sr__rocket_kernel SR__KERNEL(sr__rocket_kernel) = {transform};
- *   elsewhere         sr__rocket_kernel_now()->transform(...);
+ *   rocket_kernel.h   typedef struct sr__rocket_kernel { void (*transform)(...); }
+ * sr__rocket_kernel; SR__KERNEL_LEVELS(sr__rocket_kernel) rocket_kernel.c   const sr__rocket_kernel
+ * SR__KERNEL(sr__rocket_kernel) = {transform}; elsewhere sr__rocket_kernel_now()->transform(...);
  *
- * Every level gives the same bytes. Nothing but the table has external linkage, so that no copy of a
- * function with instructions of a high level serves a low one. */
+ * Every level gives the same bytes. Nothing but the table has external linkage, so that no copy of
+ * a function with instructions of a high level serves a low one. */
 #ifndef SR_CORE_ISA_H
 #define SR_CORE_ISA_H
 
@@ -25,13 +24,14 @@ const char *sr__isa_name(sr__isa_level level);
 #define SR__KERNEL(name) SR__JOIN(name, SR__LEVEL)
 #endif
 
-/* Declares the tables of a kernel and NAME_now(), the one of this process. The table's type is `name`. */
+/* Declares the tables of a kernel and NAME_now(), the one of this process. The table's type is
+ * `name`. */
 #if defined(__x86_64__)
-#define SR__KERNEL_LEVELS(name)                                                         \
-  extern const name name##_base, name##_v3, name##_v4;                                  \
-  static inline const name *name##_now(void) {                                          \
-    const name *const table[SR__ISA_LEVELS] = {&name##_base, &name##_v3, &name##_v4};   \
-    return table[sr__isa()];                                                            \
+#define SR__KERNEL_LEVELS(name)                                                       \
+  extern const name name##_base, name##_v3, name##_v4;                                \
+  static inline const name *name##_now(void) {                                        \
+    const name *const table[SR__ISA_LEVELS] = {&name##_base, &name##_v3, &name##_v4}; \
+    return table[sr__isa()];                                                          \
   }
 #else
 #define SR__KERNEL_LEVELS(name)  \
