@@ -306,7 +306,7 @@ static void packing_splits_at_most_one_block(void **state) {
       total += size[b] = 1 + (int64_t)sr__random_below(&random, 20);
     int64_t left = (int64_t)sr__random_below(&random, (uint64_t)total + 1), sum = 0;
     sr__packing packing;
-    assert_ok(ctx, sr__pack(ctx, blocks, size, left, side, &packing));
+    assert_ok(ctx, sr__pack_whole(ctx, blocks, size, left, side, &packing));
     for (int64_t b = 0; b < blocks; b++) {
       if (b == packing.split) {
         assert_true(packing.split_left > 0 && packing.split_left < size[b]);

@@ -156,12 +156,12 @@ static bool is_reached(const sr__kway_work *work, const int64_t *target) {
   return true;
 }
 
-sr_status sr__balance_rows(sr_context *ctx, const sr__piece *piece, int32_t parts,
+sr_status sr__balance_rows(sr_context *ctx, const sr__working_graph *working, int32_t parts,
                            const int64_t *target, int32_t *part, bool *reached) {
   sr_status status = SR_OK;
   sr__kway_work work = {0};
   sr__kway_options options = {0};
-  SR_TRY(sr__kway_init(ctx, piece, parts, part, &options, &work));
+  SR_TRY(sr__kway_init(ctx, working, parts, part, &options, &work));
   *reached = is_reached(&work, target);
   if (!*reached) SR_TRY(spread(ctx, &work, target));
   for (int turn = 0; turn < TURNS && !*reached; turn++) {

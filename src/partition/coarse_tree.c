@@ -12,45 +12,46 @@ enum { LARGE_PART = 50000 };
 /* Share of its rows that a part may be off while sizes are not yet exact. */
 static const double EXACT_SLACK = 0.01;
 
-static int64_t highest_rows(const sr__piece *piece, int32_t parts, double imbalance) {
-  int64_t fair = (piece->rows + parts - 1) / parts;
-  int64_t highest = (int64_t)((1 + imbalance) * (double)piece->rows / parts);
+static int64_t highest_rows(const sr__working_graph *working, int32_t parts, double imbalance) {
+  int64_t fair = (working->rows + parts - 1) / parts;
+  int64_t highest = (int64_t)((1 + imbalance) * (double)working->rows / parts);
   return highest > fair ? highest : fair;
 }
 
 /* Sizes that the finer levels can make exact by moving few rows. */
-static void hold_band(const sr__piece *piece, int32_t parts, sr__kway_options *options) {
-  int64_t fair = piece->rows / parts, slack = (int64_t)(EXACT_SLACK * (double)fair);
-  int64_t largest = sr__largest_node(piece);
+static void hold_band(const sr__working_graph *working, int32_t parts, sr__kway_options *options) {
+  int64_t fair = working->rows / parts, slack = (int64_t)(EXACT_SLACK * (double)fair);
+  int64_t largest = sr__largest_node(working);
   if (slack < largest) slack = largest;
   options->highest = fair + 1 + slack;
   options->lowest = fair - slack;
 }
 
-static sr_status refine_levels(sr_context *ctx, const sr__ladder *ladder, int32_t parts,
+static sr_status refine_levels(sr_context *ctx, const sr__coarse_levels *levels, int32_t parts,
                                int64_t highest, bool exact, int32_t **coarse, int32_t *label) {
   sr_status status = SR_OK;
-  bool large = ladder->piece[0].rows / parts >= LARGE_PART;
-  for (int k = ladder->levels - 1; k >= 0; k--) {
-    const sr__piece *piece = &ladder->piece[k];
+  bool large = levels->working[0].rows / parts >= LARGE_PART;
+  for (int k = levels->count - 1; k >= 0; k--) {
+    const sr__working_graph *working = &levels->working[k];
     int32_t *fine = label;
-    if (k < ladder->levels - 1) {
-      if (k > 0) SR_NEW(ctx, fine, piece->graph.nodes);
-      for (int64_t i = 0; i < piece->graph.nodes; i++) fine[i] = (*coarse)[ladder->aggregate[k][i]];
+    if (k < levels->count - 1) {
+      if (k > 0) SR_NEW(ctx, fine, working->graph.nodes);
+      for (int64_t i = 0; i < working->graph.nodes; i++)
+        fine[i] = (*coarse)[levels->aggregate[k][i]];
       sr__free(ctx, *coarse);
       *coarse = k > 0 ? fine : NULL;
     } else if (k > 0) {
       fine = *coarse;
     } else {
-      memcpy(label, *coarse, (size_t)piece->graph.nodes * sizeof *label);
+      memcpy(label, *coarse, (size_t)working->graph.nodes * sizeof *label);
     }
     sr__kway_options options = {.highest = highest, .patience = 40, .rounds = 2, .passes = 2};
     if (large)
       options = (sr__kway_options){.highest = highest, .patience = 150, .rounds = 4, .passes = 3};
     if (k == 0) options.rounds = large ? 2 : 1;
-    if (exact) hold_band(piece, parts, &options);
-    SR_TRY(sr__refine_kway(ctx, piece, parts, fine, &options));
-    sr__progress(ctx, "refinement", ladder->levels - k, ladder->levels);
+    if (exact) hold_band(working, parts, &options);
+    SR_TRY(sr__refine_kway(ctx, working, parts, fine, &options));
+    sr__progress(ctx, "refinement", levels->count - k, levels->count);
   }
 cleanup:
   return status;
@@ -68,12 +69,12 @@ static void list_targets(int64_t rows, int32_t leaves, int64_t *target) {
   *target = rows;
 }
 
-static sr_status is_within(sr_context *ctx, const sr__piece *piece, int32_t parts, int64_t highest,
-                           const int32_t *label, bool *within) {
+static sr_status is_within(sr_context *ctx, const sr__working_graph *working, int32_t parts,
+                           int64_t highest, const int32_t *label, bool *within) {
   sr_status status = SR_OK;
   int64_t *rows = NULL;
   SR_NEW_ZERO(ctx, rows, parts);
-  for (int64_t i = 0; i < piece->graph.nodes; i++) rows[label[i]] += sr__node_size(piece, i);
+  for (int64_t i = 0; i < working->graph.nodes; i++) rows[label[i]] += sr__node_size(working, i);
   *within = true;
   for (int32_t p = 0; p < parts; p++)
     if (rows[p] == 0 || rows[p] > highest) *within = false;
@@ -83,46 +84,46 @@ cleanup:
 }
 
 /* Ends with the sizes of the tree, and cuts improved once more without changing them. */
-static sr_status make_exact(sr_context *ctx, const sr__piece *piece, int32_t parts, int32_t *label,
-                            bool *reached) {
+static sr_status make_exact(sr_context *ctx, const sr__working_graph *working, int32_t parts,
+                            int32_t *label, bool *reached) {
   sr_status status = SR_OK;
   int64_t *target = NULL;
   sr__kway_options options = {.highest = 0, .patience = 100, .rounds = 3, .passes = 3};
   SR_NEW(ctx, target, parts);
-  list_targets(piece->rows, parts, target);
-  SR_TRY(sr__balance_rows(ctx, piece, parts, target, label, reached));
-  if (*reached) SR_TRY(sr__refine_kway(ctx, piece, parts, label, &options));
+  list_targets(working->rows, parts, target);
+  SR_TRY(sr__balance_rows(ctx, working, parts, target, label, reached));
+  if (*reached) SR_TRY(sr__refine_kway(ctx, working, parts, label, &options));
 cleanup:
   sr__free(ctx, target);
   return status;
 }
 
-static int64_t coarsest_nodes(const sr__piece *piece, int32_t parts, bool exact) {
+static int64_t coarsest_nodes(const sr__working_graph *working, int32_t parts, bool exact) {
   int64_t enough = (int64_t)COARSE_NODES_PER_PART * parts;
-  int64_t least = piece->graph.nodes / (exact ? MOST_SHRINKING_EXACT : MOST_SHRINKING);
+  int64_t least = working->graph.nodes / (exact ? MOST_SHRINKING_EXACT : MOST_SHRINKING);
   return enough > least ? enough : least;
 }
 
-sr_status sr__coarse_tree(sr_context *ctx, const sr__piece *piece, int32_t parts, bool exact,
-                          double imbalance, double *seconds_spectrum, int32_t *label,
+sr_status sr__coarse_tree(sr_context *ctx, const sr__working_graph *working, int32_t parts,
+                          bool exact, double imbalance, double *seconds_spectrum, int32_t *label,
                           bool *balanced) {
   sr_status status = SR_OK;
-  sr__ladder ladder = {.levels = 0};
+  sr__coarse_levels levels = {.count = 0};
   sr__tree_options tree = {.refine = true, .slack = exact ? 0.001 : 0.005};
   int32_t *coarse = NULL;
-  int64_t highest = highest_rows(piece, parts, imbalance);
+  int64_t highest = highest_rows(working, parts, imbalance);
   *balanced = false;
-  SR_TRY(sr__ladder_build(ctx, piece, coarsest_nodes(piece, parts, exact), &ladder));
-  if (exact && ladder.levels == 1) goto cleanup;
-  const sr__piece *top = &ladder.piece[ladder.levels - 1];
+  SR_TRY(sr__coarse_levels_build(ctx, working, coarsest_nodes(working, parts, exact), &levels));
+  if (exact && levels.count == 1) goto cleanup;
+  const sr__working_graph *top = &levels.working[levels.count - 1];
   SR_NEW(ctx, coarse, top->graph.nodes);
   SR_TRY(sr__bisect_tree(ctx, top, parts, &tree, coarse));
   *seconds_spectrum += tree.seconds_spectrum;
-  SR_TRY(refine_levels(ctx, &ladder, parts, highest, exact, &coarse, label));
-  if (!exact) SR_TRY(is_within(ctx, piece, parts, highest, label, balanced));
-  if (!*balanced) SR_TRY(make_exact(ctx, piece, parts, label, balanced));
+  SR_TRY(refine_levels(ctx, &levels, parts, highest, exact, &coarse, label));
+  if (!exact) SR_TRY(is_within(ctx, working, parts, highest, label, balanced));
+  if (!*balanced) SR_TRY(make_exact(ctx, working, parts, label, balanced));
 cleanup:
   sr__free(ctx, coarse);
-  sr__ladder_free(ctx, &ladder);
+  sr__coarse_levels_free(ctx, &levels);
   return status;
 }

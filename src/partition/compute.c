@@ -24,25 +24,25 @@ static sr_status check_options(sr_context *ctx, const sr_graph_view *view,
   return SR_OK;
 }
 
-static sr_status cut_piece(sr_context *ctx, const sr__piece *piece, int32_t parts,
-                           const sr_parts_options *options, const char **method, double *seconds,
-                           int32_t *label) {
+static sr_status cut_working_graph(sr_context *ctx, const sr__working_graph *working, int32_t parts,
+                                   const sr_parts_options *options, const char **method,
+                                   double *seconds, int32_t *label) {
   sr_status status = SR_OK;
   bool fast = options->mode == SR_PARTS_FAST, balanced = false;
   sr__tree_options tree = {.refine = fast || options->refine, .exact = true, .slack = 0.001};
   *method = fast ? "fast" : "exact";
   if (tree.refine) {
     SR_TRY(
-        sr__coarse_tree(ctx, piece, parts, !fast, options->imbalance, seconds, label, &balanced));
+        sr__coarse_tree(ctx, working, parts, !fast, options->imbalance, seconds, label, &balanced));
     if (balanced) return SR_OK;
   }
   /* Few rows a part, or nothing to hand over between components. */
   *method = "exact";
-  SR_TRY(sr__bisect_tree(ctx, piece, parts, &tree, label));
+  SR_TRY(sr__bisect_tree(ctx, working, parts, &tree, label));
   *seconds += tree.seconds_spectrum;
   if (tree.refine) {
     sr__kway_options kway = {.highest = 0, .patience = 100, .rounds = 2, .passes = 3};
-    SR_TRY(sr__refine_kway(ctx, piece, parts, label, &kway));
+    SR_TRY(sr__refine_kway(ctx, working, parts, label, &kway));
   }
 cleanup:
   return status;
@@ -53,17 +53,17 @@ static sr_status cut_graph(sr_context *ctx, const sr_graph_view *view, int32_t p
                            const sr_parts_options *options, const char **method, double *seconds,
                            int32_t *label) {
   sr_status status = SR_OK;
-  sr__piece piece = {.graph = sr__csr_view(view), .rows = view->nodes};
+  sr__working_graph working = {.graph = sr__csr_view(view), .rows = view->nodes};
   sr__csr permuted = {.nodes = 0};
   int32_t *order = NULL, *inner = NULL;
-  if (sr__is_local(&piece.graph))
-    return cut_piece(ctx, &piece, parts, options, method, seconds, label);
+  if (sr__is_local(&working.graph))
+    return cut_working_graph(ctx, &working, parts, options, method, seconds, label);
   SR_NEW(ctx, order, view->nodes);
   SR_NEW(ctx, inner, view->nodes);
-  SR_TRY(sr__locality_order(ctx, &piece.graph, order));
-  SR_TRY(sr__csr_permute(ctx, &piece.graph, order, &permuted));
-  piece.graph = permuted;
-  SR_TRY(cut_piece(ctx, &piece, parts, options, method, seconds, inner));
+  SR_TRY(sr__locality_order(ctx, &working.graph, order));
+  SR_TRY(sr__csr_permute(ctx, &working.graph, order, &permuted));
+  working.graph = permuted;
+  SR_TRY(cut_working_graph(ctx, &working, parts, options, method, seconds, inner));
   for (int64_t i = 0; i < view->nodes; i++) label[order[i]] = inner[i];
 cleanup:
   sr__csr_free(ctx, &permuted);

@@ -28,7 +28,7 @@ typedef struct sr__part_pair {
 } sr__part_pair;
 
 typedef struct sr__kway_work {
-  const sr__piece *piece;
+  const sr__working_graph *working;
   int32_t parts;
   const sr__kway_options *options;
   int64_t largest_node;
@@ -48,8 +48,8 @@ typedef struct sr__kway_work {
 } sr__kway_work;
 
 /* Zeroed work may be freed; a failed init must be. All parts are active at first. */
-SR_MUST_CHECK sr_status sr__kway_init(sr_context *ctx, const sr__piece *piece, int32_t parts,
-                                      int32_t *part, const sr__kway_options *options,
+SR_MUST_CHECK sr_status sr__kway_init(sr_context *ctx, const sr__working_graph *working,
+                                      int32_t parts, int32_t *part, const sr__kway_options *options,
                                       sr__kway_work *work);
 void sr__kway_free(sr_context *ctx, sr__kway_work *work);
 /* The border of the active parts, sorted by pair, and the pairs. */

@@ -21,7 +21,7 @@ static double cosine(int k) { return k <= ANGLES / 2 ? COSINE[k] : -COSINE[ANGLE
 static double sine(int k) { return COSINE[k <= ANGLES / 2 ? ANGLES / 2 - k : k - ANGLES / 2]; }
 
 typedef struct median_work {
-  const sr__piece *piece;
+  const sr__working_graph *working;
   int64_t rows; /* of side 0 */
   double *x, *second, *mixed;
   sr__valued_node *entry;
@@ -29,20 +29,20 @@ typedef struct median_work {
 } median_work;
 
 static void split_by(median_work *work, const double *x) {
-  int64_t nodes = work->piece->graph.nodes;
+  int64_t nodes = work->working->graph.nodes;
   for (int64_t i = 0; i < nodes; i++)
     work->entry[i] = (sr__valued_node){.value = x[i], .node = (int32_t)i};
-  int64_t front = sr__select_rows(work->piece, work->entry, nodes, work->rows);
+  int64_t front = sr__select_rows(work->working, work->entry, nodes, work->rows);
   for (int64_t i = 0; i < nodes; i++) work->side[work->entry[i].node] = i >= front;
 }
 
 static double cut_of(const median_work *work) {
-  const sr__csr *graph = &work->piece->graph;
+  const sr__csr *graph = &work->working->graph;
   double cut = 0;
   for (int64_t node = 0; node < graph->nodes; node++) {
     for (int64_t arc = graph->offset[node]; arc < graph->offset[node + 1]; arc++) {
       if (work->side[graph->neighbor[arc]] != work->side[node])
-        cut += sr__arc_weight(work->piece, arc);
+        cut += sr__arc_weight(work->working, arc);
     }
   }
   return cut / 2;
@@ -51,7 +51,7 @@ static double cut_of(const median_work *work) {
 /* Turns the pair so that its first vector is the projection of the index ramp on their plane: which
  * basis of the plane the solver gave is chance. */
 static void turn_to_ramp(median_work *work) {
-  int64_t nodes = work->piece->graph.nodes;
+  int64_t nodes = work->working->graph.nodes;
   double along[2] = {0, 0};
   for (int64_t i = 0; i < nodes; i++) {
     double ramp = (2.0 * (double)i - (double)(nodes - 1)) / (double)nodes;
@@ -66,12 +66,12 @@ static void turn_to_ramp(median_work *work) {
     work->x[i] = c * x + s * second;
     work->second[i] = c * second - s * x;
   }
-  sr__fix_sign(&work->piece->graph, work->second);
+  sr__fix_sign(&work->working->graph, work->second);
 }
 
 /* The angle whose cut is smallest, ties: the smallest angle. */
 static void search_angles(median_work *work) {
-  int64_t nodes = work->piece->graph.nodes;
+  int64_t nodes = work->working->graph.nodes;
   double best_cut = INFINITY;
   int best = 0;
   turn_to_ramp(work);
@@ -80,7 +80,7 @@ static void search_angles(median_work *work) {
     int angle = k < ANGLES ? k : best;
     for (int64_t i = 0; i < nodes; i++)
       work->mixed[i] = cosine(angle) * work->x[i] + sine(angle) * work->second[i];
-    sr__fix_sign(&work->piece->graph, work->mixed);
+    sr__fix_sign(&work->working->graph, work->mixed);
     split_by(work, work->mixed);
     if (k == ANGLES) break;
     double cut = cut_of(work);
@@ -91,12 +91,12 @@ static void search_angles(median_work *work) {
   }
 }
 
-/* A connected piece. */
-static sr_status split_connected(sr_context *ctx, const sr__piece *piece, int64_t rows,
+/* A connected graph. */
+static sr_status split_connected(sr_context *ctx, const sr__working_graph *working, int64_t rows,
                                  sr__bisection *bisection, int32_t *side) {
   sr_status status = SR_OK;
-  int64_t nodes = piece->graph.nodes;
-  median_work work = {.piece = piece, .rows = rows, .side = side};
+  int64_t nodes = working->graph.nodes;
+  median_work work = {.working = working, .rows = rows, .side = side};
   SR_NEW_ZERO(ctx, work.x, nodes);
   SR_NEW_ZERO(ctx, work.second, nodes);
   SR_NEW(ctx, work.mixed, nodes);
@@ -107,7 +107,7 @@ static sr_status split_connected(sr_context *ctx, const sr__piece *piece, int64_
     double start = sr__seconds();
     options.guard = true;
     options.tolerance = bisection->refine ? 1e-2 : 1e-4;
-    SR_TRY(sr__fiedler(ctx, &piece->graph, &options, work.x, work.second, &result));
+    SR_TRY(sr__fiedler(ctx, &working->graph, &options, work.x, work.second, &result));
     bisection->seconds_spectrum += sr__seconds() - start;
     if (nodes > 3 && result.value_second - result.value < PAIR_GAP * result.value) {
       search_angles(&work);
@@ -123,48 +123,49 @@ cleanup:
   return status;
 }
 
-/* One component of several: its nodes become a piece of their own. */
-static sr_status split_component(sr_context *ctx, const sr__piece *piece, const int32_t *component,
-                                 const sr__packing *packing, sr__bisection *bisection,
-                                 int32_t *side) {
+/* One component of several: its nodes become a graph of their own. */
+static sr_status split_component(sr_context *ctx, const sr__working_graph *working,
+                                 const int32_t *component, const sr__packing *packing,
+                                 sr__bisection *bisection, int32_t *side) {
   sr_status status = SR_OK;
-  sr__piece half[2] = {{.rows = 0}, {.rows = 0}};
+  sr__working_graph half[2] = {{.rows = 0}, {.rows = 0}};
   int32_t *chosen = NULL, *local = NULL, *inner = NULL;
-  int64_t nodes = piece->graph.nodes;
+  int64_t nodes = working->graph.nodes;
   SR_NEW(ctx, chosen, nodes);
   SR_NEW(ctx, local, nodes);
   for (int64_t i = 0; i < nodes; i++) chosen[i] = component[i] == packing->split;
-  SR_TRY(sr__piece_split(ctx, piece, chosen, local, half));
+  SR_TRY(sr__working_graph_split(ctx, working, chosen, local, half));
   SR_NEW(ctx, inner, half[1].graph.nodes);
   SR_TRY(split_connected(ctx, &half[1], packing->split_left, bisection, inner));
   for (int64_t i = 0; i < nodes; i++)
     if (chosen[i]) side[i] = inner[local[i]];
 cleanup:
-  sr__piece_free(ctx, &half[0]);
-  sr__piece_free(ctx, &half[1]);
+  sr__working_graph_free(ctx, &half[0]);
+  sr__working_graph_free(ctx, &half[1]);
   sr__free(ctx, chosen);
   sr__free(ctx, local);
   sr__free(ctx, inner);
   return status;
 }
 
-sr_status sr__split_at_median(sr_context *ctx, const sr__piece *piece, int64_t rows,
+sr_status sr__split_at_median(sr_context *ctx, const sr__working_graph *working, int64_t rows,
                               sr__bisection *bisection, int32_t *side) {
   sr_status status = SR_OK;
   int32_t *component = NULL;
   int64_t *component_rows = NULL, count = 0;
   uint8_t *component_side = NULL;
   sr__packing packing;
-  SR_NEW(ctx, component, piece->graph.nodes);
-  SR_TRY(sr__piece_components(ctx, piece, component, &component_rows, &count));
+  SR_NEW(ctx, component, working->graph.nodes);
+  SR_TRY(sr__working_graph_components(ctx, working, component, &component_rows, &count));
   if (count == 1) {
-    SR_TRY(split_connected(ctx, piece, rows, bisection, side));
+    SR_TRY(split_connected(ctx, working, rows, bisection, side));
     goto cleanup;
   }
   SR_NEW_ZERO(ctx, component_side, count);
-  SR_TRY(sr__pack(ctx, count, component_rows, rows, component_side, &packing));
-  for (int64_t i = 0; i < piece->graph.nodes; i++) side[i] = component_side[component[i]];
-  if (packing.split >= 0) SR_TRY(split_component(ctx, piece, component, &packing, bisection, side));
+  SR_TRY(sr__pack_whole(ctx, count, component_rows, rows, component_side, &packing));
+  for (int64_t i = 0; i < working->graph.nodes; i++) side[i] = component_side[component[i]];
+  if (packing.split >= 0)
+    SR_TRY(split_component(ctx, working, component, &packing, bisection, side));
 cleanup:
   sr__free(ctx, component);
   sr__free(ctx, component_rows);

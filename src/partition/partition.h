@@ -8,41 +8,44 @@
 #include "spectrum/spectrum.h"
 
 /* A working graph: its nodes may stand for several rows. */
-typedef struct sr__piece {
+typedef struct sr__working_graph {
   sr__csr graph;
   int32_t *size; /* rows that a node stands for; NULL = 1 each */
   int64_t rows;  /* sum of sizes */
-} sr__piece;
+} sr__working_graph;
 
-static inline double sr__arc_weight(const sr__piece *piece, int64_t arc) {
-  return piece->graph.weight ? (double)piece->graph.weight[arc] : 1.0;
+static inline double sr__arc_weight(const sr__working_graph *working, int64_t arc) {
+  return working->graph.weight ? (double)working->graph.weight[arc] : 1.0;
 }
-static inline int64_t sr__node_size(const sr__piece *piece, int64_t node) {
-  return piece->size ? piece->size[node] : 1;
+static inline int64_t sr__node_size(const sr__working_graph *working, int64_t node) {
+  return working->size ? working->size[node] : 1;
 }
-int64_t sr__largest_node(const sr__piece *piece);
+int64_t sr__largest_node(const sr__working_graph *working);
 
-/* Frees what the piece owns; not for one that shows the arrays of a graph. */
-void sr__piece_free(sr_context *ctx, sr__piece *piece);
-/* The nodes of side 0 and of side 1, each in their order, as pieces of their own; local[i] gets the
- * number of node i in its piece. */
-SR_MUST_CHECK sr_status sr__piece_split(sr_context *ctx, const sr__piece *piece,
-                                        const int32_t *side, int32_t *local, sr__piece half[2]);
+/* Frees what the working graph owns; not for one that shows the arrays of a graph. */
+void sr__working_graph_free(sr_context *ctx, sr__working_graph *working);
+/* The nodes of side 0 and of side 1, each in their order, as graphs of their own; local[i] gets the
+ * number of node i in its graph. */
+SR_MUST_CHECK sr_status sr__working_graph_split(sr_context *ctx, const sr__working_graph *working,
+                                                const int32_t *side, int32_t *local,
+                                                sr__working_graph half[2]);
 /* Component of each node and rows of each component (freed by the caller). */
-SR_MUST_CHECK sr_status sr__piece_components(sr_context *ctx, const sr__piece *piece,
-                                             int32_t *component, int64_t **rows, int64_t *count);
+SR_MUST_CHECK sr_status sr__working_graph_components(sr_context *ctx,
+                                                     const sr__working_graph *working,
+                                                     int32_t *component, int64_t **rows,
+                                                     int64_t *count);
 
-/* Ever coarser pieces. Level 0 is the piece it was made from, which is not owned. */
-enum { SR_MAX_RUNGS = 32 };
-typedef struct sr__ladder {
-  int levels;
-  sr__piece piece[SR_MAX_RUNGS];
-  int32_t *aggregate[SR_MAX_RUNGS]; /* of level k: the node of level k + 1 */
-} sr__ladder;
+/* Ever coarser graphs. Level 0 is the one they were made from, which is not owned. */
+enum { SR_MAX_COARSE_LEVELS = 32 };
+typedef struct sr__coarse_levels {
+  int count;
+  sr__working_graph working[SR_MAX_COARSE_LEVELS];
+  int32_t *aggregate[SR_MAX_COARSE_LEVELS]; /* of level k: the node of level k + 1 */
+} sr__coarse_levels;
 /* Coarsens until at most `coarsest` nodes are left or coarsening stalls. */
-SR_MUST_CHECK sr_status sr__ladder_build(sr_context *ctx, const sr__piece *piece, int64_t coarsest,
-                                         sr__ladder *ladder);
-void sr__ladder_free(sr_context *ctx, sr__ladder *ladder);
+SR_MUST_CHECK sr_status sr__coarse_levels_build(sr_context *ctx, const sr__working_graph *working,
+                                                int64_t coarsest, sr__coarse_levels *levels);
+void sr__coarse_levels_free(sr_context *ctx, sr__coarse_levels *levels);
 
 /* ---- the object --------------------------------------------------------------------------- */
 
@@ -69,8 +72,8 @@ typedef struct sr__packing {
   int64_t split;      /* the block to split, -1 = none */
   int64_t split_left; /* rows of it that go left */
 } sr__packing;
-SR_MUST_CHECK sr_status sr__pack(sr_context *ctx, int64_t blocks, const int64_t *size, int64_t left,
-                                 uint8_t *side, sr__packing *packing);
+SR_MUST_CHECK sr_status sr__pack_whole(sr_context *ctx, int64_t blocks, const int64_t *size,
+                                       int64_t left, uint8_t *side, sr__packing *packing);
 
 /* Contiguous blocks of a pure window graph, whole runs packed first. */
 SR_MUST_CHECK sr_status sr__window_labels(sr_context *ctx, const sr_graph_view *view, int32_t parts,
@@ -87,9 +90,9 @@ typedef struct sr__bisection {
 
 /* Puts `rows` rows on side 0, the rest on side 1: the straddling component is split at the weighted
  * median of its Fiedler vector. */
-SR_MUST_CHECK sr_status sr__split_at_median(sr_context *ctx, const sr__piece *piece, int64_t rows,
-                                            sr__bisection *bisection, int32_t *side);
-SR_MUST_CHECK sr_status sr__bisect(sr_context *ctx, const sr__piece *piece, int64_t rows,
+SR_MUST_CHECK sr_status sr__split_at_median(sr_context *ctx, const sr__working_graph *working,
+                                            int64_t rows, sr__bisection *bisection, int32_t *side);
+SR_MUST_CHECK sr_status sr__bisect(sr_context *ctx, const sr__working_graph *working, int64_t rows,
                                    sr__bisection *bisection, int32_t *side);
 
 /* The whole tree: label (one entry a node) in [0, parts). Where a branch has fewer nodes than
@@ -99,14 +102,14 @@ typedef struct sr__tree_options {
   double slack;
   double seconds_spectrum; /* out */
 } sr__tree_options;
-SR_MUST_CHECK sr_status sr__bisect_tree(sr_context *ctx, const sr__piece *piece, int32_t parts,
-                                        sr__tree_options *options, int32_t *label);
-/* The tree of a coarse piece, improved on the way back. Parts hold at most (1 + imbalance) times
+SR_MUST_CHECK sr_status sr__bisect_tree(sr_context *ctx, const sr__working_graph *working,
+                                        int32_t parts, sr__tree_options *options, int32_t *label);
+/* The tree of a coarse graph, improved on the way back. Parts hold at most (1 + imbalance) times
  * their fair share or, where `exact`, the rows of the tree. *balanced is false where that was not
- * reached, or where the piece is too small to be coarsened: sr__bisect_tree always ends exact. */
-SR_MUST_CHECK sr_status sr__coarse_tree(sr_context *ctx, const sr__piece *piece, int32_t parts,
-                                        bool exact, double imbalance, double *seconds_spectrum,
-                                        int32_t *label, bool *balanced);
+ * reached, or where the graph is too small to be coarsened: sr__bisect_tree always ends exact. */
+SR_MUST_CHECK sr_status sr__coarse_tree(sr_context *ctx, const sr__working_graph *working,
+                                        int32_t parts, bool exact, double imbalance,
+                                        double *seconds_spectrum, int32_t *label, bool *balanced);
 
 /* Orders entries so that the first ones, `rows` rows together (or the last state below that the
  * node sizes allow), have the smallest (value, node); gives how many there are. */
@@ -114,7 +117,7 @@ typedef struct sr__valued_node {
   double value;
   int32_t node;
 } sr__valued_node;
-int64_t sr__select_rows(const sr__piece *piece, sr__valued_node *entry, int64_t count,
+int64_t sr__select_rows(const sr__working_graph *working, sr__valued_node *entry, int64_t count,
                         int64_t rows);
 
 /* ---- refinement --------------------------------------------------------------------------- */
@@ -131,22 +134,22 @@ typedef struct sr__pair_limits {
 /* One entry a node, shared by searches that run at once: pairs that have no part in common touch
  * no common entry. */
 typedef struct sr__refiner {
-  const sr__piece *piece;
+  const sr__working_graph *working;
   int32_t *part;      /* labels, moved in place */
   double *gain;       /* what the cut loses when the node changes sides */
-  int32_t *place;     /* where it stands in its queue, or a negative state */
+  int32_t *place;     /* where it stands in its heap, or a negative state */
   double mean_weight; /* of an arc */
 } sr__refiner;
 
-typedef struct sr__queue {
+typedef struct sr__gain_heap {
   uint64_t *key;
   int32_t *node;
   int64_t count, capacity;
-} sr__queue;
+} sr__gain_heap;
 
 /* Scratch of one search; a zeroed struct is ready. */
 typedef struct sr__pair_scratch {
-  sr__queue queue[2];
+  sr__gain_heap heap[2];
   int32_t *touched, *moved, *seed;
   int64_t touched_count, touched_capacity;
   int64_t moved_count, moved_capacity;
@@ -155,8 +158,8 @@ typedef struct sr__pair_scratch {
 } sr__pair_scratch;
 void sr__pair_scratch_free(sr_context *ctx, sr__pair_scratch *scratch);
 
-SR_MUST_CHECK sr_status sr__refiner_init(sr_context *ctx, const sr__piece *piece, int32_t *part,
-                                         sr__refiner *refiner);
+SR_MUST_CHECK sr_status sr__refiner_init(sr_context *ctx, const sr__working_graph *working,
+                                         int32_t *part, sr__refiner *refiner);
 void sr__refiner_free(sr_context *ctx, sr__refiner *refiner);
 
 /* Fiduccia-Mattheyses between parts a and b, starting at `seeds` (nodes of a or b near their common
@@ -176,11 +179,13 @@ typedef struct sr__kway_options {
   int rounds;
   int passes;
 } sr__kway_options;
-SR_MUST_CHECK sr_status sr__refine_kway(sr_context *ctx, const sr__piece *piece, int32_t parts,
-                                        int32_t *part, const sr__kway_options *options);
+SR_MUST_CHECK sr_status sr__refine_kway(sr_context *ctx, const sr__working_graph *working,
+                                        int32_t parts, int32_t *part,
+                                        const sr__kway_options *options);
 /* Moves rows between neighbours until part p holds target[p] of them; *reached says whether it
  * does. */
-SR_MUST_CHECK sr_status sr__balance_rows(sr_context *ctx, const sr__piece *piece, int32_t parts,
-                                         const int64_t *target, int32_t *part, bool *reached);
+SR_MUST_CHECK sr_status sr__balance_rows(sr_context *ctx, const sr__working_graph *working,
+                                         int32_t parts, const int64_t *target, int32_t *part,
+                                         bool *reached);
 
 #endif

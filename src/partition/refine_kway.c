@@ -10,7 +10,7 @@ static const double LOOSE = 3;
 /* ---- the border --------------------------------------------------------------------------- */
 
 static bool is_inner(const sr__kway_work *work, int64_t node) {
-  const sr__csr *graph = &work->piece->graph;
+  const sr__csr *graph = &work->working->graph;
   const int32_t *part = work->refiner.part;
   int32_t other = 0;
   for (int64_t arc = graph->offset[node]; arc < graph->offset[node + 1]; arc++)
@@ -20,12 +20,12 @@ static bool is_inner(const sr__kway_work *work, int64_t node) {
 
 /* Weight of the node's arcs into each part; gives how many parts it meets, its own among them. */
 static int32_t link_parts(const sr__kway_work *work, int64_t node, sr__part_links *links) {
-  const sr__piece *piece = work->piece;
+  const sr__working_graph *working = work->working;
   int32_t count = 0;
-  for (int64_t arc = piece->graph.offset[node]; arc < piece->graph.offset[node + 1]; arc++) {
-    int32_t part = work->refiner.part[piece->graph.neighbor[arc]];
+  for (int64_t arc = working->graph.offset[node]; arc < working->graph.offset[node + 1]; arc++) {
+    int32_t part = work->refiner.part[working->graph.neighbor[arc]];
     if (links->weight[part] == 0) links->met[count++] = part;
-    links->weight[part] += sr__arc_weight(piece, arc);
+    links->weight[part] += sr__arc_weight(working, arc);
   }
   return count;
 }
@@ -37,7 +37,7 @@ static sr_status collect_border(sr_context *worker, void *data, int64_t chunk, i
   sr__kway_work *work = data;
   sr__border_list *list = &work->chunk_border[chunk];
   sr__part_links *links = &work->links[slot];
-  int64_t nodes = work->piece->graph.nodes, size = sr__chunk_size(nodes, BORDER_GRAIN);
+  int64_t nodes = work->working->graph.nodes, size = sr__chunk_size(nodes, BORDER_GRAIN);
   int64_t end = (chunk + 1) * size < nodes ? (chunk + 1) * size : nodes;
   for (int64_t node = chunk * size; node < end; node++) {
     if (is_inner(work, node)) continue;
@@ -89,7 +89,7 @@ cleanup:
 sr_status sr__kway_find_border(sr_context *ctx, sr__kway_work *work) {
   sr_status status = SR_OK;
   sr__border_entry *entry = NULL, *sorted = NULL;
-  int64_t chunks = sr__chunk_count(work->piece->graph.nodes, BORDER_GRAIN), total = 0;
+  int64_t chunks = sr__chunk_count(work->working->graph.nodes, BORDER_GRAIN), total = 0;
   SR_NEW_ZERO(ctx, work->chunk_border, chunks);
   SR_TRY(sr__parallel_for(ctx, chunks, collect_border, work));
   for (int64_t c = 0; c < chunks; c++) total += work->chunk_border[c].count;
@@ -187,12 +187,13 @@ cleanup:
 
 /* ---- rounds ------------------------------------------------------------------------------- */
 
-sr_status sr__kway_init(sr_context *ctx, const sr__piece *piece, int32_t parts, int32_t *part,
-                        const sr__kway_options *options, sr__kway_work *work) {
+sr_status sr__kway_init(sr_context *ctx, const sr__working_graph *working, int32_t parts,
+                        int32_t *part, const sr__kway_options *options, sr__kway_work *work) {
   sr_status status = SR_OK;
-  *work = (sr__kway_work){.piece = piece, .parts = parts, .options = options, .largest_node = 1};
+  *work =
+      (sr__kway_work){.working = working, .parts = parts, .options = options, .largest_node = 1};
   work->slots = sr_context_threads(ctx);
-  SR_TRY(sr__refiner_init(ctx, piece, part, &work->refiner));
+  SR_TRY(sr__refiner_init(ctx, working, part, &work->refiner));
   SR_NEW_ZERO(ctx, work->rows, parts);
   SR_NEW_ZERO(ctx, work->changed, parts);
   SR_NEW_ZERO(ctx, work->active, parts);
@@ -204,8 +205,8 @@ sr_status sr__kway_init(sr_context *ctx, const sr__piece *piece, int32_t parts, 
     SR_NEW_ZERO(ctx, work->links[s].weight, parts);
     SR_NEW(ctx, work->links[s].met, parts);
   }
-  for (int32_t i = 0; i < piece->graph.nodes; i++) {
-    int64_t size = sr__node_size(piece, i);
+  for (int32_t i = 0; i < working->graph.nodes; i++) {
+    int64_t size = sr__node_size(working, i);
     work->rows[part[i]] += size;
     if (size > work->largest_node) work->largest_node = size;
   }
@@ -233,11 +234,11 @@ void sr__kway_free(sr_context *ctx, sr__kway_work *work) {
   sr__free(ctx, work->links);
 }
 
-sr_status sr__refine_kway(sr_context *ctx, const sr__piece *piece, int32_t parts, int32_t *part,
-                          const sr__kway_options *options) {
+sr_status sr__refine_kway(sr_context *ctx, const sr__working_graph *working, int32_t parts,
+                          int32_t *part, const sr__kway_options *options) {
   sr_status status = SR_OK;
   sr__kway_work work = {0};
-  SR_TRY(sr__kway_init(ctx, piece, parts, part, options, &work));
+  SR_TRY(sr__kway_init(ctx, working, parts, part, options, &work));
   for (int round = 0; round < options->rounds; round++) {
     double gained = 0;
     SR_TRY(run_round(ctx, &work, &gained));

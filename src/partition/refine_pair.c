@@ -1,6 +1,6 @@
 /* Fiduccia-Mattheyses between two parts: single nodes change sides in the order of their gain,
  * downhill too, each at most once a pass; the best state of the pass is kept. */
-#include "queue.h"
+#include "gain_heap.h"
 
 /* Searches that run at once read labels of each other's nodes. Whatever they read there is neither
  * a nor b, so the result does not depend on the moment; the relaxed order makes it well defined. */
@@ -46,24 +46,24 @@ static inline int64_t tilt(const sr__pair_limits *limits, int64_t rows_a) {
 
 /* Gain of a node from scratch; true where it has a neighbour on the other side. */
 static bool measure_gain(const pair_search *search, int32_t node, int side) {
-  const sr__piece *piece = search->refiner->piece;
+  const sr__working_graph *working = search->refiner->working;
   double inside = 0, outside = 0;
-  for (int64_t arc = piece->graph.offset[node]; arc < piece->graph.offset[node + 1]; arc++) {
-    int32_t part = part_of(search->refiner, piece->graph.neighbor[arc]);
+  for (int64_t arc = working->graph.offset[node]; arc < working->graph.offset[node + 1]; arc++) {
+    int32_t part = part_of(search->refiner, working->graph.neighbor[arc]);
     if (part == search->name[side])
-      inside += sr__arc_weight(piece, arc);
+      inside += sr__arc_weight(working, arc);
     else if (part == search->name[!side])
-      outside += sr__arc_weight(piece, arc);
+      outside += sr__arc_weight(working, arc);
   }
   search->refiner->gain[node] = outside - inside;
   return outside > 0;
 }
 
-static sr_status reserve_queues(sr_context *ctx, pair_search *search, int64_t more) {
+static sr_status reserve_heaps(sr_context *ctx, pair_search *search, int64_t more) {
   sr_status status = SR_OK;
   sr__pair_scratch *scratch = search->scratch;
-  SR_TRY(sr__queue_reserve(ctx, &scratch->queue[0], more));
-  SR_TRY(sr__queue_reserve(ctx, &scratch->queue[1], more));
+  SR_TRY(sr__gain_heap_reserve(ctx, &scratch->heap[0], more));
+  SR_TRY(sr__gain_heap_reserve(ctx, &scratch->heap[1], more));
   SR_GROW(ctx, scratch->touched, scratch->touched_capacity, scratch->touched_count + more);
   SR_GROW(ctx, scratch->moved, scratch->moved_capacity, scratch->moved_count + 1);
 cleanup:
@@ -78,25 +78,25 @@ static uint32_t next_clock(pair_search *search) {
 }
 
 /* The node has been measured; room was reserved. */
-static void enqueue(pair_search *search, int32_t node, int side) {
+static void insert_node(pair_search *search, int32_t node, int side) {
   sr__pair_scratch *scratch = search->scratch;
   const sr__refiner *refiner = search->refiner;
   scratch->touched[scratch->touched_count++] = node;
-  sr__queue_insert(&scratch->queue[side], refiner->place,
-                   sr__queue_key(refiner->gain[node], next_clock(search)), node);
+  sr__gain_heap_insert(&scratch->heap[side], refiner->place,
+                       sr__gain_heap_key(refiner->gain[node], next_clock(search)), node);
 }
 
 /* Seeds that are not `measured` may lie in other parts by now, or away from the border. */
-static sr_status enqueue_seeds(sr_context *ctx, pair_search *search, const int32_t *seeds,
-                               int64_t count, bool measured) {
+static sr_status insert_seeds(sr_context *ctx, pair_search *search, const int32_t *seeds,
+                              int64_t count, bool measured) {
   sr_status status = SR_OK;
-  SR_TRY(reserve_queues(ctx, search, count));
+  SR_TRY(reserve_heaps(ctx, search, count));
   for (int64_t i = 0; i < count; i++) {
     int32_t node = seeds[i], part = part_of(search->refiner, node);
     if (part != search->name[0] && part != search->name[1]) continue;
     if (search->refiner->place[node] != SR_PLACE_UNSEEN) continue;
     int side = part == search->name[1];
-    if (measured || measure_gain(search, node, side)) enqueue(search, node, side);
+    if (measured || measure_gain(search, node, side)) insert_node(search, node, side);
   }
 cleanup:
   return status;
@@ -104,9 +104,9 @@ cleanup:
 
 /* Rows of a after the best node of `side` has moved, and whether that is allowed. */
 static bool may_move(const pair_search *search, int side) {
-  const sr__queue *queue = &search->scratch->queue[side];
-  if (queue->count == 0) return false;
-  int64_t size = sr__node_size(search->refiner->piece, queue->node[0]);
+  const sr__gain_heap *heap = &search->scratch->heap[side];
+  if (heap->count == 0) return false;
+  int64_t size = sr__node_size(search->refiner->working, heap->node[0]);
   int64_t now = excess(search->limits, search->rows_a);
   int64_t then = excess(search->limits, side == 0 ? search->rows_a - size : search->rows_a + size);
   return then < now || (now == 0 && then <= search->limits->largest_node);
@@ -117,9 +117,9 @@ static int choose_side(const pair_search *search) {
   bool left = may_move(search, 0), right = may_move(search, 1);
   if (!left && !right) return -1;
   if (!left || !right) return right;
-  const sr__queue *queue = search->scratch->queue;
-  uint32_t left_gain = (uint32_t)(queue[0].key[0] >> 32);
-  uint32_t right_gain = (uint32_t)(queue[1].key[0] >> 32);
+  const sr__gain_heap *heap = search->scratch->heap;
+  uint32_t left_gain = (uint32_t)(heap[0].key[0] >> 32);
+  uint32_t right_gain = (uint32_t)(heap[1].key[0] >> 32);
   if (left_gain != right_gain) return right_gain > left_gain;
   return 2 * search->rows_a < search->limits->lowest + search->limits->highest;
 }
@@ -127,28 +127,28 @@ static int choose_side(const pair_search *search) {
 /* The neighbours of a node that has just come to `side`. */
 static void update_neighbours(pair_search *search, int32_t node, int side) {
   const sr__refiner *refiner = search->refiner;
-  const sr__piece *piece = refiner->piece;
+  const sr__working_graph *working = refiner->working;
   sr__pair_scratch *scratch = search->scratch;
-  for (int64_t arc = piece->graph.offset[node]; arc < piece->graph.offset[node + 1]; arc++) {
-    int32_t other = piece->graph.neighbor[arc], part = part_of(refiner, other);
+  for (int64_t arc = working->graph.offset[node]; arc < working->graph.offset[node + 1]; arc++) {
+    int32_t other = working->graph.neighbor[arc], part = part_of(refiner, other);
     int other_side = part == search->name[1];
     if (!other_side && part != search->name[0]) continue;
     int32_t place = refiner->place[other];
     if (place == SR_PLACE_UNSEEN) {
       measure_gain(search, other, other_side);
-      enqueue(search, other, other_side);
+      insert_node(search, other, other_side);
       continue;
     }
-    double change = 2 * sr__arc_weight(piece, arc);
+    double change = 2 * sr__arc_weight(working, arc);
     refiner->gain[other] += other_side == side ? -change : change;
     if (place == SR_PLACE_LOCKED) continue;
-    sr__queue_change(&scratch->queue[other_side], refiner->place, other,
-                     sr__queue_key(refiner->gain[other], next_clock(search)));
+    sr__gain_heap_change(&scratch->heap[other_side], refiner->place, other,
+                         sr__gain_heap_key(refiner->gain[other], next_clock(search)));
   }
 }
 
 static void move_node(pair_search *search, int32_t node, int from) {
-  int64_t size = sr__node_size(search->refiner->piece, node);
+  int64_t size = sr__node_size(search->refiner->working, node);
   set_part(search->refiner, node, search->name[!from]);
   search->refiner->gain[node] = -search->refiner->gain[node];
   search->rows_a += from == 0 ? -size : size;
@@ -175,12 +175,12 @@ static bool keep_if_better(pair_search *search) {
  */
 static void move_back(pair_search *search, int32_t node) {
   const sr__refiner *refiner = search->refiner;
-  const sr__piece *piece = refiner->piece;
+  const sr__working_graph *working = refiner->working;
   int from = part_of(refiner, node) == search->name[1];
   move_node(search, node, from);
-  for (int64_t arc = piece->graph.offset[node]; arc < piece->graph.offset[node + 1]; arc++) {
-    int32_t other = piece->graph.neighbor[arc];
-    double change = 2 * sr__arc_weight(piece, arc);
+  for (int64_t arc = working->graph.offset[node]; arc < working->graph.offset[node + 1]; arc++) {
+    int32_t other = working->graph.neighbor[arc];
+    double change = 2 * sr__arc_weight(working, arc);
     int32_t part = part_of(refiner, other);
     if (part == search->name[from])
       refiner->gain[other] += change;
@@ -219,14 +219,15 @@ static void note_move(pair_search *search, double gain) {
 
 static sr_status run_moves(sr_context *ctx, pair_search *search) {
   sr_status status = SR_OK;
-  const sr__piece *piece = search->refiner->piece;
+  const sr__working_graph *working = search->refiner->working;
   sr__pair_scratch *scratch = search->scratch;
   while (!is_hopeless(search)) {
     int side = choose_side(search);
     if (side < 0) break;
-    int32_t node = scratch->queue[side].node[0];
-    SR_TRY(reserve_queues(ctx, search, piece->graph.offset[node + 1] - piece->graph.offset[node]));
-    sr__queue_pop(&scratch->queue[side], search->refiner->place, SR_PLACE_LOCKED);
+    int32_t node = scratch->heap[side].node[0];
+    SR_TRY(
+        reserve_heaps(ctx, search, working->graph.offset[node + 1] - working->graph.offset[node]));
+    sr__gain_heap_pop(&scratch->heap[side], search->refiner->place, SR_PLACE_LOCKED);
     double gain = search->refiner->gain[node];
     search->loss -= gain;
     move_node(search, node, side);
@@ -252,7 +253,7 @@ static void end_pass(pair_search *search) {
   scratch->touched = seed;
   scratch->touched_capacity = capacity;
   scratch->touched_count = 0;
-  scratch->queue[0].count = scratch->queue[1].count = 0;
+  scratch->heap[0].count = scratch->heap[1].count = 0;
 }
 
 static sr_status run_pass(sr_context *ctx, pair_search *search, const int32_t *seeds,
@@ -265,7 +266,7 @@ static sr_status run_pass(sr_context *ctx, pair_search *search, const int32_t *s
   search->since_best = 0;
   search->gain_sum = search->gain_squares = 0;
   search->scratch->clock = 0;
-  SR_TRY(enqueue_seeds(ctx, search, seeds, seed_count, measured));
+  SR_TRY(insert_seeds(ctx, search, seeds, seed_count, measured));
   SR_TRY(run_moves(ctx, search));
 cleanup:
   end_pass(search);
@@ -291,18 +292,18 @@ cleanup:
   return status;
 }
 
-sr_status sr__refiner_init(sr_context *ctx, const sr__piece *piece, int32_t *part,
+sr_status sr__refiner_init(sr_context *ctx, const sr__working_graph *working, int32_t *part,
                            sr__refiner *refiner) {
   sr_status status = SR_OK;
   double weight = 0;
-  int64_t step = piece->graph.arcs / WEIGHT_SAMPLE + 1, sampled = 0;
-  *refiner = (sr__refiner){.piece = piece, .part = part};
-  SR_NEW(ctx, refiner->gain, piece->graph.nodes);
-  SR_NEW(ctx, refiner->place, piece->graph.nodes);
-  for (int64_t i = 0; i < piece->graph.nodes; i++) refiner->place[i] = SR_PLACE_UNSEEN;
+  int64_t step = working->graph.arcs / WEIGHT_SAMPLE + 1, sampled = 0;
+  *refiner = (sr__refiner){.working = working, .part = part};
+  SR_NEW(ctx, refiner->gain, working->graph.nodes);
+  SR_NEW(ctx, refiner->place, working->graph.nodes);
+  for (int64_t i = 0; i < working->graph.nodes; i++) refiner->place[i] = SR_PLACE_UNSEEN;
   /* A sample gives the scale. */
-  for (int64_t a = 0; piece->graph.weight && a < piece->graph.arcs; a += step, sampled++)
-    weight += piece->graph.weight[a];
+  for (int64_t a = 0; working->graph.weight && a < working->graph.arcs; a += step, sampled++)
+    weight += working->graph.weight[a];
   refiner->mean_weight = weight > 0 ? weight / (double)sampled : 1;
 cleanup:
   if (status != SR_OK) sr__refiner_free(ctx, refiner);
@@ -318,8 +319,8 @@ void sr__refiner_free(sr_context *ctx, sr__refiner *refiner) {
 
 void sr__pair_scratch_free(sr_context *ctx, sr__pair_scratch *scratch) {
   for (int side = 0; side < 2; side++) {
-    sr__free(ctx, scratch->queue[side].key);
-    sr__free(ctx, scratch->queue[side].node);
+    sr__free(ctx, scratch->heap[side].key);
+    sr__free(ctx, scratch->heap[side].node);
   }
   sr__free(ctx, scratch->touched);
   sr__free(ctx, scratch->moved);

@@ -36,28 +36,28 @@ static int64_t partition_range(sr__valued_node *entry, int64_t first, int64_t la
   return place;
 }
 
-static int64_t rows_between(const sr__piece *piece, const sr__valued_node *entry, int64_t first,
-                            int64_t end) {
-  if (!piece->size) return end - first;
+static int64_t rows_between(const sr__working_graph *working, const sr__valued_node *entry,
+                            int64_t first, int64_t end) {
+  if (!working->size) return end - first;
   int64_t rows = 0;
-  for (int64_t i = first; i < end; i++) rows += piece->size[entry[i].node];
+  for (int64_t i = first; i < end; i++) rows += working->size[entry[i].node];
   return rows;
 }
 
-int64_t sr__select_rows(const sr__piece *piece, sr__valued_node *entry, int64_t count,
+int64_t sr__select_rows(const sr__working_graph *working, sr__valued_node *entry, int64_t count,
                         int64_t rows) {
   int64_t first = 0, last = count - 1;
   /* Entries before `first` belong to the front, entries after `last` do not. */
   for (uint64_t turn = 0; first <= last; turn++) {
     int64_t place = partition_range(entry, first, last, turn);
-    int64_t front = rows_between(piece, entry, first, place);
+    int64_t front = rows_between(working, entry, first, place);
     if (front > rows) {
       last = place - 1;
       continue;
     }
     rows -= front;
     /* The pivot itself goes to the front where more than half of it fits. */
-    int64_t own = sr__node_size(piece, entry[place].node);
+    int64_t own = sr__node_size(working, entry[place].node);
     if (own > 2 * rows) return place;
     rows -= own;
     first = place + 1;

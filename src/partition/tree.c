@@ -3,7 +3,7 @@
 #include "partition.h"
 
 typedef struct tree_node {
-  sr__piece piece;
+  sr__working_graph working;
   int32_t *name; /* of each node in the whole; NULL = its own number (the root) */
   int32_t leaves, first_leaf;
   double seconds_spectrum;
@@ -22,7 +22,7 @@ static inline int32_t name_of(const tree_node *node, int64_t i) {
 
 static void free_node(sr_context *ctx, tree_node *node) {
   if (!node->name) return; /* the root shows arrays of the caller */
-  sr__piece_free(ctx, &node->piece);
+  sr__working_graph_free(ctx, &node->working);
   sr__free(ctx, node->name);
   node->name = NULL;
 }
@@ -31,19 +31,19 @@ static sr_status make_children(sr_context *ctx, tree_node *node, const int32_t *
                                tree_node *child) {
   sr_status status = SR_OK;
   int32_t *local = NULL;
-  sr__piece half[2] = {{.rows = 0}, {.rows = 0}};
-  SR_NEW(ctx, local, node->piece.graph.nodes);
-  SR_TRY(sr__piece_split(ctx, &node->piece, side, local, half));
+  sr__working_graph half[2] = {{.rows = 0}, {.rows = 0}};
+  SR_NEW(ctx, local, node->working.graph.nodes);
+  SR_TRY(sr__working_graph_split(ctx, &node->working, side, local, half));
   for (int s = 0; s < 2; s++) {
     SR_NEW(ctx, child[s].name, half[s].graph.nodes);
-    child[s].piece = half[s];
-    half[s] = (sr__piece){0};
+    child[s].working = half[s];
+    half[s] = (sr__working_graph){0};
   }
-  for (int64_t i = 0; i < node->piece.graph.nodes; i++)
+  for (int64_t i = 0; i < node->working.graph.nodes; i++)
     child[side[i]].name[local[i]] = name_of(node, i);
 cleanup:
-  sr__piece_free(ctx, &half[0]);
-  sr__piece_free(ctx, &half[1]);
+  sr__working_graph_free(ctx, &half[0]);
+  sr__working_graph_free(ctx, &half[1]);
   sr__free(ctx, local);
   return status;
 }
@@ -57,18 +57,18 @@ static sr_status grow_node(sr_context *worker, void *data, int64_t item, int slo
   sr__bisection bisection = {.refine = work->options->refine,
                              .exact = work->options->exact,
                              .slack = work->options->slack};
-  SR_NEW_ZERO(worker, side, node->piece.graph.nodes);
-  if (node->leaves > 1 && node->piece.graph.nodes > 1)
-    SR_TRY(sr__bisect(worker, &node->piece, sr__left_rows(node->piece.rows, node->leaves),
+  SR_NEW_ZERO(worker, side, node->working.graph.nodes);
+  if (node->leaves > 1 && node->working.graph.nodes > 1)
+    SR_TRY(sr__bisect(worker, &node->working, sr__left_rows(node->working.rows, node->leaves),
                       &bisection, side));
-  if (node->leaves > 2 && node->piece.graph.nodes > 1) {
+  if (node->leaves > 2 && node->working.graph.nodes > 1) {
     child[0].leaves = left;
     child[0].first_leaf = node->first_leaf;
     child[1].leaves = node->leaves - left;
     child[1].first_leaf = node->first_leaf + left;
     SR_TRY(make_children(worker, node, side, child));
   } else {
-    for (int64_t i = 0; i < node->piece.graph.nodes; i++)
+    for (int64_t i = 0; i < node->working.graph.nodes; i++)
       work->label[name_of(node, i)] = node->first_leaf + side[i];
   }
   node->seconds_spectrum = bisection.seconds_spectrum;
@@ -99,13 +99,13 @@ cleanup:
   return status;
 }
 
-sr_status sr__bisect_tree(sr_context *ctx, const sr__piece *piece, int32_t parts,
+sr_status sr__bisect_tree(sr_context *ctx, const sr__working_graph *working, int32_t parts,
                           sr__tree_options *options, int32_t *label) {
   sr_status status = SR_OK;
   tree_work work = {.options = options, .label = label};
   int64_t count = 1, done = 0;
   SR_NEW_ZERO(ctx, work.node, 1);
-  work.node[0] = (tree_node){.piece = *piece, .leaves = parts};
+  work.node[0] = (tree_node){.working = *working, .leaves = parts};
   while (count > 0) {
     SR_TRY(sr__check_interrupt(ctx));
     sr__progress(ctx, "bisection", done, parts);

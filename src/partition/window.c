@@ -35,7 +35,8 @@ static sr_status deal_intervals(sr_context *ctx, const interval_node *node, inte
   SR_NEW(ctx, side, node->count);
   for (int64_t i = 0; i < node->count; i++)
     size[i] = node->intervals[i].end - node->intervals[i].begin;
-  SR_TRY(sr__pack(ctx, node->count, size, sr__left_rows(node->rows, node->leaves), side, &packing));
+  SR_TRY(sr__pack_whole(ctx, node->count, size, sr__left_rows(node->rows, node->leaves), side,
+                        &packing));
   for (int64_t i = 0; i < node->count; i++) {
     interval whole = node->intervals[i];
     if (i == packing.split) {

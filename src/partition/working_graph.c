@@ -1,19 +1,19 @@
-/* Working graphs: splitting in two, components, hierarchies. */
+/* Working graphs: splitting in two, components. */
 #include "partition.h"
 
 enum { SPLIT_GRAIN = 16384 };
 
-int64_t sr__largest_node(const sr__piece *piece) {
+int64_t sr__largest_node(const sr__working_graph *working) {
   int64_t largest = 1;
-  for (int64_t i = 0; piece->size && i < piece->graph.nodes; i++)
-    if (piece->size[i] > largest) largest = piece->size[i];
+  for (int64_t i = 0; working->size && i < working->graph.nodes; i++)
+    if (working->size[i] > largest) largest = working->size[i];
   return largest;
 }
 
-void sr__piece_free(sr_context *ctx, sr__piece *piece) {
-  sr__csr_free(ctx, &piece->graph);
-  sr__free(ctx, piece->size);
-  *piece = (sr__piece){0};
+void sr__working_graph_free(sr_context *ctx, sr__working_graph *working) {
+  sr__csr_free(ctx, &working->graph);
+  sr__free(ctx, working->size);
+  *working = (sr__working_graph){0};
 }
 
 /* ---- splitting ---------------------------------------------------------------------------- */
@@ -26,14 +26,14 @@ typedef struct half_arrays {
 } half_arrays;
 
 typedef struct split_work {
-  const sr__piece *piece;
+  const sr__working_graph *working;
   const int32_t *side;
   int32_t *local;
   half_arrays half[2];
 } split_work;
 
 static int64_t chunk_end(const split_work *work, int64_t first) {
-  int64_t nodes = work->piece->graph.nodes, end = first + sr__chunk_size(nodes, SPLIT_GRAIN);
+  int64_t nodes = work->working->graph.nodes, end = first + sr__chunk_size(nodes, SPLIT_GRAIN);
   return end < nodes ? end : nodes;
 }
 
@@ -41,7 +41,7 @@ static int64_t chunk_end(const split_work *work, int64_t first) {
 static sr_status count_arcs(sr_context *worker, void *data, int64_t chunk, int slot) {
   (void)worker, (void)slot;
   split_work *work = data;
-  const sr__csr *graph = &work->piece->graph;
+  const sr__csr *graph = &work->working->graph;
   int64_t first = chunk * sr__chunk_size(graph->nodes, SPLIT_GRAIN);
   for (int64_t node = first; node < chunk_end(work, first); node++) {
     int32_t side = work->side[node];
@@ -56,14 +56,14 @@ static sr_status count_arcs(sr_context *worker, void *data, int64_t chunk, int s
 static sr_status copy_arcs(sr_context *worker, void *data, int64_t chunk, int slot) {
   (void)worker, (void)slot;
   split_work *work = data;
-  const sr__piece *piece = work->piece;
-  const sr__csr *graph = &piece->graph;
+  const sr__working_graph *working = work->working;
+  const sr__csr *graph = &working->graph;
   int64_t first = chunk * sr__chunk_size(graph->nodes, SPLIT_GRAIN);
   for (int64_t node = first; node < chunk_end(work, first); node++) {
     int32_t side = work->side[node], name = work->local[node];
     half_arrays *half = &work->half[side];
     int64_t to = half->offset[name];
-    if (half->size) half->size[name] = piece->size[node];
+    if (half->size) half->size[name] = working->size[node];
     if (half->mass) half->mass[name] = graph->mass[node];
     for (int64_t arc = graph->offset[node]; arc < graph->offset[node + 1]; arc++) {
       int32_t other = graph->neighbor[arc];
@@ -75,7 +75,7 @@ static sr_status copy_arcs(sr_context *worker, void *data, int64_t chunk, int sl
   return SR_OK;
 }
 
-static sr_status make_half(sr_context *ctx, split_work *work, int side, sr__piece *half) {
+static sr_status make_half(sr_context *ctx, split_work *work, int side, sr__working_graph *half) {
   sr_status status = SR_OK;
   half_arrays *arrays = &work->half[side];
   int64_t nodes = half->graph.nodes;
@@ -83,25 +83,25 @@ static sr_status make_half(sr_context *ctx, split_work *work, int side, sr__piec
   half->graph.arcs = arrays->offset[nodes];
   SR_NEW(ctx, arrays->neighbor, half->graph.arcs);
   half->graph.neighbor = arrays->neighbor;
-  if (work->piece->graph.weight) SR_NEW(ctx, arrays->weight, half->graph.arcs);
+  if (work->working->graph.weight) SR_NEW(ctx, arrays->weight, half->graph.arcs);
   half->graph.weight = arrays->weight;
-  if (work->piece->graph.mass) SR_NEW(ctx, arrays->mass, nodes);
+  if (work->working->graph.mass) SR_NEW(ctx, arrays->mass, nodes);
   half->graph.mass = arrays->mass;
-  if (work->piece->size) SR_NEW(ctx, arrays->size, nodes);
+  if (work->working->size) SR_NEW(ctx, arrays->size, nodes);
   half->size = arrays->size;
 cleanup:
   return status;
 }
 
-sr_status sr__piece_split(sr_context *ctx, const sr__piece *piece, const int32_t *side,
-                          int32_t *local, sr__piece half[2]) {
+sr_status sr__working_graph_split(sr_context *ctx, const sr__working_graph *working,
+                                  const int32_t *side, int32_t *local, sr__working_graph half[2]) {
   sr_status status = SR_OK;
-  split_work work = {.piece = piece, .side = side, .local = local};
-  int64_t chunks = sr__chunk_count(piece->graph.nodes, SPLIT_GRAIN);
-  half[0] = half[1] = (sr__piece){0};
-  for (int64_t i = 0; i < piece->graph.nodes; i++) {
+  split_work work = {.working = working, .side = side, .local = local};
+  int64_t chunks = sr__chunk_count(working->graph.nodes, SPLIT_GRAIN);
+  half[0] = half[1] = (sr__working_graph){0};
+  for (int64_t i = 0; i < working->graph.nodes; i++) {
     local[i] = (int32_t)half[side[i]].graph.nodes++;
-    half[side[i]].rows += sr__node_size(piece, i);
+    half[side[i]].rows += sr__node_size(working, i);
   }
   for (int s = 0; s < 2; s++) {
     SR_NEW_ZERO(ctx, work.half[s].offset, half[s].graph.nodes + 1);
@@ -111,16 +111,16 @@ sr_status sr__piece_split(sr_context *ctx, const sr__piece *piece, const int32_t
   for (int s = 0; s < 2; s++) SR_TRY(make_half(ctx, &work, s, &half[s]));
   SR_TRY(sr__parallel_for(ctx, chunks, copy_arcs, &work));
 cleanup:
-  for (int s = 0; s < 2 && status != SR_OK; s++) sr__piece_free(ctx, &half[s]);
+  for (int s = 0; s < 2 && status != SR_OK; s++) sr__working_graph_free(ctx, &half[s]);
   return status;
 }
 
 /* ---- components --------------------------------------------------------------------------- */
 
-sr_status sr__piece_components(sr_context *ctx, const sr__piece *piece, int32_t *component,
-                               int64_t **rows, int64_t *count) {
+sr_status sr__working_graph_components(sr_context *ctx, const sr__working_graph *working,
+                                       int32_t *component, int64_t **rows, int64_t *count) {
   sr_status status = SR_OK;
-  const sr__csr *graph = &piece->graph;
+  const sr__csr *graph = &working->graph;
   int32_t *queue = NULL;
   int64_t capacity = 0;
   *rows = NULL;
@@ -136,7 +136,7 @@ sr_status sr__piece_components(sr_context *ctx, const sr__piece *piece, int32_t 
     component[start] = name;
     while (head < tail) {
       int32_t node = queue[head++];
-      sum += sr__node_size(piece, node);
+      sum += sr__node_size(working, node);
       for (int64_t arc = graph->offset[node]; arc < graph->offset[node + 1]; arc++) {
         int32_t other = graph->neighbor[arc];
         if (component[other] >= 0) continue;
@@ -153,51 +153,4 @@ cleanup:
     *rows = NULL;
   }
   return status;
-}
-
-/* ---- hierarchies -------------------------------------------------------------------------- */
-
-static sr_status add_level(sr_context *ctx, sr__ladder *ladder, bool *stalled) {
-  sr_status status = SR_OK;
-  int k = ladder->levels - 1;
-  const sr__piece *fine = &ladder->piece[k];
-  sr__piece coarse = {.rows = fine->rows};
-  int32_t *aggregate = NULL;
-  SR_NEW(ctx, aggregate, fine->graph.nodes);
-  SR_TRY(sr__coarsen(ctx, &fine->graph, aggregate, &coarse.graph));
-  *stalled = coarse.graph.nodes > fine->graph.nodes - fine->graph.nodes / 10;
-  if (*stalled) goto cleanup;
-  SR_NEW_ZERO(ctx, coarse.size, coarse.graph.nodes);
-  for (int64_t i = 0; i < fine->graph.nodes; i++)
-    coarse.size[aggregate[i]] += (int32_t)sr__node_size(fine, i);
-  ladder->aggregate[k] = aggregate;
-  ladder->piece[ladder->levels++] = coarse;
-  return SR_OK;
-cleanup:
-  sr__free(ctx, aggregate);
-  sr__piece_free(ctx, &coarse);
-  return status;
-}
-
-sr_status sr__ladder_build(sr_context *ctx, const sr__piece *piece, int64_t coarsest,
-                           sr__ladder *ladder) {
-  sr_status status = SR_OK;
-  *ladder = (sr__ladder){.levels = 1, .piece = {*piece}};
-  while (ladder->levels < SR_MAX_RUNGS &&
-         ladder->piece[ladder->levels - 1].graph.nodes > coarsest) {
-    bool stalled = false;
-    SR_TRY(add_level(ctx, ladder, &stalled));
-    if (stalled) break;
-  }
-cleanup:
-  if (status != SR_OK) sr__ladder_free(ctx, ladder);
-  return status;
-}
-
-void sr__ladder_free(sr_context *ctx, sr__ladder *ladder) {
-  for (int k = 0; k < ladder->levels; k++) {
-    sr__free(ctx, ladder->aggregate[k]);
-    if (k > 0) sr__piece_free(ctx, &ladder->piece[k]);
-  }
-  *ladder = (sr__ladder){0};
 }

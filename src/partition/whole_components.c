@@ -29,8 +29,8 @@ static void place_held(const sized_block *held, int64_t count, int64_t room, uin
   }
 }
 
-sr_status sr__pack(sr_context *ctx, int64_t blocks, const int64_t *size, int64_t left,
-                   uint8_t *side, sr__packing *packing) {
+sr_status sr__pack_whole(sr_context *ctx, int64_t blocks, const int64_t *size, int64_t left,
+                         uint8_t *side, sr__packing *packing) {
   sr_status status = SR_OK;
   sized_block *order = NULL;
   int64_t room[2] = {left, -left}, held = 0;
