@@ -168,12 +168,12 @@ static void train(sr_context *ctx, const sr_table *table, forest *f) {
   options.name = "tree";
   long long held = atomic_load(&live_bytes);
   atomic_store(&peak_bytes, held);
-  double started = sr__seconds(), cpu = cpu_seconds();
+  double started = sr_seconds(), cpu = cpu_seconds();
   must(ctx, sr__engine_open(ctx, table, &options, &engine));
-  double prepared = sr__seconds();
+  double prepared = sr_seconds();
   long long before_trees = atomic_load(&live_bytes);
   must(ctx, sr__crew_fit(ctx, &engine, &fit, &crew));
-  double trained = sr__seconds(), trained_cpu = cpu_seconds();
+  double trained = sr_seconds(), trained_cpu = cpu_seconds();
   long long peak = atomic_load(&peak_bytes) - held;
   long long trees = atomic_load(&live_bytes) - before_trees;
   double binned = (double)f->rows * (double)sr_table_get(table)->features;
@@ -191,9 +191,9 @@ static void train(sr_context *ctx, const sr_table *table, forest *f) {
 static void test(sr_context *ctx, const sr_table *table, const forest *f) {
   const sr_table_view *view = sr_table_get(table);
   int32_t *label = malloc(sizeof *label * (size_t)view->rows);
-  double started = sr__seconds(), cpu = cpu_seconds();
+  double started = sr_seconds(), cpu = cpu_seconds();
   must(ctx, sr_ensemble_predict(ctx, f->ensemble, table, label, NULL));
-  double predicted = sr__seconds();
+  double predicted = sr_seconds();
   printf(
       "\"vote\": \"%s\", \"test_rows\": %lld, \"predict_seconds\": %.4f, "
       "\"predict_cpu\": %.4f, \"accuracy\": %.5f",

@@ -109,9 +109,9 @@ int main(int argc, char **argv) {
   int64_t arcs = 0;
   for (int run = 0; run < r.runs; run++) {
     sr_graph *graph = NULL;
-    double start = sr__seconds(), start_cpu = cpu_seconds();
+    double start = sr_seconds(), start_cpu = cpu_seconds();
     if (sr_graph_build(ctx, table, &options, &graph) != SR_OK) die(sr_context_error(ctx).message);
-    best = fmin(best, sr__seconds() - start);
+    best = fmin(best, sr_seconds() - start);
     best_cpu = fmin(best_cpu, cpu_seconds() - start_cpu);
     if (run == 0) peak = megabytes_of("VmHWM:") - before;
     arcs = sr_graph_get(graph)->arcs;

@@ -110,7 +110,6 @@ int cli_complain(const cli_run *run, int code, const char *format, ...) SR_PRINT
 int cli_code(sr_status status);
 /* A number that may be NaN or infinite, which JSON does not know: null then. */
 json_t *cli_json_real(double value);
-double cli_seconds(void); /* monotonic clock */
 
 /* ---- tables ---- */
 /* Reads argument FILE with the column options. */

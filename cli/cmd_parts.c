@@ -32,10 +32,10 @@ static sr_status build_graph(cli_run *run, parts_run *p) {
   sr_graph_options graph;
   sr_graph_options_init(&graph);
   graph.seed = run->seed;
-  double start = cli_seconds();
+  double start = sr_seconds();
   sr_status status = sr_graph_options_parse(run->ctx, cli_graph_text(run, p->table), &graph);
   if (status == SR_OK) status = sr_graph_build(run->ctx, p->table, &graph, &p->graph);
-  p->seconds_graph = cli_seconds() - start;
+  p->seconds_graph = sr_seconds() - start;
   return status;
 }
 
@@ -45,9 +45,9 @@ static sr_status solve_spectrum(cli_run *run, parts_run *p) {
   sr_spectrum_options spectrum;
   sr_spectrum_options_init(&spectrum);
   spectrum.seed = run->seed;
-  double start = cli_seconds();
+  double start = sr_seconds();
   sr_status status = sr_spectrum_compute(run->ctx, p->graph, &spectrum, &p->spectrum);
-  p->seconds_spectrum = cli_seconds() - start;
+  p->seconds_spectrum = sr_seconds() - start;
   if (status != SR_ERROR_NOT_CONVERGED) return status;
   p->not_converged = true;
   return SR_OK;
@@ -60,9 +60,9 @@ static sr_status cut_parts(cli_run *run, parts_run *p) {
   parts.mode = strcmp(cli_text(run, "mode"), "fast") == 0 ? SR_PARTS_FAST : SR_PARTS_EXACT;
   parts.refine = !cli_flag(run, "pure");
   parts.imbalance = cli_real(run, "imbalance");
-  double start = cli_seconds();
+  double start = sr_seconds();
   sr_status status = sr_parts_compute(run->ctx, p->graph, &parts, &p->parts);
-  p->seconds_bisection = cli_seconds() - start;
+  p->seconds_bisection = sr_seconds() - start;
   return status;
 }
 

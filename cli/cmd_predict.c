@@ -43,7 +43,7 @@ static double error_of(const sr_ensemble *ensemble, const sr_table *table, const
 
 static int predict(cli_run *run, const sr_ensemble *ensemble, const sr_table *table) {
   int64_t rows = sr_table_get(table)->rows, classes = sr_ensemble_get(ensemble)->classes.count;
-  double start = cli_seconds();
+  double start = sr_seconds();
   const char *path = cli_text(run, "output");
   bool to_stdout = strcmp(path, "-") == 0;
   int32_t *label = malloc((size_t)(rows ? rows : 1) * sizeof *label);
@@ -55,7 +55,7 @@ static int predict(cli_run *run, const sr_ensemble *ensemble, const sr_table *ta
     return cli_fail(run, SR_ERROR_MEMORY);
   }
   sr_status status = sr_ensemble_predict(run->ctx, ensemble, table, label, proba);
-  double seconds = cli_seconds() - start, error = -1.0;
+  double seconds = sr_seconds() - start, error = -1.0;
   if (status == SR_OK) {
     error = error_of(ensemble, table, label);
     if (!(to_stdout && run->json))

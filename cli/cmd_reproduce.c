@@ -127,7 +127,7 @@ static int reproduce_all(cli_run *run) {
     return code;
   }
   return cli_finish(run, json_pack("{s:o,s:o}", "experiments", list, "seconds",
-                                   cli_json_real(cli_seconds() - run->started)));
+                                   cli_json_real(sr_seconds() - run->started)));
 }
 
 static int run_reproduce(cli_run *run) {

@@ -63,11 +63,11 @@ static int run_train(cli_run *run) {
     return cli_complain(run, CLI_USAGE, "train needs --target COL, the column of the class");
   if (!cli_given(run, "output"))
     return cli_complain(run, CLI_USAGE, "train needs -o MODEL, the file for the model");
-  double start = cli_seconds();
+  double start = sr_seconds();
   sr_table *table = NULL;
   sr_ensemble *ensemble = NULL;
   sr_status status = cli_read_table(run, run->arguments[0], &table);
-  double read = cli_seconds() - start;
+  double read = sr_seconds() - start;
   if (status == SR_OK) {
     sr_train_options o = read_options(run, table);
     status = sr_train(run->ctx, table, &o, &ensemble);
@@ -76,7 +76,7 @@ static int run_train(cli_run *run) {
   if (status == SR_OK && cli_given(run, "report"))
     status = train_write_page(run, table, ensemble, cli_text(run, "report"));
   int code =
-      status == SR_OK ? finish(run, ensemble, read, cli_seconds() - start) : cli_fail(run, status);
+      status == SR_OK ? finish(run, ensemble, read, sr_seconds() - start) : cli_fail(run, status);
   sr_ensemble_free(&ensemble);
   sr_table_free(&table);
   return code;

@@ -97,7 +97,7 @@ static int dispatch(int count, char **arguments) {
     return CLI_SUCCESS;
   }
   if (strcmp(word, "--version") == 0) return print_version(count, arguments);
-  cli_run run = {.command = cli_find_command(word), .started = cli_seconds()};
+  cli_run run = {.command = cli_find_command(word), .started = sr_seconds()};
   for (int i = 1; i < count; i++) run.json |= strcmp(arguments[i], "--json") == 0;
   if (!run.command)
     return cli_complain(&run, CLI_USAGE, "no command '%s'; 'specroute --help' lists them", word);

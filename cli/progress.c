@@ -28,7 +28,7 @@ static void draw(cli_progress *p, int64_t done, int64_t total, double now) {
 
 void cli_progress_update(void *data, const char *stage, int64_t done, int64_t total) {
   cli_progress *p = data;
-  double now = cli_seconds();
+  double now = sr_seconds();
   if (strncmp(p->stage, stage, sizeof p->stage - 1) != 0) {
     snprintf(p->stage, sizeof p->stage, "%s", stage);
     p->began = now;

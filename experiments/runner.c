@@ -31,12 +31,6 @@ typedef struct worker {
   int slot;
 } worker;
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* ---- one worker --------------------------------------------------------------------------- */
 
 static bool take_unit(job *j, experiment_unit *unit) {
@@ -58,9 +52,9 @@ static void record_failure(job *j, const char *case_name, const experiment_unit 
 static void run_unit(job *j, sr_context *ctx, const experiment_unit *unit) {
   result one = {.seed = unit->seed};
   j->e->case_name(unit->scale, unit->index, one.name, sizeof one.name);
-  double start = now();
+  double start = sr_seconds();
   sr_status status = j->e->run(ctx, unit, &one.measured);
-  one.seconds = now() - start;
+  one.seconds = sr_seconds() - start;
   pthread_mutex_lock(&j->mutex);
   if (status == SR_OK) status = results_append(j->file, j->e, unit->scale, &one);
   if (status == SR_OK)
@@ -200,7 +194,7 @@ static sr_status make_folder(const char *path, char *reason, size_t size) {
 sr_status experiment_run(sr_context *ctx, const experiment *e, const run_options *options,
                          run_report *report) {
   sr_status status = SR_OK;
-  double start = now();
+  double start = sr_seconds();
   char path[1200];
   long good_bytes = 0;
   results old = {0};
@@ -217,7 +211,7 @@ sr_status experiment_run(sr_context *ctx, const experiment *e, const run_options
   if (j.reason[0]) snprintf(report->reason, sizeof report->reason, "%s", j.reason);
 cleanup:
   report->finished = j.finished;
-  report->seconds = now() - start;
+  report->seconds = sr_seconds() - start;
   if (j.file && fclose(j.file) != 0 && status == SR_OK) status = SR_ERROR_OUTPUT;
   if (status != SR_OK && !report->reason[0])
     snprintf(report->reason, sizeof report->reason, "%s", sr_status_message(status));

@@ -105,6 +105,9 @@ typedef struct sr_build {
   const char *missing;  /* what an optional library would add */
 } sr_build;
 
+/* Seconds of a clock that never goes back; its zero means nothing. */
+SR_API double sr_seconds(void);
+
 SR_API const char *sr_version(void);
 SR_API sr_build sr_build_info(void);
 

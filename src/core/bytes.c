@@ -31,7 +31,6 @@ static void put_word(sr__bytes *bytes, uint64_t value, int width) {
 }
 
 void sr__put_u8(sr__bytes *bytes, uint8_t value) { put_word(bytes, value, 1); }
-void sr__put_u16(sr__bytes *bytes, uint16_t value) { put_word(bytes, value, 2); }
 void sr__put_u32(sr__bytes *bytes, uint32_t value) { put_word(bytes, value, 4); }
 void sr__put_u64(sr__bytes *bytes, uint64_t value) { put_word(bytes, value, 8); }
 
@@ -85,7 +84,6 @@ static uint64_t get_word(sr__byte_reader *reader, int width) {
 }
 
 uint8_t sr__get_u8(sr__byte_reader *reader) { return (uint8_t)get_word(reader, 1); }
-uint16_t sr__get_u16(sr__byte_reader *reader) { return (uint16_t)get_word(reader, 2); }
 uint32_t sr__get_u32(sr__byte_reader *reader) { return (uint32_t)get_word(reader, 4); }
 uint64_t sr__get_u64(sr__byte_reader *reader) { return get_word(reader, 8); }
 

@@ -20,7 +20,6 @@ typedef struct sr__bytes {
 void sr__bytes_free(sr__bytes *bytes);
 void sr__put_raw(sr__bytes *bytes, const void *from, int64_t count);
 void sr__put_u8(sr__bytes *bytes, uint8_t value);
-void sr__put_u16(sr__bytes *bytes, uint16_t value);
 void sr__put_u32(sr__bytes *bytes, uint32_t value);
 void sr__put_u64(sr__bytes *bytes, uint64_t value);
 void sr__put_f32(sr__bytes *bytes, float value);
@@ -40,7 +39,6 @@ typedef struct sr__byte_reader {
 } sr__byte_reader;
 
 uint8_t sr__get_u8(sr__byte_reader *reader);
-uint16_t sr__get_u16(sr__byte_reader *reader);
 uint32_t sr__get_u32(sr__byte_reader *reader);
 uint64_t sr__get_u64(sr__byte_reader *reader);
 float sr__get_f32(sr__byte_reader *reader);

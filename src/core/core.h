@@ -79,7 +79,6 @@ char *sr__strdup(sr_context *ctx, const char *text);
 
 /* false where the result does not fit; *result is then untouched. */
 bool sr__size_multiply(size_t a, size_t b, size_t *result);
-bool sr__size_add(size_t a, size_t b, size_t *result);
 
 /* Scratch memory: many small pieces, freed together. A zeroed struct is an empty arena. */
 typedef struct sr__arena_block sr__arena_block;
@@ -87,14 +86,7 @@ typedef struct sr__arena {
   sr__arena_block *head;
   size_t used; /* of the head block */
 } sr__arena;
-typedef struct sr__arena_mark {
-  sr__arena_block *head;
-  size_t used;
-} sr__arena_mark;
 void *sr__arena_alloc(sr_context *ctx, sr__arena *arena, int64_t count, size_t size);
-sr__arena_mark sr__arena_save(const sr__arena *arena);
-/* Frees all that was allocated since the mark was taken. */
-void sr__arena_restore(sr_context *ctx, sr__arena *arena, sr__arena_mark mark);
 void sr__arena_free(sr_context *ctx, sr__arena *arena);
 
 /* ---- threads ------------------------------------------------------------------------------ */
@@ -114,8 +106,6 @@ SR_MUST_CHECK sr_status sr__parallel_for(sr_context *ctx, int64_t items, sr__ite
  * count: chunk c covers [c*size, min(n, (c+1)*size)). At most 4096 chunks. */
 int64_t sr__chunk_size(int64_t n, int64_t grain);
 int64_t sr__chunk_count(int64_t n, int64_t grain);
-
-double sr__seconds(void); /* monotonic clock */
 
 /* ---- files -------------------------------------------------------------------------------- */
 

@@ -8,12 +8,6 @@ bool sr__size_multiply(size_t a, size_t b, size_t *result) {
   return true;
 }
 
-bool sr__size_add(size_t a, size_t b, size_t *result) {
-  if (a > SIZE_MAX - b) return false;
-  *result = a + b;
-  return true;
-}
-
 /* 0 with the error recorded where count * size has no place in memory. */
 static size_t checked_bytes(sr_context *ctx, int64_t count, size_t size) {
   size_t bytes;
@@ -93,19 +87,11 @@ void *sr__arena_alloc(sr_context *ctx, sr__arena *arena, int64_t count, size_t s
   return result;
 }
 
-sr__arena_mark sr__arena_save(const sr__arena *arena) {
-  return (sr__arena_mark){arena->head, arena->used};
-}
-
-void sr__arena_restore(sr_context *ctx, sr__arena *arena, sr__arena_mark mark) {
-  while (arena->head != mark.head) {
+void sr__arena_free(sr_context *ctx, sr__arena *arena) {
+  while (arena->head) {
     sr__arena_block *next = arena->head->next;
     sr__free(ctx, arena->head);
     arena->head = next;
   }
-  arena->used = mark.used;
-}
-
-void sr__arena_free(sr_context *ctx, sr__arena *arena) {
-  sr__arena_restore(ctx, arena, (sr__arena_mark){NULL, 0});
+  arena->used = 0;
 }

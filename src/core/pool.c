@@ -2,7 +2,6 @@
 #include "context.h"
 
 #include <signal.h>
-#include <time.h>
 
 typedef struct pool_thread {
   sr__pool *pool;
@@ -171,22 +170,4 @@ sr_status sr__parallel_for(sr_context *ctx, int64_t items, sr__item_fn fn, void 
   return sr__fail(ctx, SR_ERROR_INTERNAL, "a failed item has no worker");
 cleanup:
   return status;
-}
-
-enum { MAX_CHUNKS = 4096 };
-
-int64_t sr__chunk_size(int64_t n, int64_t grain) {
-  int64_t least = (n + MAX_CHUNKS - 1) / MAX_CHUNKS;
-  return least > grain ? least : grain;
-}
-
-int64_t sr__chunk_count(int64_t n, int64_t grain) {
-  int64_t size = sr__chunk_size(n, grain);
-  return (n + size - 1) / size;
-}
-
-double sr__seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }

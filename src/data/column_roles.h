@@ -37,9 +37,4 @@ SR_MUST_CHECK sr_status sr__refuse_roles(sr_context *ctx, const char *file, cons
 SR_MUST_CHECK sr_status sr__check_classes(sr_context *ctx, const char *file, const char *name,
                                           const sr__names *classes, int64_t rows);
 
-/* An unquoted field that stands for a missing value: empty, NA, N/A, NaN, null or ?. */
-bool sr__is_missing(const char *text, size_t length);
-/* YYYY-MM[-DD[(T| )HH:MM[:SS[.f]][Z|(+|-)HH[:]MM]]], also with / between: seconds since 1970. */
-bool sr__parse_iso_time(const char *text, size_t length, double *seconds);
-
 #endif

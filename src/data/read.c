@@ -227,7 +227,7 @@ cleanup:
 
 /* ---- from memory -------------------------------------------------------------------------- */
 
-sr_status sr__table_read_memory(sr_context *ctx, const void *bytes, size_t size, size_t block,
+sr_status sr__table_read_memory(sr_context *ctx, const void *bytes, size_t size, size_t step,
                                 const char *name, const sr_read_options *options,
                                 sr_table **table) {
   sr_status status = SR_OK;
@@ -235,7 +235,7 @@ sr_status sr__table_read_memory(sr_context *ctx, const void *bytes, size_t size,
   const file_format *format = NULL;
   *table = NULL;
   SR_TRY(sr__source_open_memory(ctx, bytes, size, name, &source));
-  if (block) sr__source_set_block(source, block);
+  if (step) sr__source_set_step(source, step);
   SR_TRY(detect(ctx, name, source, options, &format));
   if (format->kind == KIND_GRID)
     SR_TRY(sr__fail_at(ctx, SR_ERROR_UNSUPPORTED, name, 0, 0,

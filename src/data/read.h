@@ -2,8 +2,8 @@
 #ifndef SR_DATA_READ_H
 #define SR_DATA_READ_H
 
+#include "source.h"
 #include "table.h"
-#include "text_source.h"
 
 /* ---- entries ------------------------------------------------------------------------------ */
 
@@ -30,10 +30,16 @@ sr_status sr__read_netcdf(sr_context *ctx, const char *path, const sr_read_optio
 sr_status sr__read_geotiff(sr_context *ctx, const char *path, const sr_read_options *options,
                            sr_table **table);
 
+/* The writers by format. */
+SR_MUST_CHECK sr_status sr__write_csv(sr_context *ctx, const sr_table_view *t, const char *path,
+                                      char separator);
+SR_MUST_CHECK sr_status sr__write_npy(sr_context *ctx, const sr_table_view *t, const char *path);
+SR_MUST_CHECK sr_status sr__write_libsvm(sr_context *ctx, const sr_table_view *t, const char *path);
+
 /* The bytes of a file from memory, as sr_table_read and sr_series_read would read it under `name`.
- * `block` as in sr__source_set_block, 0 for that of files. */
+ * `step` as in sr__source_set_step, 0 for that of files. */
 SR_MUST_CHECK sr_status sr__table_read_memory(sr_context *ctx, const void *bytes, size_t size,
-                                              size_t block, const char *name,
+                                              size_t step, const char *name,
                                               const sr_read_options *options, sr_table **table);
 SR_MUST_CHECK sr_status sr__series_read_memory(sr_context *ctx, const void *bytes, size_t size,
                                                const char *name, const sr_read_options *options,

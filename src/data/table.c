@@ -1,30 +1,5 @@
 #include "table.h"
 
-/* The array of names and its characters in one block, so that one release frees both. */
-sr_status sr__copy_names(sr_context *ctx, const char *const *names, int64_t count,
-                         const char *const **copy) {
-  size_t bytes = (size_t)count * sizeof(char *);
-  for (int64_t i = 0; i < count; i++) bytes += strlen(names[i]) + 1;
-  char **pointers = sr__alloc(ctx, (int64_t)bytes, 1);
-  if (!pointers) return SR_ERROR_MEMORY;
-  char *text = (char *)(pointers + count);
-  for (int64_t i = 0; i < count; i++) {
-    size_t length = strlen(names[i]) + 1;
-    pointers[i] = memcpy(text, names[i], length);
-    text += length;
-  }
-  *copy = (const char *const *)pointers;
-  return SR_OK;
-}
-
-sr_status sr__dictionary_copy(sr_context *ctx, sr_dictionary from, sr_dictionary *to) {
-  *to = (sr_dictionary){0, NULL};
-  if (from.count == 0) return SR_OK;
-  sr_status status = sr__copy_names(ctx, from.names, from.count, &to->names);
-  if (status == SR_OK) to->count = from.count;
-  return status;
-}
-
 sr_status sr__copy_array(sr_context *ctx, const void *from, int64_t count, size_t size,
                          const void **to) {
   *to = NULL;

@@ -5,9 +5,10 @@
 #include <specroute/data.h>
 
 #include "core/core.h"
+#include "dictionary.h"
 
-/* The view's pointers own their arrays and are released with the table. Names stand in `names`, one
- * block of characters; the pointer arrays are blocks of their own. */
+/* The view's pointers own their arrays, each an allocation of its own, and are released with the
+ * table. A list of names is one allocation: pointers first, then characters. */
 struct sr_table {
   sr_table_view view;
   sr_allocator allocator;
@@ -18,11 +19,7 @@ struct sr_series {
   sr_allocator allocator;
 };
 
-/* Copies a dictionary into one block (pointers first, then characters); names is NULL for count 0.
- */
-SR_MUST_CHECK sr_status sr__dictionary_copy(sr_context *ctx, sr_dictionary from, sr_dictionary *to);
-
-/* An array in a block of its own; NULL stays NULL. */
+/* An array in an allocation of its own; NULL stays NULL. */
 SR_MUST_CHECK sr_status sr__copy_array(sr_context *ctx, const void *from, int64_t count,
                                        size_t size, const void **to);
 #define SR_COPY_ARRAY(ctx, to, from, count)                                 \
@@ -32,13 +29,10 @@ SR_MUST_CHECK sr_status sr__copy_array(sr_context *ctx, const void *from, int64_
     (to) = copy_;                                                           \
   } while (0)
 
-/* A table that owns the view's arrays, each a block of its own, instead of copying them. Empties
- * the view; on failure the caller still owns them. Nothing is checked. */
+/* A table that owns the view's arrays, each an allocation of its own, instead of copying them.
+ * Empties the view; on failure the caller still owns them. Nothing is checked. */
 SR_MUST_CHECK sr_status sr__table_adopt(sr_context *ctx, sr_table_view *view, sr_table **table);
 /* Frees what a view of owned arrays holds. */
 void sr__table_view_free(sr_context *ctx, sr_table_view *view);
-/* Copies names (pointers and characters) into one block. */
-SR_MUST_CHECK sr_status sr__copy_names(sr_context *ctx, const char *const *names, int64_t count,
-                                       const char *const **copy);
 
 #endif

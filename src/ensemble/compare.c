@@ -127,7 +127,7 @@ static sr_status compare_one(sr_context *ctx, compare_job *job, const sr__engine
   sr_compare_row *row = &job->comparison->row[index];
   sr__block_errors errors = {0};
   const sr_table_view *view = sr_table_get(job->table);
-  double start = sr__seconds();
+  double start = sr_seconds();
   for (int64_t i = 0; i < view->rows; i++) job->vote[i] = -1;
   for (int32_t fold = 0; fold < job->folds.folds; fold++) {
     SR_TRY(judge_fold(ctx, job, engine, plan, fold));
@@ -144,7 +144,7 @@ static sr_status compare_one(sr_context *ctx, compare_job *job, const sr__engine
                             &row->high));
   row->plan = plan->name;
   row->learner = engine->learner->info.name;
-  row->seconds = sr__seconds() - start;
+  row->seconds = sr_seconds() - start;
   label_row(plan, row);
 cleanup:
   sr__block_errors_free(ctx, &errors);

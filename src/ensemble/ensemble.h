@@ -99,10 +99,6 @@ struct sr_ensemble {
 SR_MUST_CHECK sr_status sr__ensemble_assemble(sr_context *ctx, sr__engine *engine, sr__crew *crew,
                                               const sr_plan *plan, sr_vote vote, uint64_t seed,
                                               sr_ensemble **ensemble);
-/* The table with the schema's columns in the schema's order; *owned is NULL where it already is. */
-SR_MUST_CHECK sr_status sr__match_columns(sr_context *ctx, const sr_table_view *schema,
-                                          const sr_table *table, const sr_table **matched,
-                                          sr_table **owned);
 
 /* ---- votes -------------------------------------------------------------------------------- */
 

@@ -69,18 +69,18 @@ typedef struct train_job {
 
 static sr_status find_structure(sr_context *ctx, train_job *job) {
   sr_status status = SR_OK;
-  double start = sr__seconds();
+  double start = sr_seconds();
   sr_structure_options options = job->options->structure;
   options.seed = job->options->seed;
   SR_TRY(sr_structure_estimate(ctx, job->table, &options, &job->structure));
-  job->seconds_structure = sr__seconds() - start;
+  job->seconds_structure = sr_seconds() - start;
 cleanup:
   return status;
 }
 
 static sr_status find_plan(sr_context *ctx, train_job *job) {
   sr_status status = SR_OK;
-  double start = sr__seconds();
+  double start = sr_seconds();
   job->plan_options = job->options->plan;
   job->plan_options.seed = job->options->seed;
   if (strcmp(job->plan_options.name, "auto") == 0)
@@ -88,21 +88,21 @@ static sr_status find_plan(sr_context *ctx, train_job *job) {
                            &job->plan_options, &job->plan_parts));
   SR_TRY(sr_structure_plan_parts(ctx, job->structure, &job->plan_options, job->plan_parts,
                                  &job->plan));
-  job->seconds_choose = sr__seconds() - start;
+  job->seconds_choose = sr_seconds() - start;
 cleanup:
   return status;
 }
 
 static sr_status fit_members(sr_context *ctx, train_job *job) {
   sr_status status = SR_OK;
-  double start = sr__seconds();
+  double start = sr_seconds();
   sr__fit fit = {.plan = job->plan,
                  .count = sr_plan_get(job->plan).members,
                  .seed = job->options->seed,
                  .stage = "fit",
                  .keep_drawn = job->options->evaluate || job->options->vote == SR_VOTE_GATED};
   SR_TRY(sr__crew_fit(ctx, &job->engine, &fit, &job->crew));
-  job->seconds_fit = sr__seconds() - start;
+  job->seconds_fit = sr_seconds() - start;
 cleanup:
   return status;
 }
@@ -135,11 +135,11 @@ static sr_status assemble(sr_context *ctx, train_job *job, sr_ensemble **ensembl
     SR_TRY(sr__gate_make(ctx, job->engine.view, sr_parts_get(job->structure->parts), &job->crew,
                          &e->gate));
   SR_TRY(describe(ctx, job, e));
-  double start = sr__seconds();
+  double start = sr_seconds();
   if (o->evaluate)
     SR_TRY(sr__evaluate(ctx, &job->engine, job->structure, &job->plan_options, job->plan_parts,
                         &job->crew, o, e));
-  job->seconds_evaluate = sr__seconds() - start;
+  job->seconds_evaluate = sr_seconds() - start;
   e->view.seconds_structure = job->seconds_structure;
   e->view.seconds_choose = job->seconds_choose;
   e->view.seconds_fit = job->seconds_fit;

@@ -1,3 +1,4 @@
+#include "data/match_columns.h"
 #include "ensemble.h"
 
 sr_status sr__ballot_cast(sr_context *ctx, sr__ballot *ballot, const sr__member *member,

@@ -2,7 +2,7 @@
 #ifndef SR_GRAPH_READ_EDGES_H
 #define SR_GRAPH_READ_EDGES_H
 
-#include "data/text_source.h"
+#include "data/source.h"
 #include "graph.h"
 
 /* Reads lines "i j" or "i j w" (separated by blanks, tabs or a comma; 0-based nodes below `nodes`;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "core/random.h"
-#include "words.h"
+#include "data/dictionary.h"
 
 #if defined(__AVX512F__)
 #include <immintrin.h>
@@ -158,8 +158,8 @@ static sr_status bin_feature(sr_context *ctx, void *data, int64_t j, int slot) {
   const sr_table_view *view = work->view;
   sr__bin_feature *feature = &work->binning->feature[j];
   const float *x = view->x + j * view->rows;
-  if (sr__words_of(view, j).count > 0) {
-    SR_TRY(sr__words_copy(ctx, sr__words_of(view, j), &feature->categories));
+  if (sr__categories_of(view, j).count > 0) {
+    SR_TRY(sr__dictionary_copy(ctx, sr__categories_of(view, j), &feature->categories));
     SR_TRY(bin_categories(ctx, x, view->rows, work->limit, feature));
     return SR_OK;
   }
@@ -209,7 +209,7 @@ void sr__binning_free(sr__binning **binning) {
   sr_allocator allocator = b->allocator;
   for (int64_t j = 0; b->feature && j < b->features; j++) {
     sr__bin_feature *feature = &b->feature[j];
-    sr__words_free(&allocator, &feature->categories);
+    sr__dictionary_free(&allocator, &feature->categories);
     sr__release(&allocator, feature->edge);
     sr__release(&allocator, feature->bin_of_code);
   }
@@ -304,7 +304,7 @@ static sr_status match_feature(sr_context *ctx, const sr__bin_feature *feature, 
                                uint8_t **bins) {
   sr_status status = SR_OK;
   int32_t *code = NULL;
-  SR_TRY(sr__words_match(ctx, feature->categories, given, &code));
+  SR_TRY(sr__dictionary_match(ctx, feature->categories, given, &code));
   SR_NEW(ctx, *bins, given.count);
   for (int32_t c = 0; c < given.count; c++)
     (*bins)[c] = code[c] < 0 ? (uint8_t)SR__BIN_MISSING : feature->bin_of_code[code[c]];
@@ -327,7 +327,7 @@ sr_status sr__binning_apply(sr_context *ctx, const sr__binning *binning, const s
                      .count = count,
                      .stride = stride,
                      .out = out};
-  SR_TRY(sr__words_check_features(ctx, view, binning->features, known_names, binning));
+  SR_TRY(sr__check_features(ctx, view, binning->features, known_names, binning));
   SR_NEW_ZERO(ctx, work.bin_of_given, binning->features);
   for (int64_t j = 0; j < binning->features; j++)
     if (sr__binning_is_categorical(binning, j))
@@ -348,7 +348,7 @@ void sr__binning_save(const sr__binning *binning, sr__bytes *bytes) {
   for (int64_t j = 0; j < binning->features; j++) {
     const sr__bin_feature *feature = &binning->feature[j];
     sr__put_u8(bytes, (uint8_t)feature->bins);
-    sr__words_save(feature->categories, bytes);
+    sr__dictionary_save(feature->categories, bytes);
     if (feature->categories.count > 0)
       sr__put_raw(bytes, feature->bin_of_code, feature->categories.count);
     else
@@ -387,7 +387,7 @@ sr_status sr__binning_load(sr__byte_reader *reader, sr__binning **binning) {
   for (int64_t j = 0; j < features; j++) {
     sr__bin_feature *feature = &(*binning)->feature[j];
     feature->bins = sr__get_u8(reader);
-    SR_TRY(sr__words_load(reader, &feature->categories));
+    SR_TRY(sr__dictionary_load(reader, &feature->categories));
     SR_TRY(feature->categories.count > 0 ? load_codes(reader, feature)
                                          : load_edges(reader, feature));
   }

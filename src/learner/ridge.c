@@ -3,8 +3,8 @@
 
 #include <math.h>
 
+#include "data/dictionary.h"
 #include "learner.h"
-#include "words.h"
 
 enum { MAX_SIDE = 1 << 15 /* of the eigenproblem */ };
 
@@ -56,7 +56,7 @@ static void free_shared(sr__shared *shared) {
   if (!shared) return;
   sr_allocator allocator = shared->allocator;
   for (int64_t j = 0; shared->feature && j < shared->features; j++)
-    sr__words_free(&allocator, &shared->feature[j].names);
+    sr__dictionary_free(&allocator, &shared->feature[j].names);
   sr__release(&allocator, shared->feature);
   sr__release(&allocator, shared);
 }
@@ -146,12 +146,12 @@ static sr_status encode(sr_context *ctx, const sr__shared *shared, const sr__inp
   sr_status status = SR_OK;
   encode_work work = {.shared = shared, .view = sr_table_get(input->table), .first = first};
   *rows = NULL;
-  SR_TRY(sr__words_check_features(ctx, work.view, shared->features, known_names, shared));
+  SR_TRY(sr__check_features(ctx, work.view, shared->features, known_names, shared));
   SR_NEW_ZERO(ctx, work.code, shared->features);
   for (int64_t j = 0; j < shared->features; j++)
     if (shared->feature[j].names.count > 0)
-      SR_TRY(
-          sr__words_match(ctx, shared->feature[j].names, work.view->categories[j], &work.code[j]));
+      SR_TRY(sr__dictionary_match(ctx, shared->feature[j].names, work.view->categories[j],
+                                  &work.code[j]));
   SR_TRY(new_rows(ctx, count, shared->columns, &work.rows));
   work.chunk = sr__chunk_size(count, GRAIN);
   SR_TRY(sr__parallel_for(ctx, sr__chunk_count(count, GRAIN), encode_chunk, &work));
@@ -193,8 +193,8 @@ static sr_status fill_shared(sr_context *ctx, const sr_table_view *view, sr__sha
   for (int64_t j = 0; j < view->features; j++) {
     ridge_feature *feature = &shared->feature[j];
     feature->first = shared->columns;
-    if (sr__words_of(view, j).count > 0)
-      SR_TRY(sr__words_copy(ctx, view->categories[j], &feature->names));
+    if (sr__categories_of(view, j).count > 0)
+      SR_TRY(sr__dictionary_copy(ctx, view->categories[j], &feature->names));
     shared->columns += width(feature);
   }
 cleanup:
@@ -346,7 +346,8 @@ static int64_t features(const sr__shared *shared) { return shared->features; }
 static void save_shared(const sr__shared *shared, sr__bytes *bytes) {
   sr__put_u32(bytes, (uint32_t)shared->classes);
   sr__put_u64(bytes, (uint64_t)shared->features);
-  for (int64_t j = 0; j < shared->features; j++) sr__words_save(shared->feature[j].names, bytes);
+  for (int64_t j = 0; j < shared->features; j++)
+    sr__dictionary_save(shared->feature[j].names, bytes);
 }
 
 static sr_status load_shared(sr__byte_reader *reader, sr__shared **shared) {
@@ -366,7 +367,7 @@ static sr_status load_shared(sr__byte_reader *reader, sr__shared **shared) {
   made->features = features_stored;
   for (int64_t j = 0; j < features_stored; j++) {
     made->feature[j].first = made->columns;
-    SR_TRY(sr__words_load(reader, &made->feature[j].names));
+    SR_TRY(sr__dictionary_load(reader, &made->feature[j].names));
     made->columns += width(&made->feature[j]);
   }
   *shared = made;

@@ -94,7 +94,7 @@ sr_status sr_parts_compute(sr_context *ctx, const sr_graph *graph, const sr_part
   sr_status status = SR_OK;
   const sr_graph_view *view = sr_graph_get(graph);
   sr_parts_options given;
-  double start = sr__seconds(), seconds = 0;
+  double start = sr_seconds(), seconds = 0;
   int64_t components = 0;
   int32_t *label = NULL, count;
   const char *method = "window";
@@ -114,7 +114,7 @@ sr_status sr_parts_compute(sr_context *ctx, const sr_graph *graph, const sr_part
   label = NULL; /* adopted, also where that fails */
   SR_TRY(sr__parts_adopt(ctx, view->nodes, count, handed, graph, method, parts));
   sr__parts_set_components(*parts, components);
-  sr__parts_set_seconds(*parts, seconds, sr__seconds() - start);
+  sr__parts_set_seconds(*parts, seconds, sr_seconds() - start);
 cleanup:
   sr__free(ctx, label);
   return status;

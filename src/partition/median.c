@@ -104,11 +104,11 @@ static sr_status split_connected(sr_context *ctx, const sr__working_graph *worki
   if (nodes > 2) {
     sr__fiedler_options options = sr__fiedler_defaults();
     sr__fiedler_result result;
-    double start = sr__seconds();
+    double start = sr_seconds();
     options.guard = true;
     options.tolerance = bisection->refine ? 1e-2 : 1e-4;
     SR_TRY(sr__fiedler(ctx, &working->graph, &options, work.x, work.second, &result));
-    bisection->seconds_spectrum += sr__seconds() - start;
+    bisection->seconds_spectrum += sr_seconds() - start;
     if (nodes > 3 && result.value_second - result.value < PAIR_GAP * result.value) {
       search_angles(&work);
       goto cleanup;

@@ -36,11 +36,11 @@ static sr_status start(sr_context *ctx, const char *program, FILE *in, FILE *out
 }
 
 static sr_status await(sr_context *ctx, const char *program, pid_t child) {
-  double start_time = sr__seconds();
+  double start_time = sr_seconds();
   int code = 0;
   pid_t ended;
   while ((ended = waitpid(child, &code, WNOHANG)) == 0) {
-    if (sr__seconds() - start_time > SECONDS_ALLOWED || sr__check_interrupt(ctx) != SR_OK) {
+    if (sr_seconds() - start_time > SECONDS_ALLOWED || sr__check_interrupt(ctx) != SR_OK) {
       kill(child, SIGKILL);
       while (waitpid(child, &code, 0) < 0 && errno == EINTR) continue;
       break;

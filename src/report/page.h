@@ -4,21 +4,10 @@
 
 #include <specroute/report.h>
 
-#include "core/core.h"
+#include "core/text.h"
 
-/* Text that grows. */
-typedef struct sr__text {
-  char *bytes; /* always zero terminated once something was added */
-  int64_t length, capacity;
-} sr__text;
-
-SR_MUST_CHECK sr_status sr__text_put(sr_context *ctx, sr__text *text, const char *bytes,
-                                     int64_t count);
-SR_MUST_CHECK sr_status sr__text_string(sr_context *ctx, sr__text *text, const char *string);
-SR_MUST_CHECK sr_status sr__text_print(sr_context *ctx, sr__text *text, const char *format, ...)
-    SR_PRINTF(3, 4);
 /* With & < > " ' replaced, so that it is text in HTML and in attributes. */
-SR_MUST_CHECK sr_status sr__text_escaped(sr_context *ctx, sr__text *text, const char *string);
+SR_MUST_CHECK sr_status sr__html_escape(sr_context *ctx, sr__text *text, const char *string);
 
 /* What a format must know. `plot_svg` is NULL where the plot could not be drawn. */
 typedef struct sr__renderer {

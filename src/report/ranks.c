@@ -39,7 +39,7 @@ static sr_status label(sr_context *ctx, sr__text *out, double x, double y, const
   sr_status status = SR_OK;
   SR_TRY(sr__text_print(ctx, out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" fill=\"black\">",
                         x, y, anchor));
-  SR_TRY(sr__text_escaped(ctx, out, text));
+  SR_TRY(sr__html_escape(ctx, out, text));
   if (isfinite(rank)) SR_TRY(sr__text_print(ctx, out, " (%.2f)", rank));
   SR_TRY(sr__text_string(ctx, out, "</text>\n"));
 cleanup:

@@ -57,17 +57,49 @@ static const char style[] =
     "h2{font-size:1.2rem}th,td{padding:.3rem .4rem}table{font-size:.8rem}"
     "tbody th{white-space:normal;overflow-wrap:anywhere}.w{min-width:11rem}}\n";
 
+static const char *entity_of(char c) {
+  switch (c) {
+    case '&':
+      return "&amp;";
+    case '<':
+      return "&lt;";
+    case '>':
+      return "&gt;";
+    case '"':
+      return "&quot;";
+    case '\'':
+      return "&#39;";
+    default:
+      return NULL;
+  }
+}
+
+sr_status sr__html_escape(sr_context *ctx, sr__text *text, const char *string) {
+  sr_status status = SR_OK;
+  const char *plain = string;
+  for (const char *c = string; *c; c++) {
+    const char *entity = entity_of(*c);
+    if (!entity) continue;
+    SR_TRY(sr__text_put(ctx, text, plain, c - plain));
+    SR_TRY(sr__text_string(ctx, text, entity));
+    plain = c + 1;
+  }
+  SR_TRY(sr__text_string(ctx, text, plain));
+cleanup:
+  return status;
+}
+
 static sr_status html_begin(sr_context *ctx, sr__text *out, const char *title) {
   sr_status status = SR_OK;
   SR_TRY(sr__text_string(ctx, out,
                          "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                          "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
                          "<link rel=\"icon\" href=\"data:,\">\n<title>"));
-  SR_TRY(sr__text_escaped(ctx, out, title));
+  SR_TRY(sr__html_escape(ctx, out, title));
   SR_TRY(sr__text_string(ctx, out, "</title>\n<style>\n"));
   SR_TRY(sr__text_string(ctx, out, style));
   SR_TRY(sr__text_string(ctx, out, "</style>\n</head>\n<body>\n<main>\n<h1>"));
-  SR_TRY(sr__text_escaped(ctx, out, title));
+  SR_TRY(sr__html_escape(ctx, out, title));
   SR_TRY(sr__text_string(ctx, out, "</h1>\n"));
 cleanup:
   return status;
@@ -82,7 +114,7 @@ static sr_status element(sr_context *ctx, sr__text *out, const char *tag, const 
                          const char *text) {
   sr_status status = SR_OK;
   SR_TRY(sr__text_print(ctx, out, "<%s%s>", tag, attributes));
-  SR_TRY(sr__text_escaped(ctx, out, text));
+  SR_TRY(sr__html_escape(ctx, out, text));
   SR_TRY(sr__text_print(ctx, out, "</%s>\n", tag));
 cleanup:
   return status;
@@ -117,7 +149,7 @@ static sr_status html_cell(sr_context *ctx, sr__text *out, const char *tag, char
   bool wraps = strlen(text) > LONGEST_UNBROKEN_CELL;
   SR_TRY(sr__text_print(ctx, out, "<%s class=\"%c%s %s\">", tag, alignment, wraps ? " w" : "",
                         sr__agreement_class(cell->agreement)));
-  SR_TRY(sr__text_escaped(ctx, out, text));
+  SR_TRY(sr__html_escape(ctx, out, text));
   if (*mark) SR_TRY(sr__text_print(ctx, out, "<span class=\"mark\">%s</span>", mark));
   SR_TRY(sr__text_print(ctx, out, "</%s>", tag));
 cleanup:
@@ -149,7 +181,7 @@ static sr_status html_plot(sr_context *ctx, sr__text *out, const char *title, co
   sr_status status = SR_OK;
   if (!svg) {
     SR_TRY(sr__text_string(ctx, out, "<div class=\"note missing-plot\">Plot not drawn: "));
-    SR_TRY(sr__text_escaped(ctx, out, title));
+    SR_TRY(sr__html_escape(ctx, out, title));
     SR_TRY(
         sr__text_string(ctx, out,
                         ". It needs the program gnuplot; the numbers are in the tables.</div>\n"));

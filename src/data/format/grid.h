@@ -2,7 +2,7 @@
 #ifndef SR_DATA_GRID_H
 #define SR_DATA_GRID_H
 
-#include "column_roles.h"
+#include "data/column_roles.h"
 
 /* Cells are numbered row by row. A struct of zeros is empty. */
 typedef struct sr__grid {

@@ -1,6 +1,6 @@
 /* Bytes of a file, of standard input or of memory, gunzipped on the way. Internal to src/data. */
-#ifndef SR_DATA_TEXT_SOURCE_H
-#define SR_DATA_TEXT_SOURCE_H
+#ifndef SR_DATA_SOURCE_H
+#define SR_DATA_SOURCE_H
 
 #include "core/core.h"
 
@@ -12,8 +12,8 @@ SR_MUST_CHECK sr_status sr__source_open(sr_context *ctx, const char *path, sr__s
 SR_MUST_CHECK sr_status sr__source_open_memory(sr_context *ctx, const void *bytes, size_t size,
                                                const char *name, sr__source **source);
 /* How many bytes a threaded reader takes at a time; what is read does not depend on it. */
-void sr__source_set_block(sr__source *source, size_t block);
-size_t sr__source_block(const sr__source *source);
+void sr__source_set_step(sr__source *source, size_t step);
+size_t sr__source_step(const sr__source *source);
 /* `most`, or less where the input is known to be shorter: how much a buffer need hold. */
 size_t sr__source_room(const sr__source *source, size_t most);
 void sr__source_close(sr_context *ctx, sr__source **source);

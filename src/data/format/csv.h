@@ -3,8 +3,8 @@
 #ifndef SR_DATA_CSV_H
 #define SR_DATA_CSV_H
 
-#include "column_roles.h"
-#include "text_source.h"
+#include "data/column_roles.h"
+#include "data/source.h"
 
 typedef struct sr__csv_dialect {
   char separator; /* ' ' stands for any run of blanks */
@@ -91,7 +91,7 @@ void sr__csv_set_kind(sr__csv_column *column, bool iso_time, bool text);
 void sr__csv_place_columns(sr__csv_layout *layout);
 void sr__csv_layout_free(sr_context *ctx, sr__csv_layout *layout);
 
-/* ---- reading (read_csv.c) and joining (csv_join.c) ---------------------------------------- */
+/* ---- reading (csv_reader.c) and joining (csv_join.c) ---------------------------------------- */
 
 /* A stretch of rows in memory: the columns lie one after the other, `capacity` cells each. */
 typedef struct sr__csv_segment {
@@ -99,7 +99,7 @@ typedef struct sr__csv_segment {
   int64_t capacity, used;
 } sr__csv_segment;
 
-/* The rows of one block of text. */
+/* The rows of one stretch of text. */
 typedef struct sr__csv_chunk {
   int32_t segment;
   int64_t first; /* row in the segment */
@@ -111,6 +111,10 @@ static inline char *sr__csv_cells(const sr__csv_segment *segment, const sr__csv_
   return segment->cells + (size_t)segment->capacity * column->offset;
 }
 
+/* Reads a file of delimited text; separator 0 is detected. */
+SR_MUST_CHECK sr_status sr__read_delimited(sr_context *ctx, sr__source *source,
+                                           const sr_read_options *options, char separator,
+                                           sr_table **table);
 /* Reads the data of a source whose layout is known. */
 SR_MUST_CHECK sr_status sr__csv_read_data(sr_context *ctx, sr__source *source,
                                           sr__csv_layout *layout, sr_table **table);

@@ -8,8 +8,8 @@
 #include <pthread.h>
 #include <strings.h>
 
+#include "data/read.h"
 #include "grid.h"
-#include "read.h"
 
 enum { MOST_FILES = 256 };
 

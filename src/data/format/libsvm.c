@@ -2,9 +2,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "column_roles.h"
-#include "parse_number.h"
-#include "read.h"
+#include "data/column_roles.h"
+#include "data/parse_number.h"
+#include "data/read.h"
+#include "data/row_text.h"
 
 typedef struct sparse_rows {
   const char *file;
@@ -200,4 +201,49 @@ cleanup:
   sr__free(ctx, sparse.value);
   sr__names_free(ctx, &sparse.classes);
   return status;
+}
+
+/* ---- writing ------------------------------------------------------------------------------ */
+
+static sr_status libsvm_rows(sr_context *ctx, const void *from, char separator, int64_t begin,
+                             int64_t end, sr__text *text) {
+  (void)separator;
+  sr_status status = SR_OK;
+  const sr_table_view *t = from;
+  for (int64_t i = begin; i < end; i++) {
+    const char *label = t->label ? t->classes.names[t->label[i]] : "0";
+    SR_TRY(sr__text_put(ctx, text, label, strlen(label)));
+    for (int64_t j = 0; j < t->features; j++) {
+      float value = t->x[j * t->rows + i];
+      if (value == 0) continue;
+      SR_TRY(sr__text_reserve(ctx, text, 32));
+      text->length += snprintf(text->bytes + text->length, 32, " %lld:", (long long)j + 1);
+      SR_TRY(sr__put_float(ctx, text, value));
+    }
+    SR_TRY(sr__put_char(ctx, text, '\n'));
+  }
+cleanup:
+  return status;
+}
+
+sr_status sr__write_libsvm(sr_context *ctx, const sr_table_view *t, const char *path) {
+  for (int64_t c = 0; c < t->classes.count; c++) {
+    const char *name = t->classes.names[c];
+    if (!*name || name[strcspn(name, " \t\r\n#:")])
+      return sr__fail(ctx, SR_ERROR_UNSUPPORTED,
+                      "libsvm cannot hold the class '%s'; write csv instead", name);
+  }
+  for (int64_t j = 0; j < t->features; j++) {
+    if (sr__categories_of(t, j).count)
+      return sr__fail(ctx, SR_ERROR_UNSUPPORTED,
+                      "libsvm cannot hold the categories of feature %lld; write csv instead",
+                      (long long)j + 1);
+  }
+  for (int64_t i = 0; i < t->rows * t->features; i++) {
+    if (isnan(t->x[i]) || (t->label && i < t->rows && t->label[i] < 0))
+      return sr__fail(ctx, SR_ERROR_UNSUPPORTED,
+                      "libsvm cannot hold the missing value in row %lld; write csv instead",
+                      (long long)(i % t->rows) + 1);
+  }
+  return sr__write_rows(ctx, path, &(sr__text){0}, libsvm_rows, t, t->rows, ' ');
 }

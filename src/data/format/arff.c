@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "csv.h"
-#include "read.h"
+#include "data/read.h"
 
 /* The kind an attribute was declared with. */
 typedef enum attribute_kind { ATTRIBUTE_NUMBER, ATTRIBUTE_TEXT, ATTRIBUTE_NOMINAL } attribute_kind;

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "data/read.h"
 #include "grid.h"
-#include "read.h"
 
 /* HDF5 below libnetcdf keeps unguarded state of its own: one call at a time in the process. */
 static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;

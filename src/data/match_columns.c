@@ -1,7 +1,7 @@
 /* Columns of a new table in the order of the training table, by name. */
 #include <math.h>
 
-#include "ensemble.h"
+#include "match_columns.h"
 
 static int64_t find_name(const char *const *names, int64_t count, const char *name,
                          int64_t likely) {
@@ -10,18 +10,6 @@ static int64_t find_name(const char *const *names, int64_t count, const char *na
     if (strcmp(names[j], name) == 0) return j;
   }
   return -1;
-}
-
-static bool same_dictionary(sr_dictionary a, sr_dictionary b) {
-  if (a.count != b.count) return false;
-  for (int32_t c = 0; c < a.count; c++) {
-    if (strcmp(a.names[c], b.names[c]) != 0) return false;
-  }
-  return true;
-}
-
-static sr_dictionary categories_of(const sr_table_view *view, int64_t feature) {
-  return view->categories ? view->categories[feature] : (sr_dictionary){0, NULL};
 }
 
 /* source[j]: the table's column for the schema's feature j. */
@@ -49,7 +37,7 @@ static sr_status find_columns(sr_context *ctx, const sr_table_view *schema,
 static void copy_column(const sr_table_view *table, int64_t from, sr_dictionary old_names,
                         sr_dictionary new_names, const int32_t *code, float *to) {
   const float *x = table->x + from * table->rows;
-  bool recode = new_names.count > 0 && !same_dictionary(old_names, new_names);
+  bool recode = new_names.count > 0 && !sr__dictionary_equal(old_names, new_names);
   for (int64_t i = 0; i < table->rows; i++) {
     if (!recode || isnan(x[i])) {
       to[i] = x[i];
@@ -60,23 +48,13 @@ static void copy_column(const sr_table_view *table, int64_t from, sr_dictionary 
   }
 }
 
-/* code[c]: the schema's code of the table's category c, -1 where it has none. */
-static sr_status find_codes(sr_context *ctx, sr_dictionary from, sr_dictionary to, int32_t **code) {
-  sr_status status = SR_OK;
-  SR_NEW(ctx, *code, from.count);
-  for (int32_t c = 0; c < from.count; c++)
-    (*code)[c] = (int32_t)find_name(to.names, to.count, from.names[c], c);
-cleanup:
-  return status;
-}
-
 static bool already_matches(const sr_table_view *schema, const sr_table_view *table,
                             const int64_t *source) {
   if (table->features != schema->features) return false;
   for (int64_t j = 0; j < schema->features; j++) {
-    sr_dictionary names = categories_of(schema, j);
+    sr_dictionary names = sr__categories_of(schema, j);
     if (source[j] != j) return false;
-    if (names.count > 0 && !same_dictionary(names, categories_of(table, j))) return false;
+    if (names.count > 0 && !sr__dictionary_equal(names, sr__categories_of(table, j))) return false;
   }
   return true;
 }
@@ -88,8 +66,8 @@ static sr_status copy_columns(sr_context *ctx, const sr_table_view *schema,
   int32_t *code = NULL;
   SR_NEW(ctx, x, schema->features * table->rows);
   for (int64_t j = 0; j < schema->features; j++) {
-    sr_dictionary from = categories_of(table, source[j]), to = categories_of(schema, j);
-    if (to.count > 0) SR_TRY(find_codes(ctx, from, to, &code));
+    sr_dictionary from = sr__categories_of(table, source[j]), to = sr__categories_of(schema, j);
+    if (to.count > 0) SR_TRY(sr__dictionary_match(ctx, to, from, &code));
     copy_column(table, source[j], from, to, code, x + j * table->rows);
     sr__free(ctx, code);
     code = NULL;

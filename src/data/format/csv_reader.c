@@ -1,12 +1,13 @@
-/* Delimited text, read by all threads. Workers take blocks of whole records in turn under a lock,
- * parse them into segments of typed columns, and merge their texts into the columns' names. Names
- * are sorted when all are known, so nothing depends on which worker was first. */
+/* Delimited text, read by all threads. Workers take stretches of whole records in turn under a
+ * lock, parse them into segments of typed columns, and merge their texts into the columns' names.
+ * Names are sorted when all are known, so nothing depends on which worker was first. */
 #include <math.h>
 #include <pthread.h>
 
 #include "csv.h"
-#include "parse_number.h"
-#include "read.h"
+#include "data/field_text.h"
+#include "data/parse_number.h"
+#include "data/read.h"
 
 enum { SAMPLE_BYTES = 1 << 20, BUFFER_PADDING = 64, SEGMENT_BYTES = 40 << 20 };
 static const size_t LONGEST_RECORD = (size_t)1 << 30;
@@ -31,8 +32,8 @@ typedef struct reader {
   char failed_message[1024];
 } reader;
 
-/* What one worker holds while it parses a block. */
-typedef struct block {
+/* What one worker holds while it parses a stretch of text. */
+typedef struct stretch {
   char *text;
   size_t capacity, size;
   int64_t line; /* of its first byte */
@@ -41,9 +42,9 @@ typedef struct block {
   int64_t first;
   char **cells;     /* of each column, at the chunk's first row */
   sr__names *names; /* new texts of each code column */
-} block;
+} stretch;
 
-/* ---- taking a block ----------------------------------------------------------------------- */
+/* ---- taking a stretch ----------------------------------------------------------------------- */
 
 static sr_status reserve(sr_context *ctx, char **text, size_t *capacity, size_t wanted) {
   if (wanted <= *capacity) return SR_OK;
@@ -54,46 +55,46 @@ static sr_status reserve(sr_context *ctx, char **text, size_t *capacity, size_t 
   return SR_OK;
 }
 
-static sr_status check_text(sr_context *ctx, const reader *r, const block *b) {
-  const char *zero = memchr(b->text, 0, b->size);
+static sr_status check_text(sr_context *ctx, const reader *r, const stretch *s) {
+  const char *zero = memchr(s->text, 0, s->size);
   if (!zero) return SR_OK;
-  int64_t line = b->line + sr__count_lines(b->text, (size_t)(zero - b->text));
+  int64_t line = s->line + sr__count_lines(s->text, (size_t)(zero - s->text));
   return sr__fail_at(ctx, SR_ERROR_FORMAT, r->layout->file, line, 0,
                      "line %lld holds a zero byte; expected text in UTF-8 (or gzip of it)",
                      (long long)line);
 }
 
-/* Fills the block with whole records: what was left over, then new bytes until a record ends. */
-static sr_status fill_block(sr_context *ctx, reader *r, block *b) {
+/* Fills the stretch with whole records: what was left over, then new bytes until a record ends. */
+static sr_status fill_stretch(sr_context *ctx, reader *r, stretch *s) {
   sr_status status = SR_OK;
-  size_t used = r->carry_used, step = sr__source_room(r->source, sr__source_block(r->source));
-  SR_TRY(reserve(ctx, &b->text, &b->capacity, used + step));
-  if (used) memcpy(b->text, r->carry, used);
-  for (b->size = 0; b->size == 0; step = used ? used : 1) {
+  size_t used = r->carry_used, step = sr__source_room(r->source, sr__source_step(r->source));
+  SR_TRY(reserve(ctx, &s->text, &s->capacity, used + step));
+  if (used) memcpy(s->text, r->carry, used);
+  for (s->size = 0; s->size == 0; step = used ? used : 1) {
     if (used > LONGEST_RECORD)
       SR_TRY(sr__fail_at(ctx, SR_ERROR_FORMAT, r->layout->file, r->line + 1, 0,
                          "the record that begins here does not end within %zu bytes; is a quote "
                          "left open?",
                          LONGEST_RECORD));
-    SR_TRY(reserve(ctx, &b->text, &b->capacity, used + step));
+    SR_TRY(reserve(ctx, &s->text, &s->capacity, used + step));
     size_t got;
-    SR_TRY(sr__source_read(ctx, r->source, b->text + used, step, &got));
+    SR_TRY(sr__source_read(ctx, r->source, s->text + used, step, &got));
     used += got;
     r->at_end = got < step;
     if (r->at_end) {
-      if (used && b->text[used - 1] != '\n') b->text[used++] = '\n';
-      b->size = used;
+      if (used && s->text[used - 1] != '\n') s->text[used++] = '\n';
+      s->size = used;
       break;
     }
-    b->size = sr__csv_whole_records(&r->layout->dialect, b->text, used);
+    s->size = sr__csv_whole_records(&r->layout->dialect, s->text, used);
   }
-  r->carry_used = used - b->size;
+  r->carry_used = used - s->size;
   SR_TRY(reserve(ctx, &r->carry, &r->carry_capacity, r->carry_used));
-  if (r->carry_used) memcpy(r->carry, b->text + b->size, r->carry_used);
-  /* The first byte after the block ends any number, and eight more can be read. */
-  memset(b->text + b->size, 0, BUFFER_PADDING / 2);
-  b->line = r->line + 1;
-  SR_TRY(check_text(ctx, r, b));
+  if (r->carry_used) memcpy(r->carry, s->text + s->size, r->carry_used);
+  /* The first byte after the stretch ends any number, and eight more can be read. */
+  memset(s->text + s->size, 0, BUFFER_PADDING / 2);
+  s->line = r->line + 1;
+  SR_TRY(check_text(ctx, r, s));
 cleanup:
   return status;
 }
@@ -120,25 +121,25 @@ cleanup:
   return status;
 }
 
-static sr_status take_block(sr_context *ctx, reader *r, block *b, bool *taken) {
+static sr_status take_stretch(sr_context *ctx, reader *r, stretch *s, bool *taken) {
   sr_status status = SR_OK;
   *taken = false;
-  b->chunk = r->chunk_count;
+  s->chunk = r->chunk_count;
   if (r->failed_chunk >= 0 || (r->at_end && r->carry_used == 0)) return SR_OK;
   SR_TRY(sr__check_interrupt(ctx));
-  SR_TRY(fill_block(ctx, r, b));
-  if (b->size == 0) return SR_OK;
-  int64_t lines = sr__count_lines(b->text, b->size);
+  SR_TRY(fill_stretch(ctx, r, s));
+  if (s->size == 0) return SR_OK;
+  int64_t lines = sr__count_lines(s->text, s->size);
   SR_TRY(reserve_rows(ctx, r, lines));
   SR_GROW(ctx, r->chunks, r->chunk_capacity, r->chunk_count + 1);
   sr__csv_segment *segment = &r->segments[r->segment_count - 1];
   r->chunks[r->chunk_count++] =
       (sr__csv_chunk){.segment = (int32_t)(r->segment_count - 1), .first = segment->used};
-  b->segment = *segment;
-  b->first = segment->used;
+  s->segment = *segment;
+  s->first = segment->used;
   segment->used += lines;
   r->line += lines;
-  r->bytes += (int64_t)b->size;
+  r->bytes += (int64_t)s->size;
   sr__progress(ctx, "reading", r->bytes, 0);
   *taken = true;
 cleanup:
@@ -267,10 +268,10 @@ static bool ends_field(const sr__csv_dialect *dialect, const char *at) {
   return *at == dialect->separator || sr__csv_at_line_end(at);
 }
 
-static sr_status parse_record(sr_context *ctx, const sr__csv_layout *layout, block *b, int64_t row,
-                              char **at, int64_t *line) {
+static sr_status parse_record(sr_context *ctx, const sr__csv_layout *layout, stretch *s,
+                              int64_t row, char **at, int64_t *line) {
   const sr__csv_dialect *dialect = &layout->dialect;
-  const char *end = b->text + b->size;
+  const char *end = s->text + s->size;
   sr__csv_place place = {layout->file, *line, 0};
   char *p = *at;
   int64_t j = 0;
@@ -285,7 +286,7 @@ static sr_status parse_record(sr_context *ctx, const sr__csv_layout *layout, blo
       float value;
       char *next = (char *)(uintptr_t)sr__parse_float(p, &value);
       if (next && ends_field(dialect, next) && isfinite(value) && !column->required) {
-        ((float *)(void *)b->cells[j])[row] = value;
+        ((float *)(void *)s->cells[j])[row] = value;
         p = next;
         j++;
         continue;
@@ -295,7 +296,7 @@ static sr_status parse_record(sr_context *ctx, const sr__csv_layout *layout, blo
     place.column = j + 1;
     sr_status status = sr__csv_cut(ctx, dialect, &place, p, end, &field, &p, line);
     if (status == SR_OK)
-      status = store(ctx, &place, column, &field, &b->names[j], b->cells[j], row);
+      status = store(ctx, &place, column, &field, &s->names[j], s->cells[j], row);
     if (status != SR_OK) return status;
     j++;
   } while (sr__csv_next_field(dialect, &p));
@@ -305,42 +306,42 @@ static sr_status parse_record(sr_context *ctx, const sr__csv_layout *layout, blo
   return SR_OK;
 }
 
-static sr_status parse_block(sr_context *ctx, const sr__csv_layout *layout, block *b,
-                             int64_t *rows) {
+static sr_status parse_stretch(sr_context *ctx, const sr__csv_layout *layout, stretch *s,
+                               int64_t *rows) {
   sr_status status = SR_OK;
-  char *at = b->text;
-  const char *end = b->text + b->size;
-  int64_t line = b->line;
+  char *at = s->text;
+  const char *end = s->text + s->size;
+  int64_t line = s->line;
   *rows = 0;
   for (int64_t j = 0; j < layout->count; j++) {
     const sr__csv_column *column = &layout->columns[j];
     size_t cell = column->kind == SR_CELL_DOUBLE || column->kind == SR_CELL_ISO_TIME ? 8 : 4;
-    b->cells[j] = column->kind == SR_CELL_SKIP
+    s->cells[j] = column->kind == SR_CELL_SKIP
                       ? NULL
-                      : sr__csv_cells(&b->segment, column) + (size_t)b->first * cell;
+                      : sr__csv_cells(&s->segment, column) + (size_t)s->first * cell;
   }
   for (;;) {
     at = sr__csv_skip_blank(&layout->dialect, at, end, &line);
     if (at >= end) break;
-    SR_TRY(parse_record(ctx, layout, b, *rows, &at, &line));
+    SR_TRY(parse_record(ctx, layout, s, *rows, &at, &line));
     ++*rows;
   }
 cleanup:
   return status;
 }
 
-/* Moves the block's own texts into the columns' names and renumbers its cells. */
-static sr_status merge_names(sr_context *ctx, sr__csv_layout *layout, block *b, int64_t rows) {
+/* Moves the stretch's own texts into the columns' names and renumbers its cells. */
+static sr_status merge_names(sr_context *ctx, sr__csv_layout *layout, stretch *s, int64_t rows) {
   sr_status status = SR_OK;
   int32_t *global = NULL;
   for (int64_t j = 0; j < layout->count; j++) {
-    sr__names *local = &b->names[j];
+    sr__names *local = &s->names[j];
     if (local->count == 0) continue;
     SR_NEW(ctx, global, local->count);
     for (int64_t code = 0; code < local->count; code++)
       SR_TRY(sr__names_add(ctx, &layout->columns[j].names, sr__names_get(local, code),
                            sr__names_length(local, code), local->line[code], &global[code]));
-    int32_t *cell = (int32_t *)(void *)b->cells[j];
+    int32_t *cell = (int32_t *)(void *)s->cells[j];
     for (int64_t i = 0; i < rows; i++) {
       if (cell[i] >= 0) cell[i] = global[cell[i]];
     }
@@ -365,45 +366,45 @@ static void record_failure(sr_context *worker, reader *r, int64_t chunk, sr_stat
   snprintf(r->failed_message, sizeof r->failed_message, "%s", error.message);
 }
 
-static sr_status allocate_block(sr_context *ctx, int64_t columns, block *b) {
+static sr_status allocate_stretch(sr_context *ctx, int64_t columns, stretch *s) {
   sr_status status = SR_OK;
-  SR_NEW_ZERO(ctx, b->cells, columns);
-  SR_NEW_ZERO(ctx, b->names, columns);
+  SR_NEW_ZERO(ctx, s->cells, columns);
+  SR_NEW_ZERO(ctx, s->names, columns);
 cleanup:
   return status;
 }
 
-static void free_block(sr_context *ctx, int64_t columns, block *b) {
-  for (int64_t j = 0; b->names && j < columns; j++) sr__names_free(ctx, &b->names[j]);
-  sr__free(ctx, b->names);
-  sr__free(ctx, b->cells);
-  sr__free(ctx, b->text);
+static void free_stretch(sr_context *ctx, int64_t columns, stretch *s) {
+  for (int64_t j = 0; s->names && j < columns; j++) sr__names_free(ctx, &s->names[j]);
+  sr__free(ctx, s->names);
+  sr__free(ctx, s->cells);
+  sr__free(ctx, s->text);
 }
 
-/* Takes and parses blocks until none is left or one failed. Failures are kept in the reader, where
- * the lowest chunk wins; the loop itself always succeeds. */
-static sr_status read_blocks(sr_context *worker, void *data, int64_t item, int slot) {
+/* Takes and parses stretches until none is left or one failed. Failures are kept in the reader,
+ * where the lowest chunk wins; the loop itself always succeeds. */
+static sr_status read_stretches(sr_context *worker, void *data, int64_t item, int slot) {
   (void)item;
   (void)slot;
   reader *r = data;
-  block b = {0};
+  stretch s = {0};
   int64_t columns = r->layout->count;
   bool taken = true;
-  sr_status status = allocate_block(worker, columns, &b);
+  sr_status status = allocate_stretch(worker, columns, &s);
   pthread_mutex_lock(&r->mutex);
   while (status == SR_OK) {
-    status = take_block(worker, r, &b, &taken);
+    status = take_stretch(worker, r, &s, &taken);
     if (status != SR_OK || !taken) break;
     int64_t rows;
     pthread_mutex_unlock(&r->mutex);
-    status = parse_block(worker, r->layout, &b, &rows);
+    status = parse_stretch(worker, r->layout, &s, &rows);
     pthread_mutex_lock(&r->mutex);
-    r->chunks[b.chunk].rows = rows;
-    if (status == SR_OK) status = merge_names(worker, r->layout, &b, rows);
+    r->chunks[s.chunk].rows = rows;
+    if (status == SR_OK) status = merge_names(worker, r->layout, &s, rows);
   }
-  if (status != SR_OK) record_failure(worker, r, b.chunk, status);
+  if (status != SR_OK) record_failure(worker, r, s.chunk, status);
   pthread_mutex_unlock(&r->mutex);
-  free_block(worker, columns, &b);
+  free_stretch(worker, columns, &s);
   return SR_OK;
 }
 
@@ -412,7 +413,7 @@ sr_status sr__csv_read_data(sr_context *ctx, sr__source *source, sr__csv_layout 
   sr_status status = SR_OK;
   reader r = {.layout = layout, .source = source, .failed_chunk = -1, .line = layout->line};
   pthread_mutex_init(&r.mutex, NULL);
-  SR_TRY(sr__parallel_for(ctx, sr_context_threads(ctx), read_blocks, &r));
+  SR_TRY(sr__parallel_for(ctx, sr_context_threads(ctx), read_stretches, &r));
   if (r.failed_chunk >= 0)
     SR_TRY(sr__fail_at(ctx, r.failed_status, r.failed_line ? layout->file : "", r.failed_line,
                        r.failed_column, "%s", r.failed_message));
@@ -428,7 +429,7 @@ cleanup:
   return status;
 }
 
-/* ---- entries ------------------------------------------------------------------------------ */
+/* ---- a whole file ----------------------------------------------------------------------- */
 
 static sr_status check_start(sr_context *ctx, const char *file, const char *text, size_t size) {
   const unsigned char *bytes = (const unsigned char *)text;
@@ -445,7 +446,7 @@ static sr_status check_start(sr_context *ctx, const char *file, const char *text
   return SR_OK;
 }
 
-/* The first block, whole records only, ended by a line end. */
+/* The first records, whole records only, ended by a line end. */
 static sr_status read_start(sr_context *ctx, sr__source *source, const sr_read_options *options,
                             char **text, size_t *got, size_t *whole) {
   sr_status status = SR_OK;
@@ -468,8 +469,8 @@ cleanup:
   return status;
 }
 
-static sr_status read_delimited(sr_context *ctx, sr__source *source, const sr_read_options *options,
-                                char separator, sr_table **table) {
+sr_status sr__read_delimited(sr_context *ctx, sr__source *source, const sr_read_options *options,
+                             char separator, sr_table **table) {
   sr_status status = SR_OK;
   sr__csv_layout layout = {.file = sr__source_name(source), .dialect.separator = separator};
   char *text = NULL, *sample = NULL;
@@ -497,23 +498,4 @@ cleanup:
   sr__free(ctx, text);
   sr__csv_layout_free(ctx, &layout);
   return status;
-}
-
-sr_status sr__read_csv(sr_context *ctx, sr__source *source, const sr_read_options *options,
-                       sr_table **table) {
-  return read_delimited(ctx, source, options, options->separator, table);
-}
-
-sr_status sr__read_tsv(sr_context *ctx, sr__source *source, const sr_read_options *options,
-                       sr_table **table) {
-  return read_delimited(ctx, source, options, options->separator ? options->separator : '\t',
-                        table);
-}
-
-sr_status sr__read_ucr(sr_context *ctx, sr__source *source, const sr_read_options *options,
-                       sr_table **table) {
-  sr_read_options ucr = *options;
-  if (ucr.header < 0) ucr.header = 0;
-  if (!ucr.target) ucr.target = "1";
-  return read_delimited(ctx, source, &ucr, options->separator, table);
 }

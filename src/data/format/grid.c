@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "print_number.h"
+#include "data/print_number.h"
 
 sr_status sr__grid_check_options(sr_context *ctx, const char *file,
                                  const sr_read_options *options) {

@@ -2,7 +2,8 @@
 #include <ctype.h>
 
 #include "csv.h"
-#include "parse_number.h"
+#include "data/field_text.h"
+#include "data/parse_number.h"
 
 enum { TRIED_RECORDS = 100 };
 

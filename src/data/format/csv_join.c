@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "csv.h"
-#include "parse_number.h"
+#include "data/parse_number.h"
 
 /* What becomes of the codes of a column: their rank in the sorted names, or a number. */
 typedef struct code_map {

@@ -3,8 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "column_roles.h"
-#include "read.h"
+#include "data/column_roles.h"
+#include "data/packed_file.h"
+#include "data/read.h"
 
 enum { BLOCK_BYTES = 1 << 20, LONGEST_HEADER = 1 << 16 };
 
@@ -210,5 +211,31 @@ sr_status sr__read_npy(sr_context *ctx, sr__source *source, const sr_read_option
 cleanup:
   sr__table_view_free(ctx, &view);
   sr__free(ctx, items);
+  return status;
+}
+
+/* ---- writing ------------------------------------------------------------------------------ */
+
+/* Version 1.0; the matrix is kept in its own order, which NumPy calls Fortran's. */
+sr_status sr__write_npy(sr_context *ctx, const sr_table_view *t, const char *path) {
+  enum { ALIGNMENT = 64, PREAMBLE = 10 };
+  sr_status status = SR_OK;
+  sr__packed_file *file = NULL;
+  char header[256] = "\x93NUMPY\x01";
+  int used = snprintf(header + PREAMBLE, sizeof header - PREAMBLE,
+                      "{'descr': '%cf4', 'fortran_order': True, 'shape': (%lld, %lld), }",
+                      __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>', (long long)t->rows,
+                      (long long)t->features);
+  int total = (PREAMBLE + used + 1 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  memset(header + PREAMBLE + used, ' ', (size_t)(total - PREAMBLE - used));
+  header[total - 1] = '\n';
+  header[8] = (char)((total - PREAMBLE) & 0xff);
+  header[9] = (char)((total - PREAMBLE) >> 8);
+  SR_TRY(sr__packed_file_open(ctx, path, &file));
+  SR_TRY(sr__packed_file_put(ctx, file, header, (size_t)total));
+  SR_TRY(sr__packed_file_put(ctx, file, t->x, (size_t)(t->rows * t->features) * sizeof *t->x));
+  SR_TRY(sr__packed_file_commit(ctx, &file));
+cleanup:
+  sr__packed_file_abort(ctx, &file);
   return status;
 }

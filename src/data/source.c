@@ -1,4 +1,4 @@
-#include "text_source.h"
+#include "source.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,7 +7,7 @@
 #include <zlib.h>
 
 enum {
-  BLOCK_BYTES = 1 << 20,
+  STEP_BYTES = 1 << 20,
   COMPRESSED_BYTES = 256 * 1024,
   LINE_BYTES = 64 * 1024,
   LINE_PADDING = 16
@@ -20,7 +20,7 @@ struct sr__source {
   int descriptor; /* -1 for memory */
   const unsigned char *memory;
   size_t memory_left;
-  size_t block;
+  size_t step;
   int64_t file_left; /* bytes of a plain file; -1 where not known */
   char *returned;    /* bytes that were put back; the next to give is at returned_at */
   size_t returned_at, returned_count;
@@ -32,9 +32,9 @@ struct sr__source {
 
 const char *sr__source_name(const sr__source *source) { return source->name; }
 
-size_t sr__source_block(const sr__source *source) { return source->block; }
+size_t sr__source_step(const sr__source *source) { return source->step; }
 
-void sr__source_set_block(sr__source *source, size_t block) { source->block = block; }
+void sr__source_set_step(sr__source *source, size_t step) { source->step = step; }
 
 size_t sr__source_room(const sr__source *source, size_t most) {
   int64_t left = source->descriptor < 0 ? (int64_t)source->memory_left : source->file_left;
@@ -163,7 +163,7 @@ static sr_status new_source(sr_context *ctx, const char *name, sr__source **sour
   SR_NEW_ZERO(ctx, *source, 1);
   (*source)->descriptor = -1;
   (*source)->file_left = -1;
-  (*source)->block = BLOCK_BYTES;
+  (*source)->step = STEP_BYTES;
   (*source)->name = sr__strdup(ctx, name);
   if (!(*source)->name) SR_TRY(SR_ERROR_MEMORY);
 cleanup:

@@ -4,9 +4,12 @@
 #include <math.h>
 #include <strings.h>
 
-#include "column_roles.h"
-#include "parse_number.h"
-#include "read.h"
+#include "data/column_roles.h"
+#include "data/field_text.h"
+#include "data/packed_file.h"
+#include "data/parse_number.h"
+#include "data/read.h"
+#include "data/row_text.h"
 
 typedef struct ts_file {
   const char *file;
@@ -243,4 +246,132 @@ cleanup:
   sr__free(ctx, ts.label);
   sr__free(ctx, ts.value);
   return status;
+}
+
+/* ---- writing ------------------------------------------------------------------------------ */
+
+static sr_status put_values(sr_context *ctx, sr__text *text, const float *value, int64_t count,
+                            char separator) {
+  sr_status status = SR_OK;
+  for (int64_t t = 0; t < count; t++) {
+    if (t) SR_TRY(sr__put_char(ctx, text, separator));
+    if (isnan(value[t]))
+      SR_TRY(sr__text_put(ctx, text, separator == ',' ? "?" : "NaN", separator == ',' ? 1 : 3));
+    else
+      SR_TRY(sr__put_float(ctx, text, value[t]));
+  }
+cleanup:
+  return status;
+}
+
+static sr_status ts_rows(sr_context *ctx, const void *from, char separator, int64_t begin,
+                         int64_t end, sr__text *text) {
+  sr_status status = SR_OK;
+  const sr_series_view *s = from;
+  for (int64_t i = begin; i < end; i++) {
+    for (int32_t c = 0; c < s->channels; c++) {
+      const int64_t *offset = s->offset + i * s->channels + c;
+      if (c) SR_TRY(sr__put_char(ctx, text, ':'));
+      SR_TRY(put_values(ctx, text, s->value + offset[0], offset[1] - offset[0], separator));
+    }
+    if (s->label) {
+      const char *name = s->label[i] < 0 ? "?" : s->classes.names[s->label[i]];
+      SR_TRY(sr__put_char(ctx, text, ':'));
+      SR_TRY(sr__text_put(ctx, text, name, strlen(name)));
+    }
+    SR_TRY(sr__put_char(ctx, text, '\n'));
+  }
+cleanup:
+  return status;
+}
+
+static sr_status check_ts_classes(sr_context *ctx, const sr_series_view *s) {
+  for (int32_t c = 0; c < s->classes.count; c++) {
+    const char *name = s->classes.names[c];
+    if (!*name || name[strcspn(name, " \t\r\n:")])
+      return sr__fail(ctx, SR_ERROR_UNSUPPORTED,
+                      "a series file cannot hold the class '%s': blanks, tabs and colons cut "
+                      "fields",
+                      name);
+  }
+  return SR_OK;
+}
+
+static sr_status write_ts(sr_context *ctx, const sr_series_view *s, const char *path) {
+  sr_status status = SR_OK;
+  sr__text header = {0};
+  char line[128];
+  int64_t pieces = s->cases * s->channels;
+  bool equal = true, missing = false;
+  for (int64_t i = 1; i < pieces; i++)
+    equal &= s->offset[i + 1] - s->offset[i] == s->offset[1] - s->offset[0];
+  for (int64_t i = 0; pieces && i < s->offset[pieces]; i++) missing |= isnan(s->value[i]);
+  SR_TRY(sr__text_put(ctx, &header, "@problemName ", 13));
+  const char *name = s->name && *s->name ? s->name : "series";
+  SR_TRY(sr__text_put(ctx, &header, name, strlen(name)));
+  int used = snprintf(line, sizeof line,
+                      "\n@timestamps false\n@missing %s\n@univariate %s\n@dimensions %d\n"
+                      "@equalLength %s\n@classLabel %s",
+                      missing ? "true" : "false", s->channels == 1 ? "true" : "false", s->channels,
+                      equal ? "true" : "false", s->label ? "true" : "false");
+  SR_TRY(sr__text_put(ctx, &header, line, (size_t)used));
+  for (int32_t c = 0; s->label && c < s->classes.count; c++) {
+    SR_TRY(sr__put_char(ctx, &header, ' '));
+    SR_TRY(sr__text_put(ctx, &header, s->classes.names[c], strlen(s->classes.names[c])));
+  }
+  SR_TRY(sr__text_put(ctx, &header, "\n@data\n", 7));
+  SR_TRY(sr__write_rows(ctx, path, &header, ts_rows, s, s->cases, ','));
+cleanup:
+  sr__free(ctx, header.bytes);
+  return status;
+}
+
+typedef struct padded_series {
+  const sr_series_view *series;
+  int64_t longest;
+} padded_series;
+
+static sr_status ucr_rows(sr_context *ctx, const void *from, char separator, int64_t begin,
+                          int64_t end, sr__text *text) {
+  sr_status status = SR_OK;
+  const padded_series *padded = from;
+  const sr_series_view *s = padded->series;
+  for (int64_t i = begin; i < end; i++) {
+    SR_TRY(sr__put_code(ctx, text, &s->classes, s->label ? s->label[i] : -1, separator));
+    int64_t length = s->offset[i + 1] - s->offset[i];
+    if (length) SR_TRY(sr__put_char(ctx, text, separator));
+    SR_TRY(put_values(ctx, text, s->value + s->offset[i], length, separator));
+    for (int64_t t = length; t < padded->longest; t++) {
+      SR_TRY(sr__put_char(ctx, text, separator));
+      SR_TRY(sr__text_put(ctx, text, "NaN", 3));
+    }
+    SR_TRY(sr__put_char(ctx, text, '\n'));
+  }
+cleanup:
+  return status;
+}
+
+static sr_status write_ucr(sr_context *ctx, const sr_series_view *s, const char *path) {
+  padded_series padded = {s, 0};
+  if (s->channels != 1)
+    return sr__fail(ctx, SR_ERROR_UNSUPPORTED,
+                    "the UCR layout holds one channel, these series have %d; write .ts instead",
+                    s->channels);
+  for (int64_t i = 0; i < s->cases; i++) {
+    int64_t length = s->offset[i + 1] - s->offset[i];
+    if (length > padded.longest) padded.longest = length;
+  }
+  return sr__write_rows(ctx, path, &(sr__text){0}, ucr_rows, &padded, s->cases, '\t');
+}
+
+sr_status sr_series_write(sr_context *ctx, const sr_series *series, const char *path) {
+  const sr_series_view *s = sr_series_get(series);
+  sr_status status = check_ts_classes(ctx, s);
+  if (status != SR_OK) return status;
+  if (sr__path_ends(path, ".ts")) return write_ts(ctx, s, path);
+  if (sr__path_ends(path, ".tsv")) return write_ucr(ctx, s, path);
+  return sr__fail_at(ctx, SR_ERROR_UNSUPPORTED, path, 0, 0,
+                     "series are not written as '%s'; expected an ending of .ts or .tsv, also with "
+                     ".gz",
+                     path);
 }

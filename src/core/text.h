@@ -1,0 +1,21 @@
+/* Text that grows in memory. Internal. */
+#ifndef SR_CORE_TEXT_H
+#define SR_CORE_TEXT_H
+
+#include "core.h"
+
+/* A struct of zeros is empty text; free `bytes` with sr__free. */
+typedef struct sr__text {
+  char *bytes; /* zero terminated after put, string and print */
+  int64_t length, capacity;
+} sr__text;
+
+/* Makes room for `count` more bytes and a final zero. */
+SR_MUST_CHECK sr_status sr__text_reserve(sr_context *ctx, sr__text *text, int64_t count);
+SR_MUST_CHECK sr_status sr__text_put(sr_context *ctx, sr__text *text, const char *bytes,
+                                     int64_t count);
+SR_MUST_CHECK sr_status sr__text_string(sr_context *ctx, sr__text *text, const char *string);
+SR_MUST_CHECK sr_status sr__text_print(sr_context *ctx, sr__text *text, const char *format, ...)
+    SR_PRINTF(3, 4);
+
+#endif

@@ -1,0 +1,116 @@
+#include "dictionary.h"
+
+#include <stdlib.h>
+
+/* The array of names and its characters in one allocation, so that one release frees both. */
+sr_status sr__copy_names(sr_context *ctx, const char *const *names, int64_t count,
+                         const char *const **copy) {
+  size_t bytes = (size_t)count * sizeof(char *);
+  for (int64_t i = 0; i < count; i++) bytes += strlen(names[i]) + 1;
+  char **pointers = sr__alloc(ctx, (int64_t)bytes, 1);
+  if (!pointers) return SR_ERROR_MEMORY;
+  char *text = (char *)(pointers + count);
+  for (int64_t i = 0; i < count; i++) {
+    size_t length = strlen(names[i]) + 1;
+    pointers[i] = memcpy(text, names[i], length);
+    text += length;
+  }
+  *copy = (const char *const *)pointers;
+  return SR_OK;
+}
+
+sr_status sr__dictionary_copy(sr_context *ctx, sr_dictionary from, sr_dictionary *to) {
+  *to = (sr_dictionary){0, NULL};
+  if (from.count == 0) return SR_OK;
+  sr_status status = sr__copy_names(ctx, from.names, from.count, &to->names);
+  if (status == SR_OK) to->count = from.count;
+  return status;
+}
+
+void sr__dictionary_free(const sr_allocator *allocator, sr_dictionary *dictionary) {
+  sr__release(allocator, (void *)(uintptr_t)dictionary->names);
+  *dictionary = (sr_dictionary){0, NULL};
+}
+
+void sr__dictionary_save(sr_dictionary dictionary, sr__bytes *bytes) {
+  sr__put_u64(bytes, (uint64_t)dictionary.count);
+  for (int32_t c = 0; c < dictionary.count; c++) sr__put_string(bytes, dictionary.names[c]);
+}
+
+sr_status sr__dictionary_load(sr__byte_reader *reader, sr_dictionary *dictionary) {
+  sr_status status = SR_OK;
+  int64_t count = sr__get_count(reader, sizeof(uint64_t));
+  char **names = NULL;
+  *dictionary = (sr_dictionary){0, NULL};
+  if (count > INT32_MAX) sr__get_refuse(reader, "a dictionary is too long");
+  SR_TRY(reader->status);
+  SR_NEW_ZERO(reader->ctx, names, count);
+  for (int64_t c = 0; c < count && reader->status == SR_OK; c++) names[c] = sr__get_string(reader);
+  SR_TRY(reader->status);
+  SR_TRY(sr__dictionary_copy(reader->ctx,
+                             (sr_dictionary){(int32_t)count, (const char *const *)names},
+                             dictionary));
+cleanup:
+  for (int64_t c = 0; names && c < count; c++) sr__free(reader->ctx, names[c]);
+  sr__free(reader->ctx, names);
+  return status;
+}
+
+bool sr__dictionary_equal(sr_dictionary a, sr_dictionary b) {
+  if (a.count != b.count) return false;
+  for (int32_t c = 0; c < a.count; c++) {
+    if (strcmp(a.names[c], b.names[c]) != 0) return false;
+  }
+  return true;
+}
+
+typedef struct named_code {
+  const char *name;
+  int32_t code;
+} named_code;
+
+static int by_name(const void *a, const void *b) {
+  return strcmp(((const named_code *)a)->name, ((const named_code *)b)->name);
+}
+
+sr_status sr__dictionary_match(sr_context *ctx, sr_dictionary known, sr_dictionary given,
+                               int32_t **code) {
+  sr_status status = SR_OK;
+  named_code *sorted = NULL;
+  *code = NULL;
+  SR_NEW(ctx, sorted, known.count);
+  SR_NEW(ctx, *code, given.count);
+  for (int32_t c = 0; c < known.count; c++) sorted[c] = (named_code){known.names[c], c};
+  if (known.count) qsort(sorted, (size_t)known.count, sizeof *sorted, by_name);
+  for (int32_t c = 0; c < given.count; c++) {
+    named_code wanted = {given.names[c], 0};
+    const named_code *found =
+        known.count ? bsearch(&wanted, sorted, (size_t)known.count, sizeof *sorted, by_name) : NULL;
+    (*code)[c] = found ? found->code : -1;
+  }
+cleanup:
+  sr__free(ctx, sorted);
+  return status;
+}
+
+sr_dictionary sr__categories_of(const sr_table_view *view, int64_t j) {
+  return view->categories ? view->categories[j] : (sr_dictionary){0, NULL};
+}
+
+sr_status sr__check_features(sr_context *ctx, const sr_table_view *view, int64_t features,
+                             sr_dictionary (*known)(const void *, int64_t), const void *data) {
+  if (view->features != features)
+    return sr__fail(ctx, SR_ERROR_DATA,
+                    "the table has %lld features, the model was trained on %lld; give the same "
+                    "columns in the same order",
+                    (long long)view->features, (long long)features);
+  for (int64_t j = 0; j < features; j++) {
+    bool given = sr__categories_of(view, j).count > 0;
+    if (given != (known(data, j).count > 0))
+      return sr__fail(ctx, SR_ERROR_DATA,
+                      "feature %lld (%s) is %s here and was %s in training; give the same columns",
+                      (long long)j + 1, view->feature_names ? view->feature_names[j] : "unnamed",
+                      given ? "text" : "numeric", given ? "numeric" : "text");
+  }
+  return SR_OK;
+}
