@@ -20,7 +20,8 @@ typedef enum sr__purpose {
   SR_PURPOSE_LANDMARK = 10,
   SR_PURPOSE_SOLVER = 11,
   SR_PURPOSE_KNN = 12,
-  SR_PURPOSE_EXPERIMENT = 13
+  SR_PURPOSE_EXPERIMENT = 13,
+  SR_PURPOSE_REPLAY = 40
 } sr__purpose;
 
 typedef struct sr__random {
