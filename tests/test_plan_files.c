@@ -134,7 +134,7 @@ static void broken_npy_is_refused(void **state) {
     assert_int_equal(status, SR_ERROR_FORMAT);
     bytes[length] ^= 0x20;
     status = bags_plan(ctx, test_file("flip.npy", bytes, sizeof bytes), &plan);
-    assert_true(status == SR_OK || status == SR_ERROR_FORMAT);
+    assert_true(status == SR_OK || status == SR_ERROR_FORMAT || status == SR_ERROR_UNSUPPORTED);
     sr_plan_free(&plan);
   }
   sr_context_free(&ctx);

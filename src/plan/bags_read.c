@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "data/npy.h"
 #include "plan.h"
 
 typedef struct bag_entry {
@@ -12,7 +13,6 @@ typedef struct bag_entry {
 
 typedef struct bag_reader {
   sr_context *ctx;
-  FILE *file;
   const char *path;
   int64_t rows;
   bag_entry *entry;
@@ -65,94 +65,60 @@ static bool is_header(const char *text) {
   return isalpha((unsigned char)*text) != 0;
 }
 
-static sr_status read_csv(bag_reader *r) {
+static sr_status read_csv(bag_reader *r, sr__source *source) {
   sr_status status = SR_OK;
-  char line[256];
-  for (int64_t number = 1; fgets(line, sizeof line, r->file); number++) {
+  sr__lines lines = {.source = source};
+  for (;;) {
     long long field[3] = {0, 0, 1};
-    if (number == 1 && is_header(line)) continue;
-    if (line[strspn(line, " \t\r\n")] == '\0') continue;
+    char *line;
+    size_t length;
+    SR_TRY(sr__lines_next(r->ctx, &lines, &line, &length));
+    if (!line) break;
+    if (lines.number == 1 && is_header(line)) continue;
+    if (line[strspn(line, " \t")] == '\0') continue;
     int fields = parse_fields(line, field);
     if (!fields)
-      SR_TRY(sr__fail_at(r->ctx, SR_ERROR_FORMAT, r->path, number, 1,
+      SR_TRY(sr__fail_at(r->ctx, SR_ERROR_FORMAT, r->path, lines.number, 1,
                          "expected \"member,row\" or \"member,row,count\""));
-    SR_TRY(add_entry(r, number, field[0], field[1], fields == 3 ? field[2] : 1));
+    SR_TRY(add_entry(r, lines.number, field[0], field[1], fields == 3 ? field[2] : 1));
   }
 cleanup:
+  sr__lines_free(r->ctx, &lines);
   return status;
 }
 
 /* ---- npy ---------------------------------------------------------------------------------- */
 
-typedef struct npy_shape {
-  char kind; /* 'u' or 'i' */
-  int bytes;
-  int64_t members, rows;
-} npy_shape;
-
 static sr_status fail_npy(bag_reader *r, const char *what) {
   return sr__fail_at(r->ctx, SR_ERROR_FORMAT, r->path, 0, 0,
-                     "%s; expected an npy matrix of counts, members x rows, of little-endian "
-                     "integers in C order",
+                     "%s; expected an npy matrix of counts, members x rows, of integers in C order",
                      what);
 }
 
-static sr_status parse_npy_header(bag_reader *r, const char *header, npy_shape *shape) {
-  const char *descr = strstr(header, "'descr':"), *dims = strstr(header, "'shape':");
-  long long members, rows;
-  char order;
-  if (!strstr(header, "'fortran_order': False")) return fail_npy(r, "the matrix is not in C order");
-  if (!descr || sscanf(descr + 8, " '%c%c%d'", &order, &shape->kind, &shape->bytes) != 3 ||
-      (order != '<' && order != '|') || !strchr("uib", shape->kind) ||
-      (shape->bytes != 1 && shape->bytes != 2 && shape->bytes != 4 && shape->bytes != 8))
-    return fail_npy(r, "the numbers are not integers");
-  if (!dims || sscanf(dims + 8, " (%lld, %lld)", &members, &rows) != 2 || members < 1 ||
-      members > MAX_BAGS || rows < 1)
-    return fail_npy(r, "the array does not have two dimensions");
-  if (rows != r->rows)
-    return sr__fail_at(r->ctx, SR_ERROR_FORMAT, r->path, 0, 0,
-                       "the bags are for %lld rows, the data have %lld", rows, (long long)r->rows);
-  shape->members = members;
-  shape->rows = rows;
-  return SR_OK;
+static sr_status check_npy(bag_reader *r, const sr__npy *array) {
+  if (array->columns_first) return fail_npy(r, "the matrix is not in C order");
+  if (array->kind == 'f') return fail_npy(r, "the numbers are not integers");
+  if (array->rows > MAX_BAGS) return fail_npy(r, "the matrix has too many lines");
+  if (array->columns == r->rows) return SR_OK;
+  return sr__fail_at(r->ctx, SR_ERROR_FORMAT, r->path, 0, 0,
+                     "the bags are for %lld rows, the data have %lld", (long long)array->columns,
+                     (long long)r->rows);
 }
 
-static sr_status read_npy_header(bag_reader *r, npy_shape *shape) {
-  unsigned char fixed[12];
-  char header[4096];
-  if (fread(fixed, 1, 10, r->file) != 10 || memcmp(fixed, "\x93NUMPY", 6) != 0)
-    return fail_npy(r, "the file does not begin like npy");
-  size_t length = fixed[8] | (size_t)fixed[9] << 8;
-  if (fixed[6] > 1) {
-    if (fread(fixed + 10, 1, 2, r->file) != 2) return fail_npy(r, "the file is cut off");
-    length |= (size_t)fixed[10] << 16 | (size_t)fixed[11] << 24;
-  }
-  if (length >= sizeof header) return fail_npy(r, "the header is too long");
-  if (fread(header, 1, length, r->file) != length) return fail_npy(r, "the file is cut off");
-  header[length] = '\0';
-  return parse_npy_header(r, header, shape);
-}
-
-static int64_t little_endian(const unsigned char *bytes, const npy_shape *shape) {
-  uint64_t value = 0;
-  for (int k = shape->bytes - 1; k >= 0; k--) value = value << 8 | bytes[k];
-  if (shape->kind != 'i' || shape->bytes == 8) return (int64_t)value;
-  uint64_t sign = UINT64_C(1) << (8 * shape->bytes - 1);
-  return (int64_t)(value ^ sign) - (int64_t)sign;
-}
-
-static sr_status read_npy(bag_reader *r) {
+static sr_status read_npy(bag_reader *r, sr__source *source) {
   sr_status status = SR_OK;
-  npy_shape shape = {0};
+  sr__npy array = {0};
   unsigned char *line = NULL;
-  SR_TRY(read_npy_header(r, &shape));
-  SR_NEW(r->ctx, line, shape.rows * shape.bytes);
-  r->members = (int32_t)shape.members;
-  for (int64_t member = 0; member < shape.members; member++) {
-    if (fread(line, (size_t)shape.bytes, (size_t)shape.rows, r->file) != (size_t)shape.rows)
-      SR_TRY(fail_npy(r, "the file is cut off"));
-    for (int64_t row = 0; row < shape.rows; row++) {
-      int64_t count = little_endian(line + row * shape.bytes, &shape);
+  SR_TRY(sr__npy_read_header(r->ctx, source, &array));
+  SR_TRY(check_npy(r, &array));
+  size_t bytes = (size_t)(array.columns * array.size), got;
+  SR_NEW(r->ctx, line, (int64_t)bytes);
+  r->members = (int32_t)array.rows;
+  for (int64_t member = 0; member < array.rows; member++) {
+    SR_TRY(sr__source_read(r->ctx, source, line, bytes, &got));
+    if (got != bytes) SR_TRY(fail_npy(r, "the file is cut off"));
+    for (int64_t row = 0; row < array.columns; row++) {
+      int64_t count = sr__npy_integer(&array, line + row * array.size);
       if (count) SR_TRY(add_entry(r, member + 1, member, row, count));
     }
   }
@@ -214,17 +180,17 @@ cleanup:
 sr_status sr__plan_read_bags(sr_context *ctx, const char *path, sr_plan *plan) {
   sr_status status = SR_OK;
   bag_reader r = {.ctx = ctx, .path = path, .rows = plan->rows};
-  r.file = fopen(path, "rbe");
-  if (!r.file)
-    SR_TRY(
-        sr__fail_at(ctx, SR_ERROR_IO, path, 0, 0, "cannot open '%s': %s", path, strerror(errno)));
-  int first = fgetc(r.file);
-  ungetc(first, r.file);
-  SR_TRY(first == 0x93 ? read_npy(&r) : read_csv(&r));
+  sr__source *source = NULL;
+  char first;
+  size_t got;
+  SR_TRY(sr__source_open(ctx, path, &source));
+  SR_TRY(sr__source_read(ctx, source, &first, 1, &got));
+  SR_TRY(sr__source_unread(ctx, source, &first, got));
+  SR_TRY(got && (unsigned char)first == 0x93 ? read_npy(&r, source) : read_csv(&r, source));
   if (r.length == 0) SR_TRY(sr__fail_at(ctx, SR_ERROR_FORMAT, path, 0, 0, "the file holds no bag"));
   SR_TRY(store_bags(&r, plan));
 cleanup:
-  if (r.file) fclose(r.file);
+  sr__source_close(ctx, &source);
   sr__free(ctx, r.entry);
   return status;
 }

@@ -1,4 +1,5 @@
 /* Bags for another trainer. */
+#include "data/npy.h"
 #include "plan.h"
 
 typedef struct bag_writer {
@@ -27,26 +28,16 @@ cleanup:
   return status;
 }
 
-static sr_status write_npy_header(bag_writer *w) {
-  char text[128], header[192];
-  snprintf(text, sizeof text, "{'descr': '%cu%d', 'fortran_order': False, 'shape': (%d, %lld), }",
-           w->bytes == 1 ? '|' : '<', w->bytes, w->plan->members, (long long)w->plan->rows);
-  /* Magic, version 1.0, length; padded with blanks so that the data begin at a multiple of 64. */
-  size_t length = (10 + strlen(text) + 1 + 63) / 64 * 64 - 10;
-  memset(header, ' ', sizeof header);
-  memcpy(header, "\x93NUMPY\x01\x00", 8);
-  header[8] = (char)(length & 255);
-  header[9] = (char)(length >> 8);
-  memcpy(header + 10, text, strlen(text));
-  header[10 + length - 1] = '\n';
-  return sr__writer_put(w->out, header, 10 + length);
-}
-
 static sr_status write_npy(sr_context *ctx, bag_writer *w) {
   sr_status status = SR_OK;
+  char header[SR__NPY_HEADER_BYTES];
+  const sr__npy array = {.kind = 'u',
+                         .size = w->bytes,
+                         .rows = w->plan->members,
+                         .columns = w->plan->rows};
   size_t line_bytes = (size_t)w->plan->rows * (size_t)w->bytes;
   SR_NEW(ctx, w->line, (int64_t)line_bytes);
-  SR_TRY(write_npy_header(w));
+  SR_TRY(sr__writer_put(w->out, header, sr__npy_print_header(&array, header)));
   for (int32_t member = 0; member < w->plan->members; member++) {
     SR_TRY(sr__check_interrupt(ctx));
     SR_TRY(next_bag(ctx, w, member));
