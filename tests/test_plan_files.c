@@ -118,6 +118,7 @@ static void bad_files_name_line_and_column(void **state) {
   }
   sr_plan *plan = NULL;
   assert_int_equal(bags_plan(ctx, "/nonexistent/bags.csv", &plan), SR_ERROR_IO);
+  assert_int_equal(bags_plan(ctx, "/dev/zero", &plan), SR_ERROR_FORMAT);
   sr_context_free(&ctx);
 }
 

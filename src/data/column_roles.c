@@ -5,29 +5,10 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "core/suggest.h"
 #include "parse_number.h"
 
 /* ---- finding a column --------------------------------------------------------------------- */
-
-enum { LONGEST_COMPARED = 63 };
-
-/* Edits between two texts, letters of either case alike; at most LONGEST_COMPARED characters. */
-static int edit_distance(const char *a, const char *b) {
-  int row[LONGEST_COMPARED + 1];
-  size_t a_length = strnlen(a, LONGEST_COMPARED), b_length = strnlen(b, LONGEST_COMPARED);
-  for (size_t j = 0; j <= b_length; j++) row[j] = (int)j;
-  for (size_t i = 1; i <= a_length; i++) {
-    int diagonal = row[0];
-    row[0] = (int)i;
-    for (size_t j = 1; j <= b_length; j++) {
-      int same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
-      int change = diagonal + !same, add = row[j - 1] + 1, remove = row[j] + 1;
-      diagonal = row[j];
-      row[j] = change < add ? (change < remove ? change : remove) : (add < remove ? add : remove);
-    }
-  }
-  return row[b_length];
-}
 
 /* The three closest names as "'a', 'b', 'c'"; where none is close, the first of the file. */
 static void list_close_names(const char *const *names, int64_t count, const char *reference,
@@ -36,7 +17,7 @@ static void list_close_names(const char *const *names, int64_t count, const char
   int64_t best[SHOWN];
   int distance[SHOWN], found = 0;
   for (int64_t j = 0; j < count; j++) {
-    int here = edit_distance(names[j], reference);
+    int here = sr__edit_distance(names[j], strlen(names[j]), reference);
     if (here > CLOSE && !strcasestr(names[j], reference)) continue;
     int place = found;
     while (place > 0 && distance[place - 1] > here) place--;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -46,12 +47,24 @@ size_t sr__source_room(const sr__source *source, size_t most) {
 
 /* ---- raw bytes ---------------------------------------------------------------------------- */
 
+/* Pipes, terminals and FIFOs may keep a reader waiting for ever: an interrupt ends the wait. */
+static sr_status wait_for_bytes(sr_context *ctx, const sr__source *source) {
+  enum { WAIT_MILLISECONDS = 50 };
+  struct pollfd wanted = {.fd = source->descriptor, .events = POLLIN};
+  sr_status status = sr__check_interrupt(ctx);
+  while (status == SR_OK && poll(&wanted, 1, WAIT_MILLISECONDS) <= 0)
+    status = sr__check_interrupt(ctx);
+  return status;
+}
+
 static sr_status read_descriptor(sr_context *ctx, sr__source *source, void *buffer, size_t capacity,
                                  size_t *got) {
   *got = 0;
   while (*got < capacity) {
+    sr_status status = wait_for_bytes(ctx, source);
+    if (status != SR_OK) return status;
     ssize_t count = read(source->descriptor, (char *)buffer + *got, capacity - *got);
-    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (count < 0)
       return sr__fail_at(ctx, SR_ERROR_IO, source->name, 0, 0, "cannot read '%s': %s", source->name,
                          strerror(errno));
@@ -175,7 +188,8 @@ static sr_status open_descriptor(sr_context *ctx, const char *path, sr__source *
   if (strcmp(path, "-") == 0) {
     source->descriptor = dup(STDIN_FILENO);
   } else {
-    source->descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    /* Without O_NONBLOCK the opening of a FIFO would wait for its writer. */
+    source->descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   }
   if (source->descriptor < 0)
     return sr__fail_at(ctx, SR_ERROR_IO, path, 0, 0, "cannot open '%s': %s", source->name,
@@ -289,6 +303,12 @@ static sr_status read_more(sr_context *ctx, sr__lines *lines) {
   return SR_OK;
 }
 
+static sr_status fail_zero_byte(sr_context *ctx, const sr__lines *lines) {
+  return sr__fail_at(ctx, SR_ERROR_FORMAT, sr__source_name(lines->source), lines->number, 0,
+                     "line %lld holds a zero byte; expected a text file in UTF-8",
+                     (long long)lines->number);
+}
+
 sr_status sr__lines_next(sr_context *ctx, sr__lines *lines, char **line, size_t *length) {
   size_t searched = 0;
   char *stop = NULL;
@@ -300,6 +320,9 @@ sr_status sr__lines_next(sr_context *ctx, sr__lines *lines, char **line, size_t 
     if (ready > searched)
       stop = memchr(lines->buffer + lines->begin + searched, '\n', ready - searched);
     if (stop || lines->at_end) break;
+    /* A stream of zeros has no line end: it is refused before it fills the memory. */
+    if (ready > searched && memchr(lines->buffer + lines->begin + searched, 0, ready - searched))
+      return fail_zero_byte(ctx, lines);
     searched = ready;
     sr_status status = read_more(ctx, lines);
     if (status != SR_OK) return status;
@@ -310,10 +333,7 @@ sr_status sr__lines_next(sr_context *ctx, sr__lines *lines, char **line, size_t 
   lines->begin += (size_t)(stop - start) + (stop < lines->buffer + lines->end);
   if (stop > start && stop[-1] == '\r') stop--;
   *stop = '\0';
-  if (memchr(start, 0, (size_t)(stop - start)))
-    return sr__fail_at(ctx, SR_ERROR_FORMAT, sr__source_name(lines->source), lines->number, 0,
-                       "line %lld holds a zero byte; expected a text file in UTF-8",
-                       (long long)lines->number);
+  if (memchr(start, 0, (size_t)(stop - start))) return fail_zero_byte(ctx, lines);
   *line = start;
   *length = (size_t)(stop - start);
   return SR_OK;

@@ -461,8 +461,9 @@ static sr_status read_start(sr_context *ctx, sr__source *source, const sr_read_o
                          LONGEST_RECORD));
     SR_TRY(reserve(ctx, text, &capacity, *got + step));
     SR_TRY(sr__source_read(ctx, source, *text + *got, step, &more));
+    /* A stream of zeros has no line end: what is here is enough to refuse it. */
+    at_end = more < step || memchr(*text + *got, 0, more);
     *got += more;
-    at_end = more < step;
     *whole = at_end ? *got : sr__csv_whole_records(&any, *text, *got);
   }
 cleanup:
