@@ -5,10 +5,7 @@
 
 #include "core/random.h"
 #include "data/dictionary.h"
-
-#if defined(__AVX512F__)
-#include <immintrin.h>
-#endif
+#include "tree/bins_kernel.h"
 
 enum {
   SAMPLE_ROWS = 1 << 18, /* rows that decide the edges of a longer column */
@@ -233,42 +230,13 @@ typedef struct apply_work {
   uint8_t *out;
 } apply_work;
 
-#if defined(__AVX512F__)
-/* Number of edges below x: whole blocks of 16 by their last edges, then inside one block. `padded`
- * holds 256 edges, +inf after the last. */
-static void search_block(const float *padded, const float *x, int64_t count, int32_t *bin) {
-  float last[16];
-  for (int b = 0; b < 16; b++) last[b] = padded[16 * b + 15];
-  __m512 last_edges = _mm512_loadu_ps(last);
-  for (int64_t i = 0; i < count; i++) {
-    __m512 value = _mm512_set1_ps(x[i]);
-    int block = __builtin_popcount(_mm512_cmp_ps_mask(last_edges, value, _CMP_LT_OQ));
-    __m512 edges = _mm512_loadu_ps(padded + 16 * block);
-    int inside = __builtin_popcount(_mm512_cmp_ps_mask(edges, value, _CMP_LT_OQ));
-    bin[i] = isnan(x[i]) ? SR__BIN_MISSING : 16 * block + inside;
-  }
-}
-#else
-/* Number of edges below x, for a block at once: each step halves the range of every value, so that
- * the compiler can keep many in flight. `padded` holds 256 edges, +inf after the last. */
-static void search_block(const float *padded, const float *x, int64_t count, int32_t *bin) {
-  memset(bin, 0, (size_t)count * sizeof *bin);
-  for (int32_t step = 128; step > 0; step >>= 1)
-    for (int64_t i = 0; i < count; i++) bin[i] += padded[bin[i] + step - 1] < x[i] ? step : 0;
-  for (int64_t i = 0; i < count; i++)
-    if (isnan(x[i])) bin[i] = SR__BIN_MISSING;
-}
-#endif
-
 static void apply_numeric(const sr__bin_feature *feature, const float *x, int64_t count,
                           int64_t stride, uint8_t *out) {
-  _Alignas(64) float padded[256];
-  int32_t bin[APPLY_BLOCK];
+  _Alignas(64) float padded[SR__BIN_EDGES];
   int32_t edges = feature->bins > 0 ? feature->bins - 1 : 0;
   if (edges > 0) memcpy(padded, feature->edge, (size_t)edges * sizeof *padded);
-  for (int32_t b = edges; b < 256; b++) padded[b] = INFINITY;
-  search_block(padded, x, count, bin);
-  for (int64_t i = 0; i < count; i++) out[i * stride] = (uint8_t)bin[i];
+  for (int32_t b = edges; b < SR__BIN_EDGES; b++) padded[b] = INFINITY;
+  sr__bins_kernel_now()->search(padded, x, count, stride, out);
 }
 
 static void apply_categorical(const uint8_t *bin_of_given, int32_t codes, const float *x,

@@ -5,76 +5,28 @@
  * every block hands out its draws by 8 random bits each, inside the first-level cache, and writes
  * its items and counts at once. A draw that falls past the last item is drawn again, so every item
  * is equally likely. */
+#include "draw_kernel.h"
 #include "plan.h"
 
-#if defined(__AVX512F__)
-#include <immintrin.h>
-#endif
+enum { BLOCK_ITEMS = SR__DRAW_CELLS };
 
-enum { BLOCK_ITEMS = 256, WORDS = 64 };
-
-/* ---- writing ------------------------------------------------------------------------------- */
-
-#if defined(__AVX512F__)
-/* Sixteen items at a time; nothing is written past what is kept, which `list` may still need. */
 void sr__bag_add_counts(sr__bag_buffer *bag, const int32_t *count, int64_t first, int64_t width,
                         const int32_t *list) {
-  const __m512i steps = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  int64_t length = bag->length;
-  for (int64_t k = 0; k < width; k += 16) {
-    __mmask16 there = (__mmask16)(width - k >= 16 ? 0xffff : (1 << (width - k)) - 1);
-    __m512i counts = _mm512_maskz_loadu_epi32(there, count + k);
-    __m512i rows = list ? _mm512_maskz_loadu_epi32(there, list + first + k)
-                        : _mm512_add_epi32(steps, _mm512_set1_epi32((int32_t)(first + k)));
-    __mmask16 kept = _mm512_test_epi32_mask(counts, counts);
-    int kept_count = __builtin_popcount(kept);
-    __mmask16 front = (__mmask16)((1 << kept_count) - 1);
-    _mm512_mask_storeu_epi32(bag->rows + length, front, _mm512_maskz_compress_epi32(kept, rows));
-    _mm512_mask_storeu_epi32(bag->counts + length, front,
-                             _mm512_maskz_compress_epi32(kept, counts));
-    length += kept_count;
-  }
-  bag->length = length;
+  bag->length +=
+      sr__draw_kernel_now()->keep_counted(count, (int32_t)first, width, list,
+                                          bag->rows + bag->length, bag->counts + bag->length);
 }
-#else
-void sr__bag_add_counts(sr__bag_buffer *bag, const int32_t *count, int64_t first, int64_t width,
-                        const int32_t *list) {
-  int64_t length = bag->length;
-  for (int64_t k = 0; k < width; k++) {
-    /* Always written, kept only where the count is not 0: no branch to mispredict. */
-    int32_t here = count[k];
-    bag->rows[length] = list ? list[first + k] : (int32_t)(first + k);
-    bag->counts[length] = here;
-    length += here != 0;
-  }
-  bag->length = length;
-}
-#endif
 
-/* ---- random bits --------------------------------------------------------------------------- */
-
-/* Word i is a hash (splitmix64) of key + i: words do not wait for each other, and the compiler
- * makes several at once. The key is a word of the member's stream. */
+/* Words of random bits that were not used yet. */
 typedef struct bit_source {
   uint64_t key, next;
 } bit_source;
 
-static inline uint64_t word_at(uint64_t key, uint64_t at) {
-  uint64_t z = key + at * 0x9e3779b97f4a7c15u;
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-  return z ^ z >> 31;
-}
-
 /* ---- how many draws a block has ------------------------------------------------------------ */
 
 static int64_t count_heads(bit_source *source, int64_t coins) {
-  int64_t heads = 0, words = coins / 64;
-  for (int64_t i = 0; i < words; i++)
-    heads += __builtin_popcountll(word_at(source->key, source->next + (uint64_t)i));
-  source->next += (uint64_t)words;
-  if (coins % 64)
-    heads += __builtin_popcountll(word_at(source->key, source->next++) >> (64 - coins % 64));
+  int64_t heads = sr__draw_kernel_now()->count_heads(source->key, source->next, coins);
+  source->next += (uint64_t)(coins + 63) / 64;
   return heads;
 }
 
@@ -102,17 +54,8 @@ static void draw_blocks(bit_source *source, int64_t draws, int64_t blocks, int32
 /* ---- the draws inside a block -------------------------------------------------------------- */
 
 static void draw_cells(bit_source *source, int64_t draws, int32_t *cell) {
-  memset(cell, 0, BLOCK_ITEMS * sizeof *cell);
-  while (draws > 0) {
-    uint64_t word[WORDS];
-    int64_t here = draws < 8 * WORDS ? draws : 8 * WORDS, words = (here + 7) / 8;
-    for (int64_t i = 0; i < words; i++) word[i] = word_at(source->key, source->next + (uint64_t)i);
-    source->next += (uint64_t)words;
-    for (int64_t i = 0; i < here / 8; i++)
-      for (int k = 0; k < 64; k += 8) cell[word[i] >> k & 255]++;
-    for (int64_t k = 0; k < here % 8; k++) cell[word[here / 8] >> 8 * k & 255]++;
-    draws -= here;
-  }
+  sr__draw_kernel_now()->draw_cells(source->key, source->next, draws, cell);
+  source->next += (uint64_t)(draws + 7) / 8;
 }
 
 /* The last block, which may be short: what falls past its end is drawn again over all items. */

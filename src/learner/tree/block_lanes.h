@@ -1,10 +1,10 @@
-/* What tree_blocks.c needs of a processor: bytes looked up by number and compared side by side,
+/* What blocks_kernel.c needs of a processor: bytes looked up by number and compared side by side,
  * paths of several rows read off together. Written for AVX-512 VBMI and for AVX2; the results are
  * the same. SR__HAVE_BLOCKS is 0 where there is neither. */
 #ifndef SR_LEARNER_TREE_BLOCK_LANES_H
 #define SR_LEARNER_TREE_BLOCK_LANES_H
 
-#include <stdint.h>
+#include "blocks_kernel.h"
 
 #if defined(__AVX512VBMI2__) && defined(__AVX512VBMI__) && defined(__AVX512BW__) && \
     defined(__AVX512VL__)
@@ -16,12 +16,6 @@
 #else
 #define SR__HAVE_BLOCKS 0
 #endif
-
-enum {
-  SR__BLOCK_LEVELS = 5,
-  SR__BLOCK_EXITS = 1 << SR__BLOCK_LEVELS,
-  SR__BLOCK_ONWARD = 1 << 15 /* of an exit: a block follows; without it: a leaf */
-};
 
 #if SR__HAVE_BLOCKS
 #include <immintrin.h>

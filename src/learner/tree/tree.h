@@ -2,6 +2,7 @@
 #ifndef SR_LEARNER_TREE_TREE_H
 #define SR_LEARNER_TREE_TREE_H
 
+#include "blocks_kernel.h"
 #include "lanes.h"
 #include "learner/bins.h"
 #include "learner/learner.h"
@@ -35,26 +36,10 @@ struct sr__training {
 
 enum { SR__NO_LABEL = UINT16_MAX, SR__MAX_CLASSES = 4096, SR__MAX_TREE_FEATURES = 1 << 20 };
 
-/* One node in eight bytes. Children stand side by side: a row goes to left + (it goes right).
- * what = feature << 10 | categorical << 9 | shift << 8 | threshold. A row goes left where
- * (uint8_t)(bin + shift) <= threshold: shift 1 turns the bin of missing values (255) into 0, so
- * that missing values go left without a branch. A leaf is its own left child with threshold 255, so
- * that walking on stays where it is. */
-typedef struct sr__node {
-  uint32_t left;
-  uint32_t what;
-} sr__node;
-
-enum { SR__NODE_CATEGORICAL = 1 << 9, SR__NODE_SHIFT = 1 << 8, SR__NODE_FEATURE = 10 };
-#define SR__LEAF_WHAT 255u
-
 /* Bins that go left, one bit each. */
 typedef struct sr__bin_set {
   uint64_t word[4];
 } sr__bin_set;
-
-/* Five levels of a tree, see tree_blocks.c. */
-typedef struct sr__tree_block sr__tree_block;
 
 struct sr__member {
   sr_allocator allocator;
@@ -254,9 +239,6 @@ SR_MUST_CHECK sr_status sr__tree_predict(sr_context *ctx, const sr__shared *shar
 /* Blocks for a finished tree, where the processor and the tree allow them. */
 SR_MUST_CHECK sr_status sr__tree_make_blocks(sr_context *ctx, const sr__shared *shared,
                                              sr__member *tree);
-/* Of a tree with blocks: the class of a pure leaf, or classes + mixture. */
-void sr__tree_leaves_by_blocks(const sr__member *tree, const sr__rows *rows, const int32_t *index,
-                               int64_t count, int32_t *leaf);
 void sr__tree_save(const sr__shared *shared, const sr__member *member, sr__bytes *bytes);
 SR_MUST_CHECK sr_status sr__tree_load(sr__byte_reader *reader, const sr__shared *shared,
                                       sr__member **member);

@@ -1,45 +1,19 @@
-/* Walking trees. Several rows walk at once, so that their memory reads overlap; a leaf leads to
- * itself, so that the step has no branch. */
+/* Predicting by a tree: leaves by the kernels, then votes and class shares. */
 #include "tree.h"
 
-enum { WALKERS = 16, CHUNK = 1024 };
-
-static inline uint32_t step(const sr__node *node, uint32_t at, const uint8_t *row) {
-  sr__node here = node[at];
-  uint8_t bin = (uint8_t)(row[here.what >> SR__NODE_FEATURE] + (here.what >> 8 & 1));
-  return here.left + (bin > (uint8_t)here.what);
-}
+enum { CHUNK = 1024 };
 
 static uint32_t walk_with_sets(const sr__member *tree, const uint8_t *row) {
   uint32_t at = 0;
   for (;;) {
     sr__node here = tree->node[at];
+    uint8_t bin = row[here.what >> SR__NODE_FEATURE];
     if (here.left == at) return at;
     if (here.what & SR__NODE_CATEGORICAL)
-      at = here.left + !sr__set_has(&tree->set[tree->info[at]], row[here.what >> SR__NODE_FEATURE]);
+      at = here.left + !sr__set_has(&tree->set[tree->info[at]], bin);
     else
-      at = step(tree->node, at, row);
+      at = here.left + ((uint8_t)(bin + (here.what >> 8 & 1)) > (uint8_t)here.what);
   }
-}
-
-/* Leaves of WALKERS rows: steps until none of them moves. */
-static void walk_group(const sr__member *tree, const uint8_t *const row[WALKERS],
-                       uint32_t leaf[WALKERS]) {
-  uint32_t at[WALKERS] = {0};
-  const sr__node *node = tree->node;
-  for (bool moved = true; moved;) {
-    uint32_t changed = 0;
-    for (int repeat = 0; repeat < 2; repeat++) {
-      changed = 0;
-      for (int k = 0; k < WALKERS; k++) {
-        uint32_t next = step(node, at[k], row[k]);
-        changed |= next ^ at[k];
-        at[k] = next;
-      }
-    }
-    moved = changed != 0;
-  }
-  memcpy(leaf, at, sizeof at);
 }
 
 static void give(const sr__shared *shared, const sr__member *tree, uint32_t leaf, int64_t i,
@@ -73,49 +47,42 @@ static void give_shares(const sr__shared *shared, const sr__member *tree, const 
 }
 
 static void predict_by_blocks(const sr__shared *shared, const sr__member *tree,
-                              const sr__rows *rows, const int32_t *index, int64_t count,
-                              int32_t *vote, float *proba) {
-  sr__tree_leaves_by_blocks(tree, rows, index, count, vote);
+                              const sr__walk_rows *rows, int64_t count, int32_t *vote,
+                              float *proba) {
+  sr__blocks_kernel_now()->leaves_by_blocks(tree->block, rows, count, vote);
   if (proba) give_shares(shared, tree, vote, count, proba);
   for (int64_t i = 0; tree->mixtures > 0 && i < count; i++)
     if (vote[i] >= shared->classes) vote[i] = tree->mixture_vote[vote[i] - shared->classes];
 }
 
-/* Where only shares are asked for, votes stand in a chunk of their own. */
-static void shares_by_blocks(const sr__shared *shared, const sr__member *tree, sr__rows rows,
-                             const int32_t *index, int64_t count, float *proba) {
-  int32_t vote[CHUNK];
-  for (int64_t first = 0; first < count; first += CHUNK) {
-    int64_t here = count - first < CHUNK ? count - first : CHUNK;
-    predict_by_blocks(shared, tree, &rows, index ? index + first : NULL, here, vote,
-                      proba + first * shared->classes);
-    if (!index) rows.bins += here * rows.stride;
-  }
+static void predict_by_nodes(const sr__shared *shared, const sr__member *tree,
+                             const sr__walk_rows *rows, int64_t count, int32_t *vote,
+                             float *proba) {
+  uint32_t leaf[CHUNK];
+  if (tree->sets == 0) sr__blocks_kernel_now()->leaves_by_nodes(tree->node, rows, count, leaf);
+  for (int64_t i = 0; tree->sets > 0 && i < count; i++)
+    leaf[i] = walk_with_sets(tree, rows->bins + (rows->index ? rows->index[i] : i) * rows->stride);
+  for (int64_t i = 0; i < count; i++) give(shared, tree, leaf[i], i, vote, proba);
 }
 
 sr_status sr__tree_predict(sr_context *ctx, const sr__shared *shared, const sr__member *tree,
                            const sr__rows *rows, const int32_t *index, int64_t count, int32_t *vote,
                            float *proba) {
   (void)ctx;
-  int64_t i = 0;
-  if (tree->block && vote) {
-    predict_by_blocks(shared, tree, rows, index, count, vote, proba);
-    return SR_OK;
+  int32_t unasked[CHUNK];
+  sr__walk_rows walk = {rows->bins, rows->stride, rows->features, index};
+  for (int64_t first = 0; first < count; first += CHUNK) {
+    int64_t here = count - first < CHUNK ? count - first : CHUNK;
+    int32_t *votes = vote ? vote + first : unasked;
+    float *shares = proba ? proba + first * shared->classes : NULL;
+    if (tree->block)
+      predict_by_blocks(shared, tree, &walk, here, votes, shares);
+    else
+      predict_by_nodes(shared, tree, &walk, here, votes, shares);
+    if (index)
+      walk.index += here;
+    else
+      walk.bins += here * walk.stride;
   }
-  if (tree->block && proba) {
-    shares_by_blocks(shared, tree, *rows, index, count, proba);
-    return SR_OK;
-  }
-  for (; tree->sets == 0 && i + WALKERS <= count; i += WALKERS) {
-    const uint8_t *row[WALKERS];
-    uint32_t leaf[WALKERS];
-    for (int k = 0; k < WALKERS; k++)
-      row[k] = rows->bins + (index ? index[i + k] : i + k) * rows->stride;
-    walk_group(tree, row, leaf);
-    for (int k = 0; k < WALKERS; k++) give(shared, tree, leaf[k], i + k, vote, proba);
-  }
-  for (; i < count; i++)
-    give(shared, tree, walk_with_sets(tree, rows->bins + (index ? index[i] : i) * rows->stride), i,
-         vote, proba);
   return SR_OK;
 }
