@@ -118,6 +118,70 @@ static void clustered_lists_have_their_recall(void **state) {
   sr_context_free(&ctx);
 }
 
+/* Rows of a few kinds, some thrown far away: centres then hold a row or two, or none, while nearly
+ * all true neighbors are copies in the own cluster. */
+static points make_copies(int64_t rows, int32_t dimension, int32_t kinds, double lonely,
+                          uint64_t unit) {
+  points made = {rows, dimension, malloc((size_t)(rows * dimension) * sizeof(float))};
+  sr__random random;
+  sr__random_init(&random, 22, SR_PURPOSE_TEST, 0, unit);
+  for (int64_t i = 0; i < rows; i++) {
+    bool far = sr__random_uniform(&random) < lonely;
+    int64_t kind = (int64_t)sr__random_below(&random, (uint64_t)kinds);
+    for (int32_t j = 0; j < dimension; j++)
+      made.x[i * dimension + j] =
+          far ? (float)(1e3 * sr__random_normal(&random)) : (float)((kind * (j + 3)) % 7);
+  }
+  return made;
+}
+
+static void copies_leave_no_list_short(void **state) {
+  (void)state;
+  const int32_t kinds[] = {1, 2, 3, 3}, ks[] = {1, 10, 25};
+  const double lonely[] = {0, 0.005, 0.03};
+  sr_context *ctx = test_context(2);
+  for (int c = 0; c < 36; c++) {
+    int64_t rows = c % 2 ? 500 : 3000;
+    int32_t k = ks[c / 12];
+    points p = make_copies(rows, 9, kinds[c % 4], lonely[c / 4 % 3], (uint64_t)c);
+    sr__knn knn = {0};
+    sr_graph *graph = NULL;
+    assert_ok(ctx, sr__knn_clustered(ctx, p.x, rows, 9, k, 1 + (uint64_t)c, &knn));
+    for (int64_t e = 0; e < rows * k; e++) {
+      assert_in_range(knn.neighbor[e], 0, rows - 1);
+      assert_int_not_equal(knn.neighbor[e], e / k);
+      for (int64_t other = e / k * k; other < e; other++)
+        assert_int_not_equal(knn.neighbor[e], knn.neighbor[other]);
+    }
+    assert_ok(ctx, sr__graph_from_knn(ctx, &knn, "features", &graph));
+    if (rows == 500) graph_check_invariants(sr_graph_get(graph));
+    sr_graph_free(&graph);
+    free(p.x);
+  }
+  sr_context_free(&ctx);
+}
+
+/* Exact lists of the same rows, against brute force. */
+static void copies_are_taken_by_nearness_in_the_file(void **state) {
+  (void)state;
+  int32_t all[400];
+  sr_context *ctx = test_context(2);
+  for (int c = 0; c < 24; c++) {
+    int64_t rows = 40 + 25 * (c % 12);
+    int32_t k = c % 3 ? 10 : 30;
+    points p = make_copies(rows, 9, 1 + c % 5 * 7, c % 4 * 0.1, 100 + (uint64_t)c);
+    sr__knn knn = {0};
+    assert_ok(ctx, sr__knn_all_pairs(ctx, p.x, rows, 9, k, &knn));
+    for (int64_t i = 0; i < rows; i++) {
+      brute_force(&p, i, all);
+      assert_memory_equal(knn.neighbor + i * k, all, (size_t)k * sizeof *all);
+    }
+    sr__knn_free(ctx, &knn);
+    free(p.x);
+  }
+  sr_context_free(&ctx);
+}
+
 static void clusters_do_not_see_threads(void **state) {
   (void)state;
   points p = make_points(CLUSTERED, 20000, 10, 60);
@@ -418,6 +482,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(all_pairs_are_exact),
       cmocka_unit_test(clustered_lists_have_their_recall),
+      cmocka_unit_test(copies_leave_no_list_short),
+      cmocka_unit_test(copies_are_taken_by_nearness_in_the_file),
       cmocka_unit_test(clusters_do_not_see_threads),
       cmocka_unit_test(features_are_made_comparable),
       cmocka_unit_test(feature_graphs_join_nearest),

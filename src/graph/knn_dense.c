@@ -48,21 +48,38 @@ cleanup:
   return status;
 }
 
-static sr_status scan_near_clusters(sr_context *worker, void *data, int64_t cluster, int slot) {
-  (void)worker;
-  dense_work *work = data;
+/* The own cluster, `probes` near ones, and more where these hold too few rows for full lists: a
+ * cluster may be empty or hold a handful. */
+static void scan_from_cluster(const dense_work *work, int64_t cluster, sr__query_tile *tile) {
   const sr__clusters *clusters = work->clusters;
   const int32_t *near = clusters->near + cluster * clusters->near_stride;
+  const int64_t *begin = clusters->begin;
+  int64_t seen = begin[cluster + 1] - begin[cluster];
+  sr__query_tile_scan(tile, work->blocks, begin[cluster], begin[cluster + 1]);
+  for (int32_t s = 0; s < clusters->near_stride; s++) {
+    if (s >= clusters->probes && seen > work->knn->k) return;
+    sr__query_tile_scan(tile, work->blocks, begin[near[s]], begin[near[s] + 1]);
+    seen += begin[near[s] + 1] - begin[near[s]];
+  }
+  if (seen > work->knn->k) return;
+  for (int q = 0; q < tile->count; q++) sr__knn_list_clear(tile->list[q]);
+  sr__query_tile_begin(tile, work->blocks);
+  sr__query_tile_scan(tile, work->blocks, 0, work->blocks->count);
+}
+
+static sr_status scan_near_clusters(sr_context *worker, void *data, int64_t cluster, int slot) {
+  sr_status status = SR_OK;
+  dense_work *work = data;
+  const sr__clusters *clusters = work->clusters;
   sr__query_tile tile = {.line = work->line + slot * (int64_t)SR__TILE * work->blocks->dimension};
   int64_t end = clusters->begin[cluster + 1];
   for (int64_t begin = clusters->begin[cluster]; begin < end; begin += SR__TILE) {
+    SR_TRY(sr__check_interrupt(worker));
     fill_tile(work, begin, end, &tile);
-    sr__query_tile_scan(&tile, work->blocks, clusters->begin[cluster], end);
-    for (int32_t s = 0; s < clusters->probes; s++)
-      sr__query_tile_scan(&tile, work->blocks, clusters->begin[near[s]],
-                          clusters->begin[near[s] + 1]);
+    scan_from_cluster(work, cluster, &tile);
   }
-  return SR_OK;
+cleanup:
+  return status;
 }
 
 static sr_status new_lists(sr_context *ctx, int64_t rows, int32_t dimension, int32_t k,

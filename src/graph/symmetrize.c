@@ -1,4 +1,5 @@
 /* From lists of nearest neighbours to the graph that holds an edge for every entry. */
+#include <assert.h>
 #include <stdatomic.h>
 
 #include "knn.h"
@@ -49,6 +50,7 @@ static sr_status count_extras(sr_context *worker, void *data, int64_t chunk, int
   for (int64_t p = span.begin; p < span.end; p++) {
     for (int32_t s = 0; s < work->knn->k; s++) {
       int32_t q = work->knn->neighbor[p * work->knn->k + s];
+      assert(q >= 0 && q < work->knn->count && q != p); /* lists are full */
       if (!lists(work->knn, q, p))
         atomic_fetch_add_explicit(&work->left[q], 1, memory_order_relaxed);
     }
