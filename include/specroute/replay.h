@@ -51,6 +51,11 @@ SR_API int32_t sr_game_script(const sr_game *game);
  * elsewhere. */
 SR_API void sr_game_picture(const sr_game *game, uint8_t *picture);
 
+/* ---- samplers ----------------------------------------------------------------------------- */
+
+/* The entry of a sampler in the registry, NULL past the end. */
+SR_API const sr_method *sr_sampler_method(int index);
+
 #ifdef __cplusplus
 }
 #endif
