@@ -1,0 +1,232 @@
+/* Up to four filters of one shape run together over successive output vectors: with 12 sums, 3
+ * loads and 1 weight the 16 registers of AVX2 are full. What is left of a shape runs as 3 x 4, 2 x
+ * 6 and 1 x 8 (filters x vectors). A vector is one time of eight series or eight times of one
+ * series; the two differ only in how far a tap is away and in how many vectors each lane takes part
+ * in. */
+#include "rocket_kernel.h"
+
+#include "learner/series/lane_vectors.h"
+
+enum { MOST_FILTERS = 4, MOST_VECTORS = 8 };
+
+/* Filters of one shape over one input. */
+typedef struct span {
+  const float *x; /* first tap of output vector 0 */
+  int64_t tap_step, channel_stride;
+  const int32_t *channel;
+  int32_t channels, taps;
+  const float *weight, *bias;
+  int32_t vectors[SR__LANES]; /* that each lane takes part in */
+  int32_t least, most;        /* of these */
+} span;
+
+typedef struct lane_sums {
+  int32_t positive[MOST_FILTERS][SR__LANES];
+  float largest[MOST_FILTERS][SR__LANES];
+} lane_sums;
+
+/* Sums of K filters x T output vectors from x on. K > 1 reads one channel. */
+SR__INLINE void convolve(const span *s, const float *x, int K, int T, int taps,
+                         floats sum[MOST_FILTERS][MOST_VECTORS]) {
+  const float *weight = s->weight;
+#pragma GCC unroll 4
+  for (int k = 0; k < K; k++)
+#pragma GCC unroll 8
+    for (int t = 0; t < T; t++) sum[k][t] = all_floats(s->bias[k]);
+  for (int32_t c = 0; c < (K > 1 ? 1 : s->channels); c++, weight += taps) {
+    const float *tap = x + s->channel[c] * s->channel_stride;
+#pragma GCC unroll 11
+    for (int j = 0; j < taps; j++, tap += s->tap_step) {
+      if (T <= 3) {
+        floats value[3];
+#pragma GCC unroll 3
+        for (int t = 0; t < T; t++) {
+          value[t] = load_floats(tap + t * SR__LANES);
+          SR__PIN(value[t]);
+        }
+#pragma GCC unroll 4
+        for (int k = 0; k < K; k++) {
+          floats w = all_floats(weight[k * taps + j]);
+#pragma GCC unroll 3
+          for (int t = 0; t < T; t++) sum[k][t] = fused(w, value[t], sum[k][t]);
+        }
+      } else {
+#pragma GCC unroll 8
+        for (int t = 0; t < T; t++) {
+          floats value = load_floats(tap + t * SR__LANES);
+          if (K > 1) SR__PIN(value);
+#pragma GCC unroll 3
+          for (int k = 0; k < K; k++)
+            sum[k][t] = fused(all_floats(weight[k * taps + j]), value, sum[k][t]);
+        }
+      }
+    }
+  }
+}
+
+SR__INLINE void fold(const span *s, const float *x, int K, int T, int taps, floats *top,
+                     ints *positive) {
+  floats sum[MOST_FILTERS][MOST_VECTORS];
+  convolve(s, x, K, T, taps, sum);
+#pragma GCC unroll 4
+  for (int k = 0; k < K; k++) {
+    floats most = sum[k][0];
+    ints count = sum[k][0] > 0.0f;
+#pragma GCC unroll 8
+    for (int t = 1; t < T; t++) {
+      most = larger(sum[k][t], most);
+      count += sum[k][t] > 0.0f;
+    }
+    top[k] = larger(most, top[k]);
+    positive[k] -= count;
+  }
+}
+
+/* Vectors that not every lane takes part in. */
+SR__INLINE void fold_masked(const span *s, const float *x, int K, int taps, ints inside,
+                            floats *top, ints *positive) {
+  floats sum[MOST_FILTERS][MOST_VECTORS];
+  convolve(s, x, K, 1, taps, sum);
+  for (int k = 0; k < K; k++) {
+    ints lowest = (ints)all_floats(-INFINITY);
+    top[k] = larger((floats)((inside & (ints)sum[k][0]) | (~inside & lowest)), top[k]);
+    positive[k] -= (sum[k][0] > 0.0f) & inside;
+  }
+}
+
+SR__INLINE void run(const span *s, int K, int T, int taps, lane_sums *out) {
+  for (int lane = 0; lane < SR__LANES; lane += FLOAT_LANES) {
+    floats top[MOST_FILTERS];
+    ints positive[MOST_FILTERS], vectors = load_ints(s->vectors + lane);
+    const float *x = s->x + lane;
+    int32_t v = 0;
+    for (int k = 0; k < K; k++) {
+      top[k] = all_floats(-INFINITY);
+      positive[k] = (ints){0};
+    }
+    for (; v + T <= s->least; v += T)
+      fold(s, x + (int64_t)v * SR__LANES, K, T, taps, top, positive);
+    for (; v < s->least; v++) fold(s, x + (int64_t)v * SR__LANES, K, 1, taps, top, positive);
+    for (; v < s->most; v++)
+      fold_masked(s, x + (int64_t)v * SR__LANES, K, taps, vectors > v, top, positive);
+    for (int k = 0; k < K; k++) {
+      memcpy(&out->positive[k][lane], &positive[k], sizeof positive[k]);
+      memcpy(&out->largest[k][lane], &top[k], sizeof top[k]);
+    }
+  }
+}
+
+#define RUN_OF(TAPS)                                                   \
+  static void run_##TAPS(const span *s, int filters, lane_sums *out) { \
+    switch (filters) {                                                 \
+      case 4:                                                          \
+        run(s, 4, 3, TAPS, out);                                       \
+        break;                                                         \
+      case 3:                                                          \
+        run(s, 3, 4, TAPS, out);                                       \
+        break;                                                         \
+      case 2:                                                          \
+        run(s, 2, 6, TAPS, out);                                       \
+        break;                                                         \
+      default:                                                         \
+        run(s, 1, 8, TAPS, out);                                       \
+    }                                                                  \
+  }
+RUN_OF(7)
+RUN_OF(9)
+RUN_OF(11)
+static void run_short(const span *s, lane_sums *out) { run(s, 1, 8, s->taps, out); }
+
+/* How many outputs a lane has; into s->vectors how many vectors that is. */
+static void count_outputs(const sr__lane_input *input, int32_t padding, int64_t reach, span *s,
+                          int32_t *outputs) {
+  for (int i = 0; i < SR__LANES; i++) {
+    int64_t number = input->length[i] + 2 * (int64_t)padding - reach;
+    outputs[i] = number < 1 ? 1 : (int32_t)number;
+    s->vectors[i] = input->step == 1 ? (outputs[i] + SR__LANES - 1 - i) / SR__LANES : outputs[i];
+    if (i == 0 || s->vectors[i] < s->least) s->least = s->vectors[i];
+    if (i == 0 || s->vectors[i] > s->most) s->most = s->vectors[i];
+  }
+}
+
+/* Adding 0 makes -0 to 0. */
+static void store_lanes(const lane_sums *sums, int filters, const int32_t *outputs, float *out,
+                        int64_t stride) {
+  for (int k = 0; k < filters; k++)
+    for (int i = 0; i < SR__LANES; i++) {
+      out[2 * k * stride + i] = (float)sums->positive[k][i] / (float)outputs[i];
+      out[(2 * k + 1) * stride + i] = sums->largest[k][i] + 0.0f;
+    }
+}
+
+static void store_one(const lane_sums *sums, int filters, int32_t outputs, float *out,
+                      int64_t stride) {
+  for (int k = 0; k < filters; k++) {
+    int32_t positive = 0;
+    float largest = sums->largest[k][0];
+    for (int i = 0; i < SR__LANES; i++) {
+      positive += sums->positive[k][i];
+      if (sums->largest[k][i] > largest) largest = sums->largest[k][i];
+    }
+    out[2 * k * stride] = (float)positive / (float)outputs;
+    out[(2 * k + 1) * stride] = largest + 0.0f;
+  }
+}
+
+/* Filters from k on that may run together. */
+static int same_shape(const sr__rocket *r, int32_t k, int32_t end) {
+  int number = 1;
+  if (r->channel_begin[k + 1] - r->channel_begin[k] > 1 || r->taps[k] < 7) return 1;
+  while (number < MOST_FILTERS && k + number < end) {
+    int32_t q = k + number;
+    if (r->taps[q] != r->taps[k] || r->dilation[q] != r->dilation[k] ||
+        r->padding[q] != r->padding[k] || r->channel_begin[q + 1] - r->channel_begin[q] != 1 ||
+        r->channel[r->channel_begin[q]] != r->channel[r->channel_begin[k]])
+      break;
+    number++;
+  }
+  return number;
+}
+
+static void transform(const sr__rocket *r, const sr__lane_input *input, int32_t first,
+                      int32_t filters, float *out, int64_t stride) {
+  int32_t outputs[SR__LANES], number = 0;
+  lane_sums sums;
+  span s = {.channel_stride = input->channel_stride};
+  for (int32_t k = first, before = -1; k < first + filters; k += number) {
+    number = same_shape(r, k, first + filters);
+    if (before < 0 || r->taps[k] != r->taps[before] || r->dilation[k] != r->dilation[before] ||
+        r->padding[k] != r->padding[before]) {
+      int64_t reach = (r->taps[k] - 1) * (int64_t)r->dilation[k];
+      s.taps = r->taps[k];
+      s.tap_step = r->dilation[k] * input->step;
+      s.x = input->x - r->padding[k] * input->step;
+      count_outputs(input, r->padding[k], reach, &s, outputs);
+    }
+    before = k;
+    s.channel = r->channel + r->channel_begin[k];
+    s.channels = r->channel_begin[k + 1] - r->channel_begin[k];
+    s.weight = r->weight + r->weight_begin[k];
+    s.bias = r->bias + k;
+    switch (s.taps) {
+      case 7:
+        run_7(&s, number, &sums);
+        break;
+      case 9:
+        run_9(&s, number, &sums);
+        break;
+      case 11:
+        run_11(&s, number, &sums);
+        break;
+      default:
+        run_short(&s, &sums);
+    }
+    float *to = out + 2 * (int64_t)(k - first) * stride;
+    if (input->step == 1)
+      store_one(&sums, number, outputs[0], to, stride);
+    else
+      store_lanes(&sums, number, outputs, to, stride);
+  }
+}
+
+const sr__rocket_kernel SR__KERNEL(sr__rocket_kernel) = {transform};

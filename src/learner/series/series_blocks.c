@@ -1,0 +1,146 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include "series_rows.h"
+
+void sr__series_blocks_free(sr__series_blocks *blocks) {
+  if (!blocks) return;
+  sr_allocator allocator = blocks->allocator;
+  void *owned[] = {blocks->order, blocks->begin, blocks->length, blocks->peak, blocks->x};
+  for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) sr__release(&allocator, owned[i]);
+  sr__release(&allocator, blocks);
+}
+
+typedef struct place {
+  int32_t length, entry;
+} place;
+
+static int by_length(const void *a, const void *b) {
+  const place *p = a, *q = b;
+  if (p->length != q->length) return p->length < q->length ? -1 : 1;
+  return p->entry < q->entry ? -1 : 1;
+}
+
+static sr_status sort_by_length(sr_context *ctx, const sr__series_rows *rows, const int32_t *row,
+                                sr__series_blocks *made) {
+  sr_status status = SR_OK;
+  place *places = NULL;
+  SR_NEW(ctx, places, made->rows);
+  for (int64_t i = 0; i < made->rows; i++)
+    places[i] = (place){sr__series_length(rows, row ? row[i] : i), (int32_t)i};
+  qsort(places, (size_t)made->rows, sizeof *places, by_length);
+  for (int64_t i = 0; i < made->rows; i++) {
+    made->order[i] = places[i].entry;
+    made->length[i] = places[i].length;
+  }
+  /* The last lane says how many steps a block has: lanes without a row take that of the last row.
+   */
+  for (int64_t i = made->rows; i < made->blocks * SR__LANES; i++)
+    made->length[i] = made->length[i - 1];
+cleanup:
+  sr__free(ctx, places);
+  return status;
+}
+
+static void fill_lane(const sr__series_rows *rows, int64_t r, int64_t steps, int32_t channels,
+                      float *x, float *peak) {
+  int64_t length = sr__series_length(rows, r);
+  const float *from = rows->values + rows->begin[r];
+  for (int32_t c = 0; c < channels; c++)
+    for (int64_t t = 0; t < length; t++) x[(c * steps + t) * SR__LANES] = from[c * length + t];
+  *peak = 0.0f;
+  for (int64_t t = 0; t < length; t++) {
+    float sum = 0.0f;
+    for (int32_t c = 0; c < channels; c++) sum += fabsf(from[c * length + t]);
+    if (sum > *peak) *peak = sum;
+  }
+}
+
+sr_status sr__series_blocks_new(sr_context *ctx, const sr__series_rows *rows, const int32_t *row,
+                                int64_t count, sr__series_blocks **blocks) {
+  sr_status status = SR_OK;
+  sr__series_blocks *made = NULL;
+  int64_t number = (count + SR__LANES - 1) / SR__LANES;
+  *blocks = NULL;
+  SR_NEW_ZERO(ctx, made, 1);
+  *made = (sr__series_blocks){.allocator = sr__allocator(ctx),
+                              .rows = count,
+                              .blocks = number,
+                              .channels = rows->channels};
+  SR_NEW(ctx, made->order, count);
+  SR_NEW(ctx, made->begin, number + 1);
+  SR_NEW(ctx, made->length, number * SR__LANES);
+  SR_NEW_ZERO(ctx, made->peak, number * SR__LANES);
+  SR_TRY(sort_by_length(ctx, rows, row, made));
+  made->begin[0] = 0;
+  for (int64_t b = 0; b < number; b++) {
+    int64_t steps = sr__block_steps(made, b);
+    made->begin[b + 1] = made->begin[b] + steps * rows->channels * SR__LANES;
+    if (steps > made->longest) made->longest = steps;
+  }
+  SR_NEW_ZERO(ctx, made->x, made->begin[number]);
+  for (int64_t i = 0; i < count; i++) {
+    int64_t b = i / SR__LANES, r = row ? row[made->order[i]] : made->order[i];
+    fill_lane(rows, r, sr__block_steps(made, b), rows->channels,
+              made->x + made->begin[b] + i % SR__LANES, made->peak + i);
+  }
+  *blocks = made;
+  made = NULL;
+cleanup:
+  sr__series_blocks_free(made);
+  return status;
+}
+
+/* ---- scratch ------------------------------------------------------------------------------- */
+
+sr_status sr__lane_scratch_new(sr_context *ctx, int32_t channels, int64_t step, int64_t before,
+                               int64_t steps, int64_t after, sr__lane_scratch *scratch) {
+  enum { CACHE_LINE = 64 };
+  sr_status status = SR_OK;
+  /* Vectors of one series may begin at any step and so end up to seven steps late. */
+  int64_t stride = (before + steps + after) * step + SR__LANES;
+  stride = (stride + SR__LANES - 1) / SR__LANES * SR__LANES;
+  *scratch = (sr__lane_scratch){.channel_stride = stride,
+                                .step = step,
+                                .before = before,
+                                .steps = steps,
+                                .channels = channels};
+  SR_NEW_ZERO(ctx, scratch->memory, stride * channels + CACHE_LINE / (int64_t)sizeof(float));
+  uintptr_t first = (uintptr_t)(scratch->memory + before * step);
+  scratch->x = (float *)((first + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
+cleanup:
+  return status;
+}
+
+void sr__lane_scratch_free(sr_context *ctx, sr__lane_scratch *scratch) {
+  sr__free(ctx, scratch->memory);
+  *scratch = (sr__lane_scratch){0};
+}
+
+void sr__lane_scratch_block(sr__lane_scratch *scratch, const sr__series_blocks *blocks, int64_t b,
+                            sr__lane_input *input) {
+  int64_t steps = sr__block_steps(blocks, b), left = scratch->steps - steps;
+  for (int32_t c = 0; c < scratch->channels; c++) {
+    float *to = scratch->x + c * scratch->channel_stride;
+    const float *from = blocks->x + blocks->begin[b] + c * steps * SR__LANES;
+    memcpy(to, from, (size_t)(steps * SR__LANES) * sizeof *to);
+    memset(to + steps * SR__LANES, 0, (size_t)(left * SR__LANES) * sizeof *to);
+  }
+  *input = (sr__lane_input){.x = scratch->x,
+                            .channel_stride = scratch->channel_stride,
+                            .step = SR__LANES};
+  memcpy(input->length, blocks->length + b * SR__LANES, sizeof input->length);
+}
+
+void sr__lane_scratch_row(sr__lane_scratch *scratch, const sr__series_rows *rows, int64_t r,
+                          sr__lane_input *input) {
+  int32_t length = sr__series_length(rows, r);
+  int64_t left = scratch->steps - length;
+  for (int32_t c = 0; c < scratch->channels; c++) {
+    float *to = scratch->x + c * scratch->channel_stride;
+    memcpy(to, rows->values + rows->begin[r] + (int64_t)c * length, (size_t)length * sizeof *to);
+    memset(to + length, 0, (size_t)left * sizeof *to);
+  }
+  *input = (sr__lane_input){.x = scratch->x, .channel_stride = scratch->channel_stride, .step = 1};
+  for (int i = 0; i < SR__LANES; i++) input->length[i] = length;
+}
