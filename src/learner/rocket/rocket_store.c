@@ -15,7 +15,7 @@ void sr__rocket_save(const sr__rocket *rocket, sr__bytes *bytes) {
     sr__put_u8(bytes, rocket->padding[k] > 0);
     sr__put_u8(bytes, (uint8_t)channels);
     for (int32_t c = 0; c < channels; c++)
-      sr__put_u16(bytes, (uint16_t)rocket->channel[rocket->channel_begin[k] + c]);
+      sr__put_u32(bytes, (uint32_t)rocket->channel[rocket->channel_begin[k] + c]);
     sr__put_f32(bytes, rocket->bias[k]);
     for (int64_t j = rocket->weight_begin[k]; j < rocket->weight_begin[k + 1]; j++)
       sr__put_f32(bytes, rocket->weight[j]);
@@ -45,9 +45,10 @@ static void load_filter(sr__byte_reader *reader, sr__rocket *r, int32_t k, int64
   r->dilation[k] = (int32_t)dilation;
   r->padding[k] = padded ? (int32_t)((taps - 1) / 2 * dilation) : 0;
   for (int32_t c = 0; c < channels; c++) {
-    r->channel[channel_at + c] = sr__get_u16(reader);
-    if (r->channel[channel_at + c] >= r->channels)
+    uint32_t channel = sr__get_u32(reader);
+    if (channel >= (uint32_t)r->channels)
       sr__get_refuse(reader, "a kernel reads a channel that the series do not have");
+    r->channel[channel_at + c] = (int32_t)channel;
   }
   r->bias[k] = get_finite(reader);
   for (int64_t j = 0; j < taps * channels; j++) r->weight[weight_at + j] = get_finite(reader);
@@ -65,7 +66,7 @@ sr_status sr__rocket_load(sr__byte_reader *reader, sr__rocket **rocket) {
   if (reader->status == SR_OK &&
       (channels < 1 || channels > SR__MAX_CHANNELS || length < 1 ||
        length > SR__MAX_SERIES_LENGTH || filters < 1 || filters > SR__ROCKET_MAX_FILTERS ||
-       weights > (uint64_t)reader->size / 4 || channels_read > (uint64_t)reader->size / 2 ||
+       weights > (uint64_t)reader->size / 4 || channels_read > (uint64_t)reader->size / 4 ||
        channels_read > INT32_MAX))
     sr__get_refuse(reader, "the sizes of a set of kernels are wrong");
   SR_TRY(reader->status);
