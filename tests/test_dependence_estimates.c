@@ -245,6 +245,51 @@ static void test_fields(void **state) {
   sr_context_free(&ctx);
 }
 
+/* A graph of cliques of `size` nodes: a node is a share of what its clique has in common plus
+ * noise, so that its correlations sum to 1 + (size - 1) share. */
+static void test_many_pieces(void **state) {
+  (void)state;
+  enum { CLIQUES = 900 };
+  sr_context *ctx = test_context(2);
+  static const int sizes[] = {2, 5, 9};
+  static const double shares[] = {0.5, 0.8, 1.0};
+  for (int c = 0; c < 9; c++) {
+    int size = sizes[c / 3];
+    double share = shares[c % 3];
+    int64_t n = (int64_t)CLIQUES * size;
+    float *x = malloc((size_t)n * sizeof *x);
+    double *place = malloc((size_t)(2 * n) * sizeof *place);
+    sr__random random;
+    sr__random_init(&random, 12, SR_PURPOSE_TEST, 0, (uint64_t)c);
+    for (int64_t i = 0; i < n; i += size) {
+      double common = sr__random_normal(&random);
+      for (int64_t j = i; j < i + size; j++) {
+        x[j] = (float)(sqrt(share) * common + sqrt(1.0 - share) * sr__random_normal(&random));
+        place[j] = (double)(i / size % 30) + 0.01 * sr__random_uniform(&random);
+        place[n + j] = (double)(i / size / 30) + 0.01 * sr__random_uniform(&random);
+      }
+    }
+    sr_table_view view = {
+        .rows = n, .features = 1, .x = x, .coordinate_count = 2, .coordinates = place};
+    sr_table *table = NULL;
+    char graph[16];
+    snprintf(graph, sizeof graph, "space:%d", size - 1);
+    assert_ok(ctx, sr_table_new(ctx, &view, &table));
+    sr_dependence *found = diagnose(ctx, table, graph);
+    sr_scale scale = sr_dependence_get(found)->tmix;
+    double truth = 1.0 + (size - 1) * share;
+    assert_close(scale.estimate / truth, 1.0, 0.1);
+    assert_true(isfinite(scale.low) && scale.low <= scale.estimate);
+    assert_true(isfinite(scale.high) && scale.high >= scale.estimate);
+    for (int32_t s = 0; s < sr_dependence_get(found)->scale_count; s++)
+      assert_false(isnan(sr_dependence_get(found)->scales[s].estimate));
+    sr_dependence_free(&found);
+    free(x);
+    free(place);
+  }
+  sr_context_free(&ctx);
+}
+
 /* ---- references --------------------------------------------------------------------------- */
 
 static void test_lags_reference(void **state) {
@@ -322,6 +367,7 @@ int main(void) {
                                      cmocka_unit_test(test_ring),
                                      cmocka_unit_test(test_hidden_chain),
                                      cmocka_unit_test(test_fields),
+                                     cmocka_unit_test(test_many_pieces),
                                      cmocka_unit_test(test_lags_reference),
                                      cmocka_unit_test(test_lag_grid),
                                      cmocka_unit_test(test_symmetric_top)};

@@ -42,20 +42,10 @@ typedef struct correlogram_work {
 
 /* ---- regions ------------------------------------------------------------------------------ */
 
-/* Every node joins the random centre that a breadth-first search from all of them reaches it from;
- * nodes of other components are dealt out in turn. */
-static void grow_regions(correlogram_work *w) {
+/* From queue[head, tail): nodes without a region join the one that reaches them first. Gives the
+ * new tail. */
+static int64_t spread_regions(correlogram_work *w, int64_t head, int64_t tail) {
   const sr_graph_view *g = w->graph;
-  int64_t n = g->nodes, head = 0, tail = 0;
-  sr__random random;
-  sr__random_init(&random, w->seed, SR_PURPOSE_BOOTSTRAP, 0, 0);
-  for (int64_t i = 0; i < n; i++) w->block[i] = -1;
-  for (int32_t b = 0; b < BLOCKS; b++) {
-    int32_t centre = (int32_t)sr__random_below(&random, (uint64_t)n);
-    if (w->block[centre] >= 0) continue;
-    w->block[centre] = b;
-    w->queue[tail++] = centre;
-  }
   while (head < tail) {
     int32_t node = w->queue[head++];
     for (int64_t a = g->offset[node]; a < g->offset[node + 1]; a++) {
@@ -65,8 +55,30 @@ static void grow_regions(correlogram_work *w) {
       w->queue[tail++] = next;
     }
   }
-  for (int64_t i = 0; i < n; i++)
-    if (w->block[i] < 0) w->block[i] = (int32_t)(i % BLOCKS);
+  return tail;
+}
+
+/* Every node joins the random centre that a breadth-first search from all of them reaches it from;
+ * components without a centre are dealt out in turn, each whole: its nodes depend on each other. */
+static void grow_regions(correlogram_work *w) {
+  int64_t n = w->graph->nodes, tail = 0;
+  int32_t turn = 0;
+  sr__random random;
+  sr__random_init(&random, w->seed, SR_PURPOSE_BOOTSTRAP, 0, 0);
+  for (int64_t i = 0; i < n; i++) w->block[i] = -1;
+  for (int32_t b = 0; b < BLOCKS; b++) {
+    int32_t centre = (int32_t)sr__random_below(&random, (uint64_t)n);
+    if (w->block[centre] >= 0) continue;
+    w->block[centre] = b;
+    w->queue[tail++] = centre;
+  }
+  tail = spread_regions(w, 0, tail);
+  for (int64_t i = 0; i < n; i++) {
+    if (w->block[i] >= 0) continue;
+    w->block[i] = turn++ % BLOCKS;
+    w->queue[tail] = (int32_t)i;
+    tail = spread_regions(w, tail, tail + 1);
+  }
 }
 
 static void list_members(correlogram_work *w) {
@@ -224,11 +236,13 @@ static double measured_nodes(const correlogram_work *w, int left_out, double ran
 
 static double range_of(double rho) { return rho > 0.0 ? -1.0 / log(rho) : 0.0; }
 
-/* Where the measured curve crosses 1/e, straight between steps; the last step where it does not. */
+/* Where the measured curve crosses 1/e, straight between steps; where it does not, the last step
+ * that has pairs of nodes: in a graph of small components no two are farther apart. */
 static double crossing(const correlogram_work *w) {
   double before = 1.0;
   for (int32_t h = 1; h < w->steps; h++) {
     double rho = ring_correlation(w, h, -1);
+    if (!isfinite(rho)) return h;
     if (!(rho > exp(-1.0))) return h - 1 + (before - exp(-1.0)) / (before - rho);
     before = rho;
   }
@@ -253,9 +267,13 @@ static double information_limit(const correlogram_work *w, double rho) {
 /* Intervals are symmetric in log(1 - rho). */
 static void estimate_first(const correlogram_work *w, double z, sr__correlogram *out) {
   double leave_out[BLOCKS];
-  for (int b = 0; b < BLOCKS; b++) leave_out[b] = edge_correlation(w, b);
-  double rho = out->lambda;
-  double error = fmax(jackknife_error(leave_out), information_limit(w, rho)) * z / (1.0 - rho);
+  for (int b = 0; b < BLOCKS; b++) {
+    double without = edge_correlation(w, b);
+    leave_out[b] = isfinite(without) ? without : out->lambda; /* all edges lie in region b */
+  }
+  double rho = fmin(out->lambda, 1.0), error = 0.0; /* 1: neighbors are copies, nothing scatters */
+  if (rho < 1.0)
+    error = fmax(jackknife_error(leave_out), information_limit(w, rho)) * z / (1.0 - rho);
   double low = 1.0 - (1.0 - rho) * exp(error), high = 1.0 - (1.0 - rho) * exp(-error);
   out->range = (sr_scale){"range", range_of(rho), range_of(low), range_of(high)};
   out->nodes = (sr_scale){"correlogram-first", exponential_nodes(w, rho), exponential_nodes(w, low),
@@ -267,8 +285,8 @@ static sr_scale estimate_sum(const correlogram_work *w, double z, double range) 
   for (int b = 0; b < BLOCKS; b++) leave_out[b] = log(measured_nodes(w, b, range));
   /* The size of the neighbourhood moves with the square of the range, and its tail is measured from
    * few sources: simulated fields scatter by two to three times the plain propagation of 2. */
-  double limit =
-      5.0 * information_limit(w, edge_correlation(w, -1)) / (1.0 - edge_correlation(w, -1));
+  double rho = edge_correlation(w, -1);
+  double limit = rho < 1.0 ? 5.0 * information_limit(w, rho) / (1.0 - rho) : 0.0;
   double error = z * fmax(jackknife_error(leave_out), limit);
   return (sr_scale){"correlogram-sum", estimate, fmax(1.0, estimate * exp(-error)),
                     estimate * exp(error)};
