@@ -1,0 +1,81 @@
+/* Series to test the learners on intervals with. */
+#ifndef SR_TESTS_INTERVAL_KIT_H
+#define SR_TESTS_INTERVAL_KIT_H
+
+#include <math.h>
+
+#include "core/random.h"
+#include "harness.h"
+#include "learner/intervals/even_series.h"
+
+typedef struct kit_series {
+  sr__ragged ragged;
+  int32_t classes;
+  float *values;
+  int64_t *offset;
+  int32_t *label;
+} kit_series;
+
+typedef struct kit_shape {
+  int64_t rows;
+  int32_t channels;
+  int32_t classes;
+  int32_t length, shortest; /* lengths are even between both */
+  double missing;           /* share of the values */
+} kit_shape;
+
+static inline void kit_free(kit_series *series) {
+  free(series->values);
+  free(series->offset);
+  free(series->label);
+}
+
+/* Noise with a shapelet of the class, an eighth of the series long, at a random place: class 0
+ * none, 1 a hump, 2 a ramp, 3 a wave, and so on; in the last channel. */
+static inline kit_series kit_shapelets(const kit_shape *shape, double noise, uint64_t seed) {
+  kit_series made = {.classes = shape->classes};
+  sr__random random;
+  int64_t all = shape->rows * shape->channels, total = 0;
+  sr__random_init(&random, seed, SR_PURPOSE_TEST, 0, 0);
+  made.offset = malloc(sizeof *made.offset * (size_t)(all + 1));
+  made.label = malloc(sizeof *made.label * (size_t)shape->rows);
+  made.offset[0] = 0;
+  for (int64_t s = 0; s < all; s++) {
+    uint64_t span = (uint64_t)(shape->length - shape->shortest + 1);
+    total += shape->shortest + (int64_t)sr__random_below(&random, span);
+    made.offset[s + 1] = total;
+  }
+  made.values = malloc(sizeof *made.values * (size_t)(total + 1));
+  for (int64_t t = 0; t < total; t++) made.values[t] = (float)(noise * sr__random_normal(&random));
+  for (int64_t i = 0; i < shape->rows; i++) {
+    int64_t s = i * shape->channels + shape->channels - 1;
+    int64_t length = made.offset[s + 1] - made.offset[s], width = length / 8 + 1;
+    float *at = made.values + made.offset[s];
+    int32_t label = made.label[i] = (int32_t)(i % shape->classes);
+    if (length > width) at += sr__random_below(&random, (uint64_t)(length - width));
+    for (int64_t t = 0; t < width && t < length && label > 0; t++) {
+      double u = ((double)t + 0.5) / (double)width;
+      double hump = sin(3.14159265358979 * u), wave = sin(6.28318530717959 * label * u);
+      at[t] += (float)(label == 1 ? 2.0 * hump : label == 2 ? 4.0 * (u - 0.5) : 2.0 * wave);
+    }
+  }
+  for (int64_t t = 0; t < total; t++)
+    if (sr__random_uniform(&random) < shape->missing) made.values[t] = NAN;
+  made.ragged = (sr__ragged){made.values, made.offset, shape->rows, shape->channels};
+  return made;
+}
+
+/* Every row once. */
+static inline int32_t *kit_all_rows(int64_t rows) {
+  int32_t *all = malloc(sizeof *all * (size_t)rows);
+  for (int64_t i = 0; i < rows; i++) all[i] = (int32_t)i;
+  return all;
+}
+
+static inline double kit_accuracy(const kit_series *series, const int32_t *vote) {
+  double right = 0.0;
+  for (int64_t i = 0; i < series->ragged.rows; i++) right += vote[i] == series->label[i];
+  return right / (double)series->ragged.rows;
+}
+
+#endif
