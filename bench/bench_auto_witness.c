@@ -18,7 +18,7 @@ enum { MOST = 16, TEST_ROWS = 10000, CELLS = 18 };
 typedef struct cell {
   int32_t d;
   double tmix, noise_sd;
-  sr_noise_kind noise;
+  const char *noise; /* "iid" or "ar" */
 } cell;
 
 typedef struct cell_result {
@@ -74,21 +74,14 @@ static double candidate_excess(sr_context *ctx, const sr_table *train,
 static void run_seed(sr_context *ctx, const cell *c, int64_t n, uint64_t seed, int detail,
                      cell_result *result) {
   static double contrast[TEST_ROWS];
-  sr_simulate_options simulate;
-  sr_simulate_options_init(&simulate);
-  simulate.n = n;
-  simulate.d = c->d;
-  simulate.tmix = c->tmix;
-  simulate.noise_sd = c->noise_sd;
-  simulate.noise_kind = c->noise;
-  simulate.seed = seed;
+  static const char format[] = "ar1:n=%lld,d=%d,tmix=%.17g,noise=%.17g,noise_kind=%s";
+  char text[160];
   sr_table *train = NULL, *test = NULL;
-  must(ctx, sr_simulate(ctx, &simulate, &train, NULL));
-  simulate.n = TEST_ROWS;
-  simulate.tmix = 1.0;
-  simulate.replicate = 1;
-  must(ctx, sr_simulate(ctx, &simulate, &test, NULL));
-  must(ctx, sr_simulate_contrast(ctx, &simulate, test, contrast));
+  snprintf(text, sizeof text, format, (long long)n, c->d, c->tmix, c->noise_sd, c->noise);
+  must(ctx, sr_simulate(ctx, text, seed, 0, &train, NULL));
+  snprintf(text, sizeof text, format, (long long)TEST_ROWS, c->d, 1.0, c->noise_sd, c->noise);
+  must(ctx, sr_simulate(ctx, text, seed, 1, &test, NULL));
+  must(ctx, sr_simulate_contrast(ctx, text, seed, test, contrast));
   sr_train_options options;
   sr_train_options_init(&options);
   options.seed = seed;
@@ -118,10 +111,9 @@ static void run_seed(sr_context *ctx, const cell *c, int64_t n, uint64_t seed, i
           "{\"seed\": %llu, \"d\": %d, \"noise\": \"%s\", \"tmix\": %g, \"candidate\": \"%s\", "
           "\"index\": %d, \"excess\": %.6f, \"error\": %.6f, \"difference\": %.6f, \"se\": %.6f, "
           "\"members\": %d, \"chosen\": %d, \"fallback\": %d, \"t_hat\": %.3g}\n",
-          (unsigned long long)seed, c->d, c->noise == SR_NOISE_AR ? "ar" : "iid", c->tmix,
-          candidate->label, k, excess, candidate->error, candidate->difference,
-          candidate->difference_se, candidate->members, k == choice->chosen, k == choice->fallback,
-          sr_ensemble_get(ensemble)->tmix);
+          (unsigned long long)seed, c->d, c->noise, c->tmix, candidate->label, k, excess,
+          candidate->error, candidate->difference, candidate->difference_se, candidate->members,
+          k == choice->chosen, k == choice->fallback, sr_ensemble_get(ensemble)->tmix);
     fflush(stdout);
   }
   sr_structure_free(&structure);
@@ -143,10 +135,10 @@ static void print_cell(const cell *c, int64_t n, int seeds, int threads, const c
       "\"best\": \"%s\", \"best_excess\": %.5f, \"ratio_to_best\": %.4f, "
       "\"worse_than_uniform\": %s, \"choice_cost\": %.3f, \"choose_over_fit_seconds\": %.3f, "
       "\"excess\": {",
-      (long long)n, c->d, c->noise == SR_NOISE_AR ? "ar" : "iid", c->tmix, seeds, threads,
-      r->chosen_sum / seeds, uniform, se, r->label[best], r->sum[best] / seeds,
-      r->chosen_sum / r->sum[best], r->chosen_sum / seeds > uniform + se ? "true" : "false",
-      r->choice_cost / seeds, r->choose_seconds / r->uniform_seconds);
+      (long long)n, c->d, c->noise, c->tmix, seeds, threads, r->chosen_sum / seeds, uniform, se,
+      r->label[best], r->sum[best] / seeds, r->chosen_sum / r->sum[best],
+      r->chosen_sum / seeds > uniform + se ? "true" : "false", r->choice_cost / seeds,
+      r->choose_seconds / r->uniform_seconds);
   for (int32_t k = 0; k < r->candidates; k++)
     printf("%s\"%s\": %.5f", k ? ", " : "", r->label[k], r->sum[k] / seeds);
   printf("}, \"chosen\": {");
@@ -163,8 +155,7 @@ static cell cell_at(int index) {
   static const int32_t d[] = {2, 5, 10};
   static const double tmix[] = {10, 50, 200};
   int k = index / 6;
-  return (cell){d[k], tmix[index % 3], k == 2 ? 0.3 : 1.0,
-                index / 3 % 2 ? SR_NOISE_AR : SR_NOISE_IID};
+  return (cell){d[k], tmix[index % 3], k == 2 ? 0.3 : 1.0, index / 3 % 2 ? "ar" : "iid"};
 }
 
 int main(int count, char **arguments) {

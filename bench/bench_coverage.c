@@ -38,20 +38,13 @@ static void stop(sr_context *ctx) {
 
 /* ---- data of known gap -------------------------------------------------------------------- */
 
-static sr_table *simulate(sr_context *ctx, sr_simulate_kind kind, int64_t n, int32_t d,
+/* `scale` is the witness and its own option: "ar1:tmix" or "grid:range". */
+static sr_table *simulate(sr_context *ctx, const char *scale, int64_t n, int32_t d,
                           double parameter, uint64_t seed) {
-  sr_simulate_options options;
-  sr_simulate_options_init(&options);
-  options.kind = kind;
-  options.n = n;
-  options.d = d;
-  options.seed = seed;
-  if (kind == SR_SIMULATE_GRID)
-    options.range = parameter;
-  else
-    options.tmix = parameter;
+  char text[160];
   sr_table *table = NULL;
-  if (sr_simulate(ctx, &options, &table, NULL) != SR_OK) stop(ctx);
+  snprintf(text, sizeof text, "%s=%.17g,n=%lld,d=%d", scale, parameter, (long long)n, d);
+  if (sr_simulate(ctx, text, seed, 0, &table, NULL) != SR_OK) stop(ctx);
   return table;
 }
 
@@ -64,8 +57,8 @@ static sr_table *table_of(sr_context *ctx, int64_t n, int32_t d, const float *x)
 
 /* One AR(1) coordinate, mixed by nothing with d - 1 independent ones. */
 static sr_table *one_slow(sr_context *ctx, int64_t n, int32_t d, double tmix, uint64_t seed) {
-  sr_table *slow = simulate(ctx, SR_SIMULATE_AR1, n, 1, tmix, seed);
-  sr_table *fast = simulate(ctx, SR_SIMULATE_AR1, n, d, 1.0, seed + 1000000);
+  sr_table *slow = simulate(ctx, "ar1:tmix", n, 1, tmix, seed);
+  sr_table *fast = simulate(ctx, "ar1:tmix", n, d, 1.0, seed + 1000000);
   float *x = malloc((size_t)n * (size_t)d * sizeof *x);
   if (!x) exit(1);
   memcpy(x, sr_table_get(fast)->x, (size_t)n * (size_t)d * sizeof *x);
@@ -114,9 +107,9 @@ static sr_table *ring(sr_context *ctx, int64_t n, int states, uint64_t seed) {
 
 static sr_table *draw(sr_context *ctx, const cell *c, uint64_t seed) {
   if (strcmp(c->family, "ar1") == 0)
-    return simulate(ctx, SR_SIMULATE_AR1, c->n, c->d, c->parameter, seed);
+    return simulate(ctx, "ar1:tmix", c->n, c->d, c->parameter, seed);
   if (strcmp(c->family, "grid") == 0)
-    return simulate(ctx, SR_SIMULATE_GRID, c->n, c->d, c->parameter, seed);
+    return simulate(ctx, "grid:range", c->n, c->d, c->parameter, seed);
   if (strcmp(c->family, "slow") == 0) return one_slow(ctx, c->n, c->d, c->parameter, seed);
   if (strcmp(c->family, "chain") == 0) return two_states(ctx, c->n, c->parameter, seed);
   return ring(ctx, c->n, (int)c->parameter, seed);

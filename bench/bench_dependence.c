@@ -17,13 +17,10 @@ static void stop(sr_context *ctx) {
 }
 
 static sr_table *simulate(sr_context *ctx, int64_t n, int32_t d, double tmix) {
-  sr_simulate_options options;
-  sr_simulate_options_init(&options);
-  options.n = n;
-  options.d = d;
-  options.tmix = tmix;
+  char text[160];
   sr_table *table = NULL;
-  if (sr_simulate(ctx, &options, &table, NULL) != SR_OK) stop(ctx);
+  snprintf(text, sizeof text, "ar1:n=%lld,d=%d,tmix=%.17g", (long long)n, d, tmix);
+  if (sr_simulate(ctx, text, 1, 0, &table, NULL) != SR_OK) stop(ctx);
   return table;
 }
 

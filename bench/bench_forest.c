@@ -61,18 +61,13 @@ static void counted_release(void *data, void *block) {
 /* ---- tables ------------------------------------------------------------------------------- */
 
 static sr_table *simulate_table(sr_context *ctx, const char *text) {
-  sr_simulate_options options;
+  char witness[160];
   sr_table *table = NULL;
   long long n, replicate;
   int d;
-  sr_simulate_options_init(&options);
   if (sscanf(text, "ar1:%lld:%d:%lld", &n, &d, &replicate) != 3) exit(2);
-  options.n = n;
-  options.d = d;
-  options.replicate = (uint64_t)replicate;
-  options.tmix = 50.0;
-  options.noise_sd = 0.3;
-  must(ctx, sr_simulate(ctx, &options, &table, NULL));
+  snprintf(witness, sizeof witness, "ar1:n=%lld,d=%d,tmix=50,noise=0.3", n, d);
+  must(ctx, sr_simulate(ctx, witness, 1, (uint64_t)replicate, &table, NULL));
   return table;
 }
 

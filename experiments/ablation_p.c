@@ -13,8 +13,8 @@ static const struct {
 enum { CHOICES = 6, ADAPTIVE = 5 };
 
 static const witness cells[] = {
-    {.features = 5, .tmix = 50, .noise_kind = SR_NOISE_AR, .noise_sd = 1.0},
-    {.features = 5, .tmix = 50, .noise_kind = SR_NOISE_IID, .noise_sd = 1.0}};
+    {.features = 5, .tmix = 50, .noise_kind = NOISE_AR, .noise_sd = 1.0},
+    {.features = 5, .tmix = 50, .noise_kind = NOISE_IID, .noise_sd = 1.0}};
 enum { CELLS = 2 };
 
 static witness witness_at(experiment_scale scale, int index) {

@@ -37,24 +37,21 @@ static double covariance_sum(const signed char *margin, int64_t n, int64_t first
 static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurement *out) {
   sr_status status = SR_OK;
   sr_table *table = NULL;
-  sr_simulate_options options;
+  char text[160];
   double tmix = tmix_grid[unit->index % TMIX_COUNT];
-  sr_simulate_options_init(&options);
-  options.n = rows_at(unit->scale);
-  options.d = DIMENSION;
-  options.tmix = tmix;
-  options.noise_kind = unit->index < TMIX_COUNT ? SR_NOISE_IID : SR_NOISE_AR;
-  options.seed = unit->seed;
-  double *contrast = malloc((size_t)options.n * sizeof *contrast);
-  signed char *margin = malloc((size_t)options.n);
+  int64_t n = rows_at(unit->scale);
+  snprintf(text, sizeof text, "ar1:n=%lld,d=%d,tmix=%.17g,noise_kind=%s", (long long)n, DIMENSION,
+           tmix, unit->index < TMIX_COUNT ? "iid" : "ar");
+  double *contrast = malloc((size_t)n * sizeof *contrast);
+  signed char *margin = malloc((size_t)n);
   if (!contrast || !margin) TRY(SR_ERROR_MEMORY);
-  TRY(sr_simulate(ctx, &options, &table, NULL));
-  TRY(sr_simulate_contrast(ctx, &options, table, contrast));
+  TRY(sr_simulate(ctx, text, unit->seed, 0, &table, NULL));
+  TRY(sr_simulate_contrast(ctx, text, unit->seed, table, contrast));
   const int32_t *label = sr_table_get(table)->label;
-  for (int64_t t = 0; t < options.n; t++)
+  for (int64_t t = 0; t < n; t++)
     margin[t] = (signed char)((contrast[t] > 0.0) == (label[t] == 1) ? 1 : -1);
-  double variance = covariance_sum(margin, options.n, 0, 0);
-  double beyond = covariance_sum(margin, options.n, 1, (int64_t)tmix - 1);
+  double variance = covariance_sum(margin, n, 0, 0);
+  double beyond = covariance_sum(margin, n, 1, (int64_t)tmix - 1);
   measure(out, "beyond", beyond);
   measure(out, "sum_over_T", (variance + beyond) / tmix);
 cleanup:

@@ -15,7 +15,7 @@ enum { TMIX_COUNT = 5, LEARNERS = 2, PLANS = 4, CASES = LEARNERS * PLANS * TMIX_
 static witness witness_at(experiment_scale scale, int index) {
   return (witness){.rows = scale == SCALE_FULL ? 20000 : 10000,
                    .features = 5,
-                   .noise_kind = SR_NOISE_AR,
+                   .noise_kind = NOISE_AR,
                    .noise_sd = 1.0,
                    .members = scale == SCALE_FULL ? 100 : 40,
                    .tmix = tmix_grid[index % TMIX_COUNT]};

@@ -58,16 +58,12 @@ static sr_status transition_value(sr_context *ctx, const sr_table *table, uint64
 static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurement *out) {
   sr_status status = SR_OK;
   sr_table *table = NULL;
-  sr_simulate_options witness;
-  sr_simulate_options_init(&witness);
-  witness.kind = SR_SIMULATE_AR1;
-  witness.n = (int64_t)rows_at(unit->scale, unit->index);
-  witness.d = FEATURES;
-  witness.tmix = time_at(unit->index);
-  witness.seed = unit->seed;
-  double gap = 1.0 / witness.tmix, window = 0, transition = 0;
-  double bound = sqrt(witness.tmix * log((double)witness.n) / (double)witness.n);
-  TRY(sr_simulate(ctx, &witness, &table, NULL));
+  char text[160];
+  int64_t n = (int64_t)rows_at(unit->scale, unit->index);
+  double tmix = time_at(unit->index), gap = 1.0 / tmix, window = 0, transition = 0;
+  double bound = sqrt(tmix * log((double)n) / (double)n);
+  snprintf(text, sizeof text, "ar1:n=%lld,d=%d,tmix=%.17g", (long long)n, FEATURES, tmix);
+  TRY(sr_simulate(ctx, text, unit->seed, 0, &table, NULL));
   TRY(window_value(ctx, table, &window));
   TRY(transition_value(ctx, table, unit->seed, &transition));
   measure(out, "window-lambda2", window);

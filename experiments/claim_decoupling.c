@@ -17,7 +17,7 @@ static int data_sets_at(experiment_scale scale) { return scale == SCALE_FULL ? M
 static witness witness_at(int index) {
   return (witness){.rows = (int64_t)rows_grid[index % ROWS_COUNT],
                    .features = 5,
-                   .noise_kind = SR_NOISE_AR,
+                   .noise_kind = NOISE_AR,
                    .noise_sd = 1.0,
                    .members = MEMBERS,
                    .tmix = tmix_grid[index / ROWS_COUNT]};
@@ -44,7 +44,7 @@ static void name_case(experiment_scale scale, int index, char *name, size_t size
 static sr_status train_parts(sr_context *ctx, const witness *w, uint64_t seed, uint64_t set,
                              int32_t *part, sr_ensemble **ensemble) {
   sr_status status = SR_OK;
-  sr_simulate_options o = witness_options(w, seed, set);
+  char text[WITNESS_TEXT];
   sr_structure_options so;
   sr_plan_options po;
   sr_ensemble_options eo;
@@ -60,7 +60,8 @@ static sr_status train_parts(sr_context *ctx, const witness *w, uint64_t seed, u
   po.members = w->members;
   po.seed = eo.seed = so.seed = seed * 1000003 + set;
   if (!rows) TRY(SR_ERROR_MEMORY);
-  TRY(sr_simulate(ctx, &o, &table, NULL));
+  witness_text(w, text);
+  TRY(sr_simulate(ctx, text, seed, set, &table, NULL));
   TRY(sr_structure_estimate(ctx, table, &so, &structure));
   TRY(sr_structure_plan_parts(ctx, structure, &po, (int32_t)w->tmix, &plan));
   TRY(sr_ensemble_fit(ctx, table, plan, &eo, ensemble));

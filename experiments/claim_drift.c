@@ -66,24 +66,19 @@ static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurem
   sr_table *train = NULL, *test = NULL;
   double weights[COEFFICIENTS], *contrast = NULL;
   double tmix = tmix_grid[unit->index / DRIFT_COUNT];
-  sr_simulate_options options;
-  sr_simulate_options_init(&options);
-  options.kind = SR_SIMULATE_DRIFT;
-  options.n = rows_at(unit->scale);
-  options.d = DIMENSION;
-  options.tmix = tmix;
-  options.drift = drift_grid[unit->index % DRIFT_COUNT];
-  options.noise_kind = SR_NOISE_AR;
-  options.seed = unit->seed;
-  contrast = malloc((size_t)options.n * sizeof *contrast);
+  double drift = drift_grid[unit->index % DRIFT_COUNT];
+  int64_t n = rows_at(unit->scale);
+  char text[160];
+  snprintf(text, sizeof text, "drift:n=%lld,d=%d,tmix=%.17g,drift=%.17g,noise_kind=ar",
+           (long long)n, DIMENSION, tmix, drift);
+  contrast = malloc((size_t)n * sizeof *contrast);
   if (!contrast) TRY(SR_ERROR_MEMORY);
-  TRY(sr_simulate(ctx, &options, &train, NULL));
-  options.replicate = 1;
-  TRY(sr_simulate(ctx, &options, &test, NULL));
-  TRY(sr_simulate_contrast(ctx, &options, test, contrast));
+  TRY(sr_simulate(ctx, text, unit->seed, 0, &train, NULL));
+  TRY(sr_simulate(ctx, text, unit->seed, 1, &test, NULL));
+  TRY(sr_simulate_contrast(ctx, text, unit->seed, test, contrast));
   if (fit(sr_table_get(train), weights) != SR_OK)
     TRY(refuse(out, SR_ERROR_DATA, "the features are linearly dependent"));
-  measure(out, "divergence", ramp_divergence(1.0 - 1.0 / tmix, options.drift, options.n));
+  measure(out, "divergence", ramp_divergence(1.0 - 1.0 / tmix, drift, n));
   measure(out, "excess", excess_risk(sr_table_get(test), weights, contrast));
 cleanup:
   sr_table_free(&train);

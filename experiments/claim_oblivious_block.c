@@ -13,7 +13,7 @@ enum { TMIX_COUNT = 4, BLOCK_COUNT = 6 };
 static witness witness_at(experiment_scale scale, int index) {
   return (witness){.rows = scale == SCALE_FULL ? 50000 : 10000,
                    .features = 5,
-                   .noise_kind = SR_NOISE_AR,
+                   .noise_kind = NOISE_AR,
                    .noise_sd = 1.0,
                    .members = scale == SCALE_FULL ? 100 : 40,
                    .tmix = tmix_grid[index / BLOCK_COUNT]};

@@ -33,12 +33,20 @@ static void name_case(experiment_scale scale, int index, char *name, size_t size
            index < TMIX_COUNT ? "T" : "n", tmix, (long long)rows, MEMBERS, replicates_at(scale));
 }
 
+typedef struct data_set {
+  int64_t n;
+  double tmix;
+  uint64_t seed, replicate;
+} data_set;
+
 /* Margins Y h*(X) of the one-dimensional witness: <v, X> has the same law in every dimension. */
-static sr_status margins(sr_context *ctx, const sr_simulate_options *o, double *margin) {
+static sr_status margins(sr_context *ctx, const data_set *o, double *margin) {
   sr_status status = SR_OK;
   sr_table *table = NULL;
-  TRY(sr_simulate(ctx, o, &table, NULL));
-  TRY(sr_simulate_contrast(ctx, o, table, margin));
+  char text[160];
+  snprintf(text, sizeof text, "ar1:n=%lld,d=1,tmix=%.17g,noise_kind=ar", (long long)o->n, o->tmix);
+  TRY(sr_simulate(ctx, text, o->seed, o->replicate, &table, NULL));
+  TRY(sr_simulate_contrast(ctx, text, o->seed, table, margin));
   const int32_t *label = sr_table_get(table)->label;
   for (int64_t i = 0; i < o->n; i++) margin[i] = (margin[i] > 0.0) == (label[i] == 1) ? 1.0 : -1.0;
 cleanup:
@@ -46,7 +54,7 @@ cleanup:
   return status;
 }
 
-static void vote_sums(const sr_simulate_options *o, const double *margin, double *draw, double *sum,
+static void vote_sums(const data_set *o, const double *margin, double *draw, double *sum,
                       double *sum_of_squares) {
   int64_t bag = o->n / MEMBERS;
   for (int j = 0; j < MEMBERS; j++) {
@@ -62,12 +70,8 @@ static void vote_sums(const sr_simulate_options *o, const double *margin, double
 static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurement *out) {
   sr_status status = SR_OK;
   int replicates = replicates_at(unit->scale);
-  sr_simulate_options o;
-  sr_simulate_options_init(&o);
+  data_set o = {.seed = unit->seed};
   grid_point(unit->index, &o.tmix, &o.n);
-  o.d = 1;
-  o.noise_kind = SR_NOISE_AR;
-  o.seed = unit->seed;
   double *margin = malloc((size_t)o.n * sizeof *margin), *draw = malloc((size_t)o.n * sizeof *draw);
   double *sum = calloc(2 * (size_t)replicates, sizeof *sum);
   if (!margin || !draw || !sum) TRY(SR_ERROR_MEMORY);

@@ -26,14 +26,10 @@ static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurem
   sr_table *table = NULL;
   sr_spectrum *spectrum = NULL;
   sr_spectrum_options options;
-  sr_simulate_options simulate;
-  sr_simulate_options_init(&simulate);
-  simulate.kind = SR_SIMULATE_AR1;
-  simulate.n = sizes[unit->index % count];
-  simulate.d = dimension[unit->index / count];
-  simulate.tmix = 50;
-  simulate.seed = unit->seed;
-  TRY(sr_simulate(ctx, &simulate, &table, NULL));
+  char text[160];
+  snprintf(text, sizeof text, "ar1:n=%lld,d=%d,tmix=50", (long long)sizes[unit->index % count],
+           dimension[unit->index / count]);
+  TRY(sr_simulate(ctx, text, unit->seed, 0, &table, NULL));
   sr_spectrum_options_init(&options);
   options.landmarks = LANDMARKS;
   options.seed = unit->seed;

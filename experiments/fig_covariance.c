@@ -25,7 +25,7 @@ static witness witness_at(experiment_scale scale, int index) {
   bool full = scale == SCALE_FULL;
   return (witness){.rows = full ? 50000 : 5000,
                    .features = 5,
-                   .noise_kind = SR_NOISE_AR,
+                   .noise_kind = NOISE_AR,
                    .noise_sd = 1.0,
                    .members = full ? 100 : 30,
                    .tmix = tmix_grid[index % TMIX_COUNT]};

@@ -23,7 +23,7 @@ enum { PLANS = 5 };
 static witness witness_at(experiment_scale scale, int index) {
   int point = index % POINTS;
   double rows = scale == SCALE_FULL ? 50000 : 10000;
-  witness w = {.features = 5, .noise_kind = SR_NOISE_AR, .noise_sd = 1.0, .members = 100};
+  witness w = {.features = 5, .noise_kind = NOISE_AR, .noise_sd = 1.0, .members = 100};
   if (scale == SCALE_QUICK) w.members = 40;
   w.tmix = point < TMIX_COUNT ? tmix_grid[point] : 10;
   w.rows = (int64_t)(point < TMIX_COUNT ? rows : rows_grid[point - TMIX_COUNT]);

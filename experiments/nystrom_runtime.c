@@ -30,14 +30,9 @@ static double thread_seconds(void) {
 }
 
 static sr_status make_points(sr_context *ctx, int64_t n, uint64_t seed, sr_table **table) {
-  sr_simulate_options options;
-  sr_simulate_options_init(&options);
-  options.kind = SR_SIMULATE_AR1;
-  options.n = n;
-  options.d = 5;
-  options.tmix = 50;
-  options.seed = seed;
-  return sr_simulate(ctx, &options, table, NULL);
+  char text[160];
+  snprintf(text, sizeof text, "ar1:n=%lld,d=5,tmix=50", (long long)n);
+  return sr_simulate(ctx, text, seed, 0, table, NULL);
 }
 
 static sr_status run_exact(sr_context *ctx, const sr_table *table, measurement *out) {

@@ -32,12 +32,12 @@ enum { UNIFORM = 0, SPECTRAL = 7, UNIFORM_NM = 8, AUTO = 10 };
 
 /* ---- the grid of witnesses ---------------------------------------------------------------- */
 
-static const witness cells[] = {{.features = 5, .noise_kind = SR_NOISE_AR, .noise_sd = 1.0},
-                                {.features = 2, .noise_kind = SR_NOISE_AR, .noise_sd = 1.0},
-                                {.features = 2, .noise_kind = SR_NOISE_IID, .noise_sd = 1.0},
-                                {.features = 5, .noise_kind = SR_NOISE_IID, .noise_sd = 1.0},
-                                {.features = 10, .noise_kind = SR_NOISE_AR, .noise_sd = 0.3},
-                                {.features = 10, .noise_kind = SR_NOISE_IID, .noise_sd = 0.3}};
+static const witness cells[] = {{.features = 5, .noise_kind = NOISE_AR, .noise_sd = 1.0},
+                                {.features = 2, .noise_kind = NOISE_AR, .noise_sd = 1.0},
+                                {.features = 2, .noise_kind = NOISE_IID, .noise_sd = 1.0},
+                                {.features = 5, .noise_kind = NOISE_IID, .noise_sd = 1.0},
+                                {.features = 10, .noise_kind = NOISE_AR, .noise_sd = 0.3},
+                                {.features = 10, .noise_kind = NOISE_IID, .noise_sd = 0.3}};
 enum { GRID_CELLS = 6, CELL_CASES = TMIX_COUNT * METHOD_COUNT };
 
 static witness witness_at(experiment_scale scale, int index) {
@@ -83,8 +83,8 @@ static void add_cells(conclusion *c, int cell) {
   witness w = witness_at(scale_of(c), cell * CELL_CASES);
   char caption[192], column[32];
   snprintf(caption, sizeof caption, "Excess risk: d = %d, %s noise with sd %g, n = %lld, %d trees",
-           w.features, w.noise_kind == SR_NOISE_AR ? "AR(1)" : "i.i.d.", w.noise_sd,
-           (long long)w.rows, w.members);
+           w.features, w.noise_kind == NOISE_AR ? "AR(1)" : "i.i.d.", w.noise_sd, (long long)w.rows,
+           w.members);
   begin_table(c, caption);
   for (int m = 0; m < METHOD_COUNT; m++) {
     for (int t = 0; t < TMIX_COUNT; t++) {

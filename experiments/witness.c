@@ -7,25 +7,17 @@
 /* Replicates of test rows start here, so that they never meet those of training rows. */
 static const uint64_t first_test_replicate = 1000000;
 
-const char *noise_name(sr_noise_kind kind) { return kind == SR_NOISE_AR ? "ar" : "iid"; }
+const char *noise_name(noise_kind kind) { return kind == NOISE_AR ? "ar" : "iid"; }
 
-sr_simulate_options witness_options(const witness *w, uint64_t seed, uint64_t replicate) {
-  sr_simulate_options o;
-  sr_simulate_options_init(&o);
-  o.n = w->rows;
-  o.d = w->features;
-  o.tmix = w->tmix;
-  o.noise_kind = w->noise_kind;
-  o.noise_sd = w->noise_sd;
-  o.seed = seed;
-  o.replicate = replicate;
-  return o;
+void witness_text(const witness *w, char text[WITNESS_TEXT]) {
+  snprintf(text, WITNESS_TEXT, "ar1:n=%lld,d=%d,tmix=%.17g,noise=%.17g,noise_kind=%s",
+           (long long)w->rows, w->features, w->tmix, w->noise_sd, noise_name(w->noise_kind));
 }
 
 sr_status witness_train(sr_context *ctx, const witness *w, const planned *p, uint64_t seed,
                         uint64_t replicate, sr_table **table, sr_ensemble **ensemble) {
   sr_status status = SR_OK;
-  sr_simulate_options o = witness_options(w, seed, replicate);
+  char text[WITNESS_TEXT];
   sr_train_options t;
   sr_train_options_init(&t);
   t.evaluate = 0;
@@ -39,7 +31,8 @@ sr_status witness_train(sr_context *ctx, const witness *w, const planned *p, uin
   if (strcmp(p->name, "oracle-block") == 0) t.structure.tmix = w->tmix;
   *table = NULL;
   *ensemble = NULL;
-  TRY(sr_simulate(ctx, &o, table, NULL));
+  witness_text(w, text);
+  TRY(sr_simulate(ctx, text, seed, replicate, table, NULL));
   if (p->parts > 0) {
     sr_structure *structure = NULL;
     sr_plan *plan = NULL;
@@ -65,14 +58,16 @@ cleanup:
 sr_status witness_test_rows(sr_context *ctx, const witness *w, uint64_t seed, int64_t rows,
                             sr_table **table, double **contrast) {
   sr_status status = SR_OK;
-  sr_simulate_options o = witness_options(w, seed, first_test_replicate);
-  o.n = rows;
-  o.tmix = 1.0;
+  witness independent = *w;
+  char text[WITNESS_TEXT];
+  independent.rows = rows;
+  independent.tmix = 1.0;
+  witness_text(&independent, text);
   *table = NULL;
   *contrast = malloc((size_t)rows * sizeof **contrast);
   if (!*contrast) TRY(SR_ERROR_MEMORY);
-  TRY(sr_simulate(ctx, &o, table, NULL));
-  TRY(sr_simulate_contrast(ctx, &o, *table, *contrast));
+  TRY(sr_simulate(ctx, text, seed, first_test_replicate, table, NULL));
+  TRY(sr_simulate_contrast(ctx, text, seed, *table, *contrast));
 cleanup:
   return status;
 }

@@ -4,11 +4,13 @@
 
 #include "experiment.h"
 
+typedef enum noise_kind { NOISE_IID, NOISE_AR } noise_kind;
+
 typedef struct witness {
   int64_t rows;
   int32_t features;
   double tmix;
-  sr_noise_kind noise_kind;
+  noise_kind noise_kind;
   double noise_sd;
   int32_t members;
 } witness;
@@ -22,7 +24,9 @@ typedef struct planned {
   const char *learner;          /* NULL: tree */
 } planned;
 
-sr_simulate_options witness_options(const witness *w, uint64_t seed, uint64_t replicate);
+enum { WITNESS_TEXT = 160 };
+/* The witness as sr_simulate takes it. */
+void witness_text(const witness *w, char text[WITNESS_TEXT]);
 
 /* Trains on replicate `replicate` of the witness. The true T is given to oracle-block alone; all
  * others estimate what they need. */
@@ -46,6 +50,6 @@ SR_MUST_CHECK sr_status witness_measure(sr_context *ctx, const witness *w, const
                                         const experiment_unit *unit, int64_t test_rows,
                                         measurement *out);
 
-const char *noise_name(sr_noise_kind kind);
+const char *noise_name(noise_kind kind);
 
 #endif

@@ -15,6 +15,7 @@ PARTITION = SPECTRUM | {"partition"}
 ALLOWED = {
     "core": set(),
     "data": CORE,
+    "simulate": DATA,
     "graph": DATA,
     "spectrum": GRAPH,
     "partition": SPECTRUM,
@@ -27,7 +28,7 @@ ALLOWED = {
     "learner": DATA | {"nn"},
     "ensemble": PARTITION | {"plan", "learner", "dependence", "stats"},
 }
-PUBLIC = {"specroute", "core", "method", "data", "graph", "spectrum", "partition", "dependence", "plan", "learner",
+PUBLIC = {"specroute", "core", "method", "data", "simulate", "graph", "spectrum", "partition", "dependence", "plan", "learner",
           "ensemble", "stats", "report", "replay", "export"}
 
 

@@ -140,3 +140,14 @@ int test_command(const char *arguments, char **out, char **err) {
   if (err) *err = test_read_file(err_path, NULL);
   return WIFEXITED(code) ? WEXITSTATUS(code) : -1;
 }
+
+sr_table *test_simulate(sr_context *ctx, uint64_t seed, const char *format, ...) {
+  char text[256];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  sr_table *table = NULL;
+  assert_ok(ctx, sr_simulate(ctx, text, seed, 0, &table, NULL));
+  return table;
+}

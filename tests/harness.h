@@ -40,6 +40,9 @@ void test_every_allocation(test_body body, void *data);
  * code; *out and *err (may be NULL) get what it wrote, to be freed by the caller. */
 int test_command(const char *arguments, char **out, char **err);
 
+/* A table of the witness that the format names ("ar1:n=%d"); the test fails where it cannot be. */
+sr_table *test_simulate(sr_context *ctx, uint64_t seed, const char *format, ...) SR_PRINTF(3, 4);
+
 /* A fresh folder for this test program; removed at exit. */
 const char *test_folder(void);
 /* Writes a file into the folder and gives its path (static storage, eight at a time). */

@@ -4,15 +4,8 @@
 #include "harness.h"
 
 static sr_table *witness(sr_context *ctx, int64_t n, int32_t d, double tmix, double noise) {
-  sr_simulate_options options;
-  sr_simulate_options_init(&options);
-  options.n = n;
-  options.d = d;
-  options.tmix = tmix;
-  options.noise_sd = noise;
-  sr_table *table = NULL;
-  assert_ok(ctx, sr_simulate(ctx, &options, &table, NULL));
-  return table;
+  return test_simulate(ctx, 1, "ar1:n=%lld,d=%d,tmix=%.17g,noise=%.17g", (long long)n, d, tmix,
+                       noise);
 }
 
 static sr_train_options auto_options(int32_t members) {
@@ -240,10 +233,6 @@ static void wrong_options_are_refused(void **state) {
 
 static sr_status choose_and_compare(sr_context *ctx, void *data) {
   (void)data;
-  sr_simulate_options simulate;
-  sr_simulate_options_init(&simulate);
-  simulate.n = 60;
-  simulate.d = 2;
   sr_plan_options plan;
   sr_plan_options_init(&plan);
   plan.members = 3;
@@ -259,7 +248,7 @@ static sr_status choose_and_compare(sr_context *ctx, void *data) {
   options.learners = &learner;
   sr_table *table = NULL;
   sr_comparison *comparison = NULL;
-  sr_status status = sr_simulate(ctx, &simulate, &table, NULL);
+  sr_status status = sr_simulate(ctx, "ar1:n=60,d=2", 1, 0, &table, NULL);
   if (status == SR_OK) status = sr_compare(ctx, table, &options, &comparison);
   sr_comparison_free(&comparison);
   sr_table_free(&table);

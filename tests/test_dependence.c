@@ -3,20 +3,12 @@
 
 #include "harness.h"
 
-static sr_table *simulate(sr_context *ctx, sr_simulate_kind kind, int64_t n, int32_t d, double tmix,
-                          uint64_t seed) {
-  sr_simulate_options options;
-  sr_simulate_options_init(&options);
-  options.kind = kind;
-  options.n = n;
-  options.d = d;
-  options.tmix = tmix;
-  options.range = 3.0;
-  options.drift = 3.0;
-  options.seed = seed;
-  sr_table *table = NULL;
-  assert_ok(ctx, sr_simulate(ctx, &options, &table, NULL));
-  return table;
+static sr_table *chain(sr_context *ctx, int64_t n, int32_t d, double tmix, uint64_t seed) {
+  return test_simulate(ctx, seed, "ar1:n=%lld,d=%d,tmix=%.17g", (long long)n, d, tmix);
+}
+
+static sr_table *lattice(sr_context *ctx, int64_t n, int32_t d, uint64_t seed) {
+  return test_simulate(ctx, seed, "grid:n=%lld,d=%d,range=3", (long long)n, d);
 }
 
 static sr_dependence *diagnose(sr_context *ctx, const sr_table *table, const char *graph) {
@@ -75,8 +67,8 @@ static void test_threads(void **state) {
   static const int threads[] = {1, 2, 8};
   for (int i = 0; i < 3; i++) {
     sr_context *ctx = test_context(threads[i]);
-    sr_table *series = simulate(ctx, SR_SIMULATE_AR1, 6000, 4, 20.0, 5);
-    sr_table *field = simulate(ctx, SR_SIMULATE_GRID, 2500, 3, 1.0, 5);
+    sr_table *series = chain(ctx, 6000, 4, 20.0, 5);
+    sr_table *field = lattice(ctx, 2500, 3, 5);
     sr_dependence *found[2] = {diagnose(ctx, series, "time"), diagnose(ctx, field, "grid")};
     for (int k = 0; k < 2; k++) {
       if (i > 0) assert_same_diagnosis(first[k], found[k]);
@@ -115,8 +107,8 @@ static sr_status allocation_body(sr_context *ctx, void *data) {
 static void test_allocation(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
-  sr_table *series = simulate(ctx, SR_SIMULATE_AR1, 200, 2, 5.0, 2);
-  sr_table *field = simulate(ctx, SR_SIMULATE_GRID, 64, 2, 1.0, 2);
+  sr_table *series = chain(ctx, 200, 2, 5.0, 2);
+  sr_table *field = lattice(ctx, 64, 2, 2);
   allocation_case time = {*sr_table_get(series), "time"}, grid = {*sr_table_get(field), "grid"};
   test_every_allocation(allocation_body, &time);
   test_every_allocation(allocation_body, &grid);
@@ -188,7 +180,7 @@ static void test_small_tables(void **state) {
 static void test_useless_columns(void **state) {
   (void)state;
   sr_context *ctx = test_context(2);
-  sr_table *table = simulate(ctx, SR_SIMULATE_AR1, 3000, 2, 10.0, 3);
+  sr_table *table = chain(ctx, 3000, 2, 10.0, 3);
   const sr_table_view *v = sr_table_get(table);
   float *x = malloc(4 * 3000 * sizeof *x);
   for (int64_t i = 0; i < 3000; i++) {
@@ -243,7 +235,7 @@ static void test_missing(void **state) {
   (void)state;
   sr_context *ctx = test_context(2);
   enum { N = 20000 };
-  sr_table *table = simulate(ctx, SR_SIMULATE_AR1, N, 2, 20.0, 4);
+  sr_table *table = chain(ctx, N, 2, 20.0, 4);
   float *x = malloc(2 * N * sizeof *x);
   double *u = malloc(2 * N * sizeof *u);
   sr_random_uniform(9, 0, 0, 2 * N, u);
@@ -265,7 +257,7 @@ static void test_missing(void **state) {
 static void test_arguments(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
-  sr_table *table = simulate(ctx, SR_SIMULATE_AR1, 100, 1, 2.0, 1);
+  sr_table *table = chain(ctx, 100, 1, 2.0, 1);
   sr_dependence_options options;
   sr_dependence *d = NULL;
   sr_dependence_options_init(&options);
@@ -289,7 +281,7 @@ static void test_units(void **state) {
   (void)state;
   sr_context *ctx = test_context(2);
   enum { N = 4000 };
-  sr_table *table = simulate(ctx, SR_SIMULATE_AR1, N, 2, 15.0, 6);
+  sr_table *table = chain(ctx, N, 2, 15.0, 6);
   const float *x = sr_table_get(table)->x;
   float *y = malloc(2 * N * sizeof *y);
   for (int64_t i = 0; i < N; i++) {
@@ -314,7 +306,7 @@ static void test_groups(void **state) {
   sr_context *ctx = test_context(2);
   enum { N = 4000, HALF = N / 2 };
   static const char *names[] = {"a", "b"};
-  sr_table *table = simulate(ctx, SR_SIMULATE_AR1, N, 1, 15.0, 6);
+  sr_table *table = chain(ctx, N, 1, 15.0, 6);
   const float *x = sr_table_get(table)->x;
   float *mixed = malloc(N * sizeof *mixed);
   int32_t *group = malloc(2 * N * sizeof *group), *in_turn = group + N;
@@ -351,10 +343,10 @@ static void test_groups(void **state) {
 static void test_advice(void **state) {
   (void)state;
   sr_context *ctx = test_context(2);
-  sr_table *still = simulate(ctx, SR_SIMULATE_AR1, 5000, 3, 1.0, 1);
-  sr_table *slow = simulate(ctx, SR_SIMULATE_AR1, 2000, 3, 200.0, 1);
-  sr_table *moving = simulate(ctx, SR_SIMULATE_DRIFT, 5000, 3, 5.0, 1);
-  sr_table *steady = simulate(ctx, SR_SIMULATE_AR1, 5000, 3, 5.0, 1);
+  sr_table *still = chain(ctx, 5000, 3, 1.0, 1);
+  sr_table *slow = chain(ctx, 2000, 3, 200.0, 1);
+  sr_table *moving = test_simulate(ctx, 1, "drift:n=5000,d=3,tmix=5,drift=3");
+  sr_table *steady = chain(ctx, 5000, 3, 5.0, 1);
   sr_dependence *a = diagnose(ctx, still, "time"), *b = diagnose(ctx, slow, "time");
   sr_dependence *c = diagnose(ctx, moving, "time"), *d = diagnose(ctx, steady, "time");
   assert_string_equal(sr_dependence_get(a)->recommend, "uniform");

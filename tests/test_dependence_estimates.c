@@ -13,19 +13,8 @@ static int full(void) {
   return text && text[0] == '1';
 }
 
-static sr_table *simulate(sr_context *ctx, sr_simulate_kind kind, int64_t n, int32_t d,
-                          double parameter, uint64_t seed) {
-  sr_simulate_options options;
-  sr_simulate_options_init(&options);
-  options.kind = kind;
-  options.n = n;
-  options.d = d;
-  options.tmix = parameter;
-  options.range = parameter;
-  options.seed = seed;
-  sr_table *table = NULL;
-  assert_ok(ctx, sr_simulate(ctx, &options, &table, NULL));
-  return table;
+static sr_table *chain(sr_context *ctx, int64_t n, int32_t d, double tmix, uint64_t seed) {
+  return test_simulate(ctx, seed, "ar1:n=%lld,d=%d,tmix=%.17g", (long long)n, d, tmix);
 }
 
 static sr_table *table_of(sr_context *ctx, int64_t n, int32_t d, const float *x) {
@@ -69,8 +58,7 @@ static tally run_cell(int32_t d, double tmix, int seeds) {
   tally t = {0};
   sr_context *ctx = test_context(0);
   for (int seed = 1; seed <= seeds; seed++) {
-    sr_dependence *found =
-        diagnose(ctx, simulate(ctx, SR_SIMULATE_AR1, 50000, d, tmix, (uint64_t)seed), "time");
+    sr_dependence *found = diagnose(ctx, chain(ctx, 50000, d, tmix, (uint64_t)seed), "time");
     sr_scale scale = sr_dependence_get(found)->tmix;
     t.runs++;
     t.covered += scale.low <= tmix && tmix <= scale.high;
@@ -116,8 +104,8 @@ static void test_one_slow_coordinate(void **state) {
   for (int i = 0; i < 2; i++) {
     int32_t d = dimensions[i];
     float *x = malloc((size_t)N * (size_t)d * sizeof *x);
-    sr_table *slow = simulate(ctx, SR_SIMULATE_AR1, N, 1, 50.0, 11);
-    sr_table *fast = simulate(ctx, SR_SIMULATE_AR1, N, d, 1.0, 12);
+    sr_table *slow = chain(ctx, N, 1, 50.0, 11);
+    sr_table *fast = chain(ctx, N, d, 1.0, 12);
     memcpy(x, sr_table_get(fast)->x, (size_t)N * (size_t)d * sizeof *x);
     memcpy(x + (d - 1) * N, sr_table_get(slow)->x, (size_t)N * sizeof *x);
     sr_dependence *found = diagnose(ctx, table_of(ctx, N, d, x), "time");
@@ -200,7 +188,7 @@ static void test_hidden_chain(void **state) {
   (void)state;
   sr_context *ctx = test_context(0);
   enum { N = 50000 };
-  sr_table *slow = simulate(ctx, SR_SIMULATE_AR1, N, 1, 50.0, 3);
+  sr_table *slow = chain(ctx, N, 1, 50.0, 3);
   float *x = malloc(N * sizeof *x);
   double *noise = malloc(N * sizeof *noise);
   sr_random_normal(4, 0, 0, N, noise);
@@ -233,7 +221,7 @@ static void test_fields(void **state) {
   sr_context *ctx = test_context(0);
   static const double ranges[] = {1.0, 3.0, 8.0};
   for (int i = 0; i < 3; i++) {
-    sr_table *table = simulate(ctx, SR_SIMULATE_GRID, 150 * 150, 4, ranges[i], 5);
+    sr_table *table = test_simulate(ctx, 5, "grid:n=22500,d=4,range=%.17g", ranges[i]);
     sr_dependence *found = diagnose(ctx, table, "grid");
     const sr_dependence_view *v = sr_dependence_get(found);
     double truth = lattice_nodes(150, ranges[i]);
@@ -296,7 +284,7 @@ static void test_lags_reference(void **state) {
   (void)state;
   sr_context *ctx = test_context(2);
   enum { N = 700 };
-  sr_table *table = simulate(ctx, SR_SIMULATE_AR1, N, 2, 4.0, 8);
+  sr_table *table = chain(ctx, N, 2, 4.0, 8);
   const sr_table_view *view = sr_table_get(table);
   sr__rows rows;
   sr__columns columns;

@@ -12,14 +12,7 @@ typedef struct fixture {
 } fixture;
 
 static sr_table *witness(sr_context *ctx, int64_t n, double tmix) {
-  sr_simulate_options options;
-  sr_simulate_options_init(&options);
-  options.n = n;
-  options.d = D;
-  options.tmix = tmix;
-  sr_table *table = NULL;
-  assert_ok(ctx, sr_simulate(ctx, &options, &table, NULL));
-  return table;
+  return test_simulate(ctx, 1, "ar1:n=%lld,d=%d,tmix=%.17g", (long long)n, D, tmix);
 }
 
 static int setup(void **state) {
@@ -491,10 +484,6 @@ static void a_gate_listens_to_members_that_know_the_place(void **state) {
 }
 
 static sr_status train_once(sr_context *ctx, void *data) {
-  sr_simulate_options simulate;
-  sr_simulate_options_init(&simulate);
-  simulate.n = 80;
-  simulate.d = 2;
   sr_train_options options = train_options(data);
   options.plan.members = 4;
   options.importance = 1;
@@ -503,7 +492,7 @@ static sr_status train_once(sr_context *ctx, void *data) {
   sr_table *table = NULL;
   sr_ensemble *ensemble = NULL;
   int32_t label[80];
-  sr_status status = sr_simulate(ctx, &simulate, &table, NULL);
+  sr_status status = sr_simulate(ctx, "ar1:n=80,d=2", 1, 0, &table, NULL);
   if (status == SR_OK) status = sr_train(ctx, table, &options, &ensemble);
   if (status == SR_OK) status = sr_ensemble_predict(ctx, ensemble, table, label, NULL);
   sr_ensemble_free(&ensemble);

@@ -10,14 +10,7 @@
 enum { N = 120, D = 3 };
 
 static sr_table *small_table(sr_context *ctx) {
-  sr_simulate_options options;
-  sr_simulate_options_init(&options);
-  options.n = N;
-  options.d = D;
-  options.tmix = 4;
-  sr_table *table = NULL;
-  assert_ok(ctx, sr_simulate(ctx, &options, &table, NULL));
-  return table;
+  return test_simulate(ctx, 1, "ar1:n=%d,d=%d,tmix=4", N, D);
 }
 
 static sr_train_options small_options(sr_vote vote) {
@@ -86,11 +79,7 @@ static void the_same_seed_gives_the_same_bytes_at_any_thread_count(void **state)
     size_t first_count = 0;
     for (int t = 0; t < 3; t++) {
       sr_context *ctx = test_context(threads[t]);
-      sr_simulate_options simulate;
-      sr_simulate_options_init(&simulate);
-      simulate.n = 800;
-      sr_table *table = NULL;
-      assert_ok(ctx, sr_simulate(ctx, &simulate, &table, NULL));
+      sr_table *table = test_simulate(ctx, 1, "ar1:n=800");
       sr_train_options options;
       sr_train_options_init(&options);
       options.plan.name = plans[p];

@@ -5,15 +5,7 @@
 #include "harness.h"
 
 static sr_table *clusters(sr_context *ctx, int64_t n, double apart) {
-  sr_simulate_options options;
-  sr_simulate_options_init(&options);
-  options.kind = SR_SIMULATE_AR1;
-  options.n = n;
-  options.d = 3;
-  options.tmix = 1;
-  options.seed = 5;
-  sr_table *drawn = NULL, *table = NULL;
-  assert_ok(ctx, sr_simulate(ctx, &options, &drawn, NULL));
+  sr_table *drawn = test_simulate(ctx, 5, "ar1:n=%lld,d=3,tmix=1", (long long)n), *table = NULL;
   const sr_table_view *view = sr_table_get(drawn);
   float *x = malloc((size_t)(3 * n) * sizeof *x);
   memcpy(x, view->x, (size_t)(3 * n) * sizeof *x);

@@ -44,11 +44,8 @@ static void distinct_rows_are_memorised(void **state) {
   for (int32_t classes = 2; classes <= 7; classes += 5) {
     for (int criterion = 0; criterion < 2; criterion++) {
       sr_context *ctx = test_context(1);
-      sr_simulate_options simulate;
-      sr_simulate_options_init(&simulate);
-      simulate.n = 250; /* every value has its own bin */
-      sr_table *plain = NULL, *table = NULL;
-      assert_ok(ctx, sr_simulate(ctx, &simulate, &plain, NULL));
+      /* Few enough rows for every value to have its own bin. */
+      sr_table *plain = test_simulate(ctx, 1, "ar1:n=250"), *table = NULL;
       sr_table_view view = *sr_table_get(plain);
       int32_t label[250];
       sr__random random;

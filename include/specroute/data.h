@@ -1,4 +1,4 @@
-/* Tables and series: what is learned from. Readers, writers and simulated witnesses. */
+/* Tables and series: what is learned from. Readers and writers. */
 #ifndef SPECROUTE_DATA_H
 #define SPECROUTE_DATA_H
 
@@ -119,44 +119,6 @@ SR_API SR_MUST_CHECK sr_status sr_table_write(sr_context *ctx, const sr_table *t
 /* By the path's ending: .ts, or .tsv in the UCR layout (one channel only), each also as .gz. */
 SR_API SR_MUST_CHECK sr_status sr_series_write(sr_context *ctx, const sr_series *series,
                                                const char *path);
-
-/* ---- simulated witnesses ------------------------------------------------------------------ */
-
-typedef enum sr_simulate_kind {
-  SR_SIMULATE_AR1,
-  SR_SIMULATE_GRID,
-  SR_SIMULATE_DRIFT
-} sr_simulate_kind;
-typedef enum sr_noise_kind { SR_NOISE_IID, SR_NOISE_AR } sr_noise_kind;
-
-/* Y = sign(<v, X> + noise), X = mu + xi, |mu| = delta along v, |v| = 1, v a random sign pattern.
- * ar1: xi is a stationary Gaussian AR(1) with lambda = 1 - 1/tmix in each coordinate.
- * drift: the same with mean shift (drift * t / n) in every coordinate.
- * grid: xi are Gaussian fields on a near-square lattice with n cells, separable exponential
- *       correlation exp(-(|dr| + |dc|) / range). */
-typedef struct sr_simulate_options {
-  sr_simulate_kind kind;
-  int64_t n;
-  int32_t d;
-  double tmix;  /* >= 1 */
-  double range; /* grid: > 0, in cells */
-  double delta;
-  double drift; /* nu of the paper's appendix */
-  double noise_sd;
-  sr_noise_kind noise_kind;
-  uint64_t seed;      /* names v, mu, the chain and the noise */
-  uint64_t replicate; /* another draw of chain and noise for the same v and mu */
-} sr_simulate_options;
-
-SR_API void sr_simulate_options_init(sr_simulate_options *options);
-/* `bayes_risk` (may be NULL): the exact Bayes risk under the stationary law. */
-SR_API SR_MUST_CHECK sr_status sr_simulate(sr_context *ctx, const sr_simulate_options *options,
-                                           sr_table **table, double *bayes_risk);
-/* 2 eta(x) - 1 of each row of a table of this witness: the sign is the Bayes rule, the absolute
- * value the cost of disagreeing with it. `contrast` holds one double a row. */
-SR_API SR_MUST_CHECK sr_status sr_simulate_contrast(sr_context *ctx,
-                                                    const sr_simulate_options *options,
-                                                    const sr_table *table, double *contrast);
 
 #ifdef __cplusplus
 }

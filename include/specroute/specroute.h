@@ -12,6 +12,7 @@
 #include <specroute/partition.h>
 #include <specroute/plan.h>
 #include <specroute/report.h>
+#include <specroute/simulate.h>
 #include <specroute/spectrum.h>
 #include <specroute/stats.h>
 

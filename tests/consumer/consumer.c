@@ -6,11 +6,8 @@
 int main(void) {
   sr_context *ctx = NULL;
   sr_table *table = NULL;
-  sr_simulate_options options;
-  sr_simulate_options_init(&options);
-  options.n = 100;
   if (sr_context_new(NULL, &ctx) != SR_OK) return 1;
-  if (sr_simulate(ctx, &options, &table, NULL) != SR_OK) return 1;
+  if (sr_simulate(ctx, "ar1:n=100", 1, 0, &table, NULL) != SR_OK) return 1;
   printf("%lld rows with specroute %s\n", (long long)sr_table_get(table)->rows, sr_version());
   sr_table_free(&table);
   sr_context_free(&ctx);
