@@ -81,6 +81,8 @@ void sr__nn_gelu(int64_t count, const float *x, float *y, float *slope);
 void sr__nn_silu(int64_t count, const float *x, float *y, float *slope);
 void sr__nn_softplus(int64_t count, const float *x, float *y, float *slope);
 void sr__nn_multiply(int64_t count, float *x, const float *factor);
+/* y = exp(x), x < 87; y may be x. */
+void sr__nn_exp(int64_t count, const float *x, float *y);
 void sr__nn_add(int64_t count, float *x, const float *other);
 /* y = base + kept(x) / (1 - drop); base NULL = 0, y may be x or base. Element i is kept by a hash
  * of (key, i), so that backward is the same call on dy. drop 0 keeps all. */

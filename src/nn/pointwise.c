@@ -19,6 +19,9 @@ void sr__nn_multiply(int64_t count, float *x, const float *factor) {
 void sr__nn_add(int64_t count, float *x, const float *other) {
   sr__pointwise_kernel_now()->add(count, x, other);
 }
+void sr__nn_exp(int64_t count, const float *x, float *y) {
+  sr__pointwise_kernel_now()->exp(count, x, y);
+}
 void sr__nn_dropout(int64_t count, const float *x, const float *base, float *y, float drop,
                     uint32_t key) {
   sr__pointwise_kernel_now()->dropout(count, x, base, y, drop, key);
@@ -39,9 +42,8 @@ uint32_t sr__nn_dropout_key(uint32_t key, uint32_t name) {
 static float exponentials(int64_t classes, const float *score, float *p, float *most) {
   float top = score[0], sum = 0;
   for (int64_t c = 1; c < classes; c++) top = score[c] > top ? score[c] : top;
-  const float to_base_2 = 1.44269504f;
   for (int64_t c = 0; c < classes; c++) p[c] = score[c] - top;
-  sr__pointwise_kernel_now()->exp2_shifted(classes, p, to_base_2, 0, p);
+  sr__nn_exp(classes, p, p);
   for (int64_t c = 0; c < classes; c++) sum += p[c];
   *most = top;
   return sum;

@@ -102,12 +102,12 @@ static void dropout(int64_t count, const float *x, const float *base, float *y, 
   }
 }
 
-/* y = 2^(factor x + shift). */
-static void exp2_shifted(int64_t count, const float *x, float factor, float shift, float *y) {
+/* Below -87 the value stays at 2^-126. */
+static void exponential(int64_t count, const float *x, float *y) {
   for (int64_t i = 0; i < count; i += SR__WIDE) {
     const int64_t left = count - i;
     sr__wide v = left >= SR__WIDE ? sr__load(x + i) : sr__load_some(x + i, left);
-    v = sr__exp2(sr__fused(v, sr__all(factor), sr__all(shift)));
+    v = sr__exp2(v * sr__all(SR__LOG2_E));
     if (left >= SR__WIDE)
       sr__store(y + i, v);
     else
@@ -115,6 +115,6 @@ static void exp2_shifted(int64_t count, const float *x, float factor, float shif
   }
 }
 
-const sr__pointwise_kernel SR__KERNEL(sr__pointwise_kernel) = {relu,     gelu,        silu,
-                                                               softplus, multiply,    add,
-                                                               dropout,  exp2_shifted};
+const sr__pointwise_kernel SR__KERNEL(sr__pointwise_kernel) = {relu,     gelu,       silu,
+                                                               softplus, multiply,   add,
+                                                               dropout,  exponential};

@@ -13,7 +13,7 @@ typedef struct sr__pointwise_kernel {
   void (*add)(int64_t count, float *x, const float *other);
   void (*dropout)(int64_t count, const float *x, const float *base, float *y, float drop,
                   uint32_t key);
-  void (*exp2_shifted)(int64_t count, const float *x, float factor, float shift, float *y);
+  void (*exp)(int64_t count, const float *x, float *y);
 } sr__pointwise_kernel;
 SR__KERNEL_LEVELS(sr__pointwise_kernel)
 
