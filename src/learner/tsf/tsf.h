@@ -1,0 +1,108 @@
+/* Time Series Forest: a tree on means, deviations and slopes of random intervals (Deng, Runger, Tuv
+ * and Vladimir 2013).
+ *
+ *   encoder    lengths of the channels
+ *   rows       running sums of every series: mean, deviation and slope of any interval in O(1)
+ *   member     one tree with its own intervals
+ * Internal to src/learner/tsf. */
+#ifndef SR_LEARNER_TSF_TSF_H
+#define SR_LEARNER_TSF_TSF_H
+
+#include "core/bytes.h"
+#include "core/random.h"
+#include "learner/intervals/even_series.h"
+
+enum {
+  SR__TSF_MAX_CLASSES = 1 << 16,
+  SR__TSF_MAX_INTERVALS = 1 << 24,
+  SR__TSF_SHORTEST = 3, /* points of an interval, where the series has as many */
+  SR__TSF_KINDS = 3     /* mean, population deviation, least-squares slope */
+};
+
+typedef struct sr__tsf_encoder {
+  sr_allocator allocator;
+  int32_t classes;
+  int32_t channels;
+  int32_t *length; /* a channel */
+  int64_t *first;  /* a channel: its first point among those of a row; channels + 1 */
+} sr__tsf_encoder;
+
+/* The sums of x - center, (x - center)^2 and t (x - center) over the points before t; the center is
+ * the mean of the series, so that large levels take no digits from the deviation. */
+typedef struct sr__tsf_sum {
+  double value, square, moment;
+} sr__tsf_sum;
+
+typedef struct sr__tsf_rows {
+  sr_allocator allocator;
+  int64_t count;
+  sr__tsf_sum *sum; /* rows x (points of all channels + channels) */
+  double *center;   /* rows x channels; NaN where no point is there */
+} sr__tsf_rows;
+
+SR_MUST_CHECK sr_status sr__tsf_encoder_new(sr_context *ctx, const int32_t *length,
+                                            int32_t channels, int32_t classes,
+                                            sr__tsf_encoder **encoder);
+/* Encoder and rows of a training set; 24 bytes a point. */
+SR_MUST_CHECK sr_status sr__tsf_prepare(sr_context *ctx, const sr__ragged *series, int32_t classes,
+                                        sr__tsf_encoder **encoder, sr__tsf_rows **rows);
+/* Rows [first, first + count). */
+SR_MUST_CHECK sr_status sr__tsf_encode(sr_context *ctx, const sr__tsf_encoder *encoder,
+                                       const sr__ragged *series, int64_t first, int64_t count,
+                                       sr__tsf_rows **rows);
+void sr__tsf_encoder_free(sr__tsf_encoder **encoder);
+void sr__tsf_rows_free(sr__tsf_rows **rows);
+void sr__tsf_encoder_save(const sr__tsf_encoder *encoder, sr__bytes *bytes);
+SR_MUST_CHECK sr_status sr__tsf_encoder_load(sr__byte_reader *reader, sr__tsf_encoder **encoder);
+
+/* [start, end) of a channel. */
+typedef struct sr__tsf_interval {
+  int32_t channel;
+  int32_t start, end;
+} sr__tsf_interval;
+
+static inline int64_t sr__tsf_sums_of_row(const sr__tsf_encoder *encoder) {
+  return encoder->first[encoder->channels] + encoder->channels;
+}
+/* A kind of an interval of a row: +inf where the series has no point. */
+float sr__tsf_feature(const sr__tsf_encoder *encoder, const sr__tsf_rows *rows, int64_t row,
+                      const sr__tsf_interval *interval, int kind);
+
+/* Children stand side by side. A row goes to left + (its feature > threshold). In a leaf left is 0
+ * and feature the class, or classes + the number of its shares. */
+typedef struct sr__tsf_node {
+  uint32_t left;
+  uint32_t feature; /* 3 interval + kind */
+  float threshold;
+} sr__tsf_node;
+
+typedef struct sr__tsf_member {
+  sr_allocator allocator;
+  int32_t intervals;
+  sr__tsf_interval *interval;
+  int64_t nodes;
+  sr__tsf_node *node;
+  int64_t mixtures;
+  float *share; /* mixtures x classes */
+} sr__tsf_member;
+
+/* sqrt(points of all channels), rounded down: sqrt(length) sqrt(channels) of even channels. */
+int32_t sr__tsf_intervals(const sr__tsf_encoder *encoder);
+/* label -1 is missing and passed over. The bag is `length` rows, each counts[i] times (NULL: once).
+ * `intervals` 0: sr__tsf_intervals. SR_ERROR_DATA where no row has a label. */
+SR_MUST_CHECK sr_status sr__tsf_fit(sr_context *ctx, const sr__tsf_encoder *encoder,
+                                    const sr__tsf_rows *rows, const int32_t *label,
+                                    const int32_t *bag, const int32_t *counts, int64_t length,
+                                    int32_t intervals, sr__random *random, sr__tsf_member **member);
+/* For i < count, row index ? index[i] : i. Either output may be NULL; shares count x classes. Ties
+ * go to the lower class. */
+void sr__tsf_predict(const sr__tsf_encoder *encoder, const sr__tsf_member *member,
+                     const sr__tsf_rows *rows, const int32_t *index, int64_t count, int32_t *vote,
+                     float *share);
+void sr__tsf_member_save(const sr__tsf_encoder *encoder, const sr__tsf_member *member,
+                         sr__bytes *bytes);
+SR_MUST_CHECK sr_status sr__tsf_member_load(sr__byte_reader *reader, const sr__tsf_encoder *encoder,
+                                            sr__tsf_member **member);
+void sr__tsf_member_free(sr__tsf_member **member);
+
+#endif
