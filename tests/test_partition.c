@@ -273,6 +273,57 @@ static void grids_are_cut_straight(void **state) {
 
 /* ---- components --------------------------------------------------------------------------- */
 
+static test_edges make_lattice(int64_t a, int64_t b, int64_t c) {
+  test_edges edges = {.nodes = a * b * c};
+  for (int64_t i = 0; i < edges.nodes; i++) {
+    if (i % c + 1 < c) test_add_edge(&edges, i, i + 1);
+    if (i / c % b + 1 < b) test_add_edge(&edges, i, i + c);
+    if (i / c / b + 1 < a) test_add_edge(&edges, i, i + b * c);
+  }
+  return edges;
+}
+
+static int64_t cut_edges(sr_context *ctx, const sr_graph *graph, int32_t parts, int refine) {
+  sr_parts_options options;
+  sr_parts_options_init(&options);
+  options.parts = parts;
+  options.refine = refine;
+  sr_parts *made = NULL;
+  assert_ok(ctx, sr_parts_compute(ctx, graph, &options, &made));
+  int64_t cut = sr_parts_get(made)->cut_edges;
+  sr_parts_free(&made);
+  return cut;
+}
+
+/* Straight cuts of a lattice are found by plain bisection and hard to reach by searches. */
+static void refined_parts_cut_no_more_than_plain_ones(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(2);
+  static const int64_t side[][3] = {{24, 24, 24}, {1, 70, 70}, {10, 15, 20}, {17, 17, 17}};
+  for (int c = 0; c < 4; c++) {
+    test_edges edges = make_lattice(side[c][0], side[c][1], side[c][2]);
+    sr_graph *graph = test_graph(ctx, &edges, false);
+    for (int32_t parts = 7; parts <= 64; parts += 19)
+      assert_true(cut_edges(ctx, graph, parts, 1) <= cut_edges(ctx, graph, parts, 0));
+    if (c == 0) assert_true(cut_edges(ctx, graph, 64, 1) <= 5184); /* 64 cubes of 6^3 */
+    sr_graph_free(&graph);
+    test_edges_free(&edges);
+  }
+  for (uint64_t seed = 0; seed < 6; seed++) {
+    sr__random random;
+    sr__random_init(&random, 31, SR_PURPOSE_TEST, 0, seed);
+    test_edges edges = {.nodes = 300};
+    for (int e = 0; e < 900; e++)
+      test_add_edge(&edges, (int64_t)sr__random_below(&random, 300),
+                    (int64_t)sr__random_below(&random, 300));
+    sr_graph *graph = test_graph(ctx, &edges, false);
+    assert_true(cut_edges(ctx, graph, 8, 1) <= cut_edges(ctx, graph, 8, 0));
+    sr_graph_free(&graph);
+    test_edges_free(&edges);
+  }
+  sr_context_free(&ctx);
+}
+
 /* 3000 triangles into 9 parts of 1000 rows: only the triangle that straddles a border is cut. */
 static void components_stay_whole(void **state) {
   (void)state;
@@ -485,6 +536,7 @@ int main(void) {
       cmocka_unit_test(windows_need_no_solver),
       cmocka_unit_test(runs_are_packed_whole),
       cmocka_unit_test(grids_are_cut_straight),
+      cmocka_unit_test(refined_parts_cut_no_more_than_plain_ones),
       cmocka_unit_test(components_stay_whole),
       cmocka_unit_test(packing_splits_at_most_one_block),
       cmocka_unit_test(coarser_cuts_are_nested),
