@@ -10,16 +10,17 @@ enum {
   CACHED_BYTES = 1 << 20, /* blocks of bins up to this size are not copied */
   FINAL_BYTES = 1 << 18,  /* the last copy is at most this large */
   MAX_LEVELS = 8,
-  OPEN_SHRINK = 8,   /* subtrees of the table's rows over this stand in entries */
-  LEAST_OPEN = 8192, /* rows */
+  OPEN_SHRINK = 8,    /* subtrees of the table's rows over this stand in entries */
+  LEAST_OPEN = 65536, /* rows */
   CODED = -1,
-  PREFETCH_AHEAD = 12
+  CLASS_SLOTS = 128, /* histograms of 256 bins that several classes are counted in */
+  MOST_LOGS = 4096   /* x log x is kept for smaller numbers */
 };
 
 /* ---- the tree so far ---------------------------------------------------------------------- */
 
 /* A quarter more than asked for: less lies idle than after doubling. */
-static sr_status reserve_nodes(sr__grower *g, int64_t count) {
+sr_status sr__reserve_nodes(sr__grower *g, int64_t count) {
   sr_status status = SR_OK;
   sr__member *tree = g->tree;
   if (count <= g->node_capacity) return SR_OK;
@@ -40,45 +41,35 @@ static sr_status add_mixture(sr__grower *g, uint32_t node) {
     SR_NEW(g->ctx, tree->mixed, g->node_capacity);
     for (int64_t i = 0; i < tree->nodes; i++) tree->mixed[i] = -1;
   }
-  SR_GROW(g->ctx, tree->share, g->share_capacity, (tree->mixtures + 1) * g->classes);
-  float *share = tree->share + tree->mixtures * g->classes;
-  for (int32_t c = 0; c < g->classes; c++)
-    share[c] = (float)((double)g->class_count[c] / (double)g->total);
+  SR_GROW(g->ctx, tree->share, g->share_capacity, (tree->mixtures + 1) * g->rules.classes);
+  float *share = tree->share + tree->mixtures * g->rules.classes;
+  for (int32_t c = 0; c < g->rules.classes; c++)
+    share[c] = (float)((double)g->class_count[c] / (double)g->node.total);
   tree->mixed[node] = (int32_t)tree->mixtures++;
 cleanup:
   return status;
 }
 
-void sr__make_pure_leaf(sr__grower *g, uint32_t node, int32_t vote) {
-  g->tree->node[node] = (sr__node){.left = node, .what = SR__LEAF_WHAT};
-  g->tree->info[node] = (uint32_t)vote;
-}
-
 sr_status sr__make_leaf(sr__grower *g, uint32_t node) {
   int32_t vote = 0, present = 0;
-  for (int32_t c = 0; c < g->classes; c++) {
+  for (int32_t c = 0; c < g->rules.classes; c++) {
     present += g->class_count[c] > 0;
     if (g->class_count[c] > g->class_count[vote]) vote = c;
   }
-  sr__make_pure_leaf(g, node, vote);
+  g->tree->node[node] = (sr__node){.left = node, .what = SR__LEAF_WHAT};
+  g->tree->info[node] = (uint32_t)vote;
   return present > 1 ? add_mixture(g, node) : SR_OK;
 }
 
-static void send_unseen_missing(const sr__grower *g, sr__split *split) {
-  bool left_is_heavier = 2 * split->left_weight >= g->total;
-  if (split->missing_seen || split->categorical || !left_is_heavier) return;
-  split->shift = 1;
-  split->threshold++;
-}
-
-sr_status sr__make_split(sr__grower *g, uint32_t node, sr__split *split, uint32_t *left) {
+/* Makes the node a split with two new children, the left one at *left. */
+static sr_status make_split(sr__grower *g, uint32_t node, sr__split *split, uint32_t *left) {
   sr_status status = SR_OK;
   sr__member *tree = g->tree;
-  SR_TRY(reserve_nodes(g, tree->nodes + 2));
+  SR_TRY(sr__reserve_nodes(g, tree->nodes + 2));
   *left = (uint32_t)tree->nodes;
   tree->nodes += 2;
   if (tree->mixed) tree->mixed[*left] = tree->mixed[*left + 1] = -1;
-  send_unseen_missing(g, split);
+  sr__send_unseen_missing(split, g->node.total);
   uint32_t what = (uint32_t)split->feature << SR__NODE_FEATURE;
   if (split->categorical) {
     SR_GROW(g->ctx, tree->set, g->set_capacity, tree->sets + 1);
@@ -96,77 +87,21 @@ cleanup:
 
 /* ---- nodes -------------------------------------------------------------------------------- */
 
-int32_t sr__draw_feature(sr__grower *g, int64_t drawn) {
-  if (g->candidates >= g->features) return (int32_t)drawn; /* all of them: in their order */
-  /* splitmix64, started from the member's stream. */
-  uint64_t z = g->state += 0x9e3779b97f4a7c15u;
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-  z ^= z >> 31;
-  int64_t at = drawn + (int64_t)((z >> 32) * (uint64_t)(g->features - drawn) >> 32);
-  int32_t feature = g->order[at];
-  g->order[at] = g->order[drawn];
-  g->order[drawn] = feature;
-  return feature;
-}
-
-void sr__list_classes(sr__grower *g) {
-  g->present = 0;
-  for (int32_t c = 0; c < g->classes; c++) {
-    if (g->class_count[c] == 0) continue;
-    g->slot_count[g->present] = g->class_count[c];
-    g->class_slot[c] = g->present++;
-  }
-}
-
-static void add_classes(sr__grower *g, const sr__entry *entry, int64_t count) {
-  if (g->classes == 2) {
-    int64_t total = 0, second = 0;
-    for (int64_t i = 0; i < count; i++) {
-      int64_t weight = sr__entry_weight(entry[i]);
-      total += weight;
-      second += entry[i].load & 1 ? weight : 0;
-    }
-    g->class_count[0] += total - second;
-    g->class_count[1] += second;
-    g->total += total;
-    return;
-  }
-  for (int64_t i = 0; i < count; i++) {
-    g->class_count[sr__entry_class(entry[i])] += sr__entry_weight(entry[i]);
-    g->total += sr__entry_weight(entry[i]);
-  }
-}
-
 static void count_classes(sr__grower *g, const sr__node_rows *rows) {
   const sr__entry *entry;
   sr__row_tiles tiles;
-  g->total = 0;
-  memset(g->class_count, 0, (size_t)g->classes * sizeof *g->class_count);
+  sr__node_classes *node = &g->node;
+  memset(g->class_count, 0, (size_t)g->rules.classes * sizeof *g->class_count);
   sr__tiles_start(rows, &tiles);
   for (int64_t count; (count = sr__next_tile(g, rows, &tiles, &entry)) > 0;)
-    add_classes(g, entry, count);
-  sr__list_classes(g);
-}
-
-/* Keeps the order on both sides. Gives the number of rows that go left. */
-static int64_t partition(sr__grower *g, const uint8_t *bins, const sr__split *split,
-                         sr__entry *entry, int64_t count) {
-  int64_t left = 0, right = 0;
-  const uint8_t *column = bins + split->feature;
-  for (int64_t i = 0; i < count; i++) {
-    __builtin_prefetch(column +
-                       (int64_t)entry[i + PREFETCH_AHEAD < count ? i + PREFETCH_AHEAD : i].row *
-                           g->features);
-    sr__entry moved = entry[i];
-    bool goes_left = sr__goes_left(split, column[(int64_t)moved.row * g->features]);
-    entry[left] = moved;
-    g->spare[right] = moved;
-    left += goes_left;
-    right += !goes_left;
+    sr__rows_kernel_now()->weigh(g->rules.classes, entry, count, g->class_count);
+  node->total = node->present = 0;
+  for (int32_t c = 0; c < g->rules.classes; c++) {
+    if (g->class_count[c] == 0) continue;
+    node->total += g->class_count[c];
+    node->slot_count[node->present] = g->class_count[c];
+    node->class_slot[c] = node->present++;
   }
-  memcpy(entry + left, g->spare, (size_t)right * sizeof *entry);
-  return left;
 }
 
 /* ---- blocks of bins ----------------------------------------------------------------------- */
@@ -193,13 +128,13 @@ static sr_status plan_levels(sr_context *ctx, const sr__rows *rows, int64_t bag,
   levels->bins[0] = rows->bins;
   levels->capacity[0] = size;
   levels->count = 1;
-  while (size * features > CACHED_BYTES && final_rows >= SR__MASK_ROWS &&
+  while (size * features > CACHED_BYTES && final_rows >= SR__SMALL_ROWS &&
          levels->count < MAX_LEVELS) {
     size = size / BLOCK_SHRINK > final_rows ? size / BLOCK_SHRINK : final_rows;
     int64_t needed = size < bag ? size : bag;
     levels->bins[levels->count] = NULL;
     levels->capacity[levels->count++] = size;
-    SR_NEW(ctx, levels->bins[levels->count - 1], needed * features);
+    SR_NEW(ctx, levels->bins[levels->count - 1], needed * features + SR__SMALL_TILE);
   }
 cleanup:
   return status;
@@ -209,17 +144,6 @@ cleanup:
 static int level_for(const block_levels *levels, int level, int64_t count) {
   while (level + 1 < levels->count && count <= levels->capacity[level + 1]) level++;
   return level;
-}
-
-static void copy_block(const sr__grower *g, const uint8_t *from, sr__entry *entry, int64_t count,
-                       uint8_t *to) {
-  int64_t features = g->features;
-  for (int64_t i = 0; i < count; i++) {
-    __builtin_prefetch(
-        from + (int64_t)entry[i + PREFETCH_AHEAD < count ? i + PREFETCH_AHEAD : i].row * features);
-    memcpy(to + i * features, from + (int64_t)entry[i].row * features, (size_t)features);
-    entry[i].row = (uint32_t)i;
-  }
 }
 
 /* ---- depth first -------------------------------------------------------------------------- */
@@ -264,7 +188,8 @@ static void open_node(sr__grower *g, pending_node *at) {
 static void move_to_level(sr__grower *g, const block_levels *levels, pending_node *at) {
   int level = level_for(levels, at->level, at->count);
   if (level == at->level) return;
-  copy_block(g, levels->bins[at->level], g->entry + at->begin, at->count, levels->bins[level]);
+  sr__rows_kernel_now()->gather(levels->bins[at->level], g->rules.features, g->entry + at->begin,
+                                at->count, levels->bins[level]);
   at->level = level;
 }
 
@@ -275,7 +200,8 @@ static sr_status split_rows(sr__grower *g, const sr__node_rows *rows, const sr__
   *left = *right = *at;
   left->depth = right->depth = at->depth + 1;
   if (rows->entry) {
-    left_count = partition(g, rows->bins, split, rows->entry, rows->count);
+    left_count = sr__rows_kernel_now()->partition(rows->bins, g->rules.features, split, rows->entry,
+                                                  rows->count, g->spare);
     left->end = right->begin = at->begin + left_count;
   } else {
     sr__coded_rows left_rows, right_rows;
@@ -305,10 +231,11 @@ static sr_status grow_node(sr__grower *g, block_levels *levels, node_stack *stac
   sr_status status = SR_OK;
   if (at.level == CODED && at.count <= g->open_rows) open_node(g, &at);
   sr__node_rows rows = rows_of(g, levels, &at);
-  if (at.count <= SR__MASK_ROWS)
-    return sr__grow_masked(g, rows.bins, rows.entry, rows.count, at.node, at.depth);
+  if (at.count <= SR__SMALL_ROWS)
+    return sr__grow_small(g, rows.bins, rows.entry, rows.count, at.node, at.depth);
   count_classes(g, &rows);
-  bool stop = g->present < 2 || g->total < 2 * g->min_weight || at.depth == g->max_depth;
+  bool stop = g->node.present < 2 || g->node.total < 2 * g->rules.min_weight ||
+              at.depth == g->rules.max_depth;
   sr__split split = {.feature = -1};
   if (!stop) {
     if (at.level != CODED) move_to_level(g, levels, &at);
@@ -318,7 +245,7 @@ static sr_status grow_node(sr__grower *g, block_levels *levels, node_stack *stac
   if (split.feature < 0) return sr__make_leaf(g, at.node);
   pending_node left, right;
   uint32_t child;
-  SR_TRY(sr__make_split(g, at.node, &split, &child));
+  SR_TRY(make_split(g, at.node, &split, &child));
   SR_TRY(split_rows(g, &rows, &split, &at, &left, &right));
   left.node = child;
   right.node = child + 1;
@@ -346,7 +273,7 @@ static sr_status grow_tree(sr__grower *g, const sr__rows *rows, const sr__coded_
   block_levels levels = {0};
   SR_TRY(plan_levels(g->ctx, rows, count, &levels));
   SR_TRY(plan_entries(g, rows, count));
-  SR_TRY(reserve_nodes(g, 64));
+  SR_TRY(sr__reserve_nodes(g, 64));
   g->tree->nodes = 1;
   SR_TRY(
       push(g, &stack, (pending_node){.begin = 0, .end = bag->end, .count = count, .level = CODED}));
@@ -414,7 +341,7 @@ static sr_status fill_code(sr__grower *g, const sr__training *training, const sr
     f = (bag_filler){.grower = g, .training = training, .coded = coded, .scale = factor};
     SR_TRY(sr__bag_read(g->ctx, bag, fill_piece, &f));
   }
-  g->packed_fits = f.total < 0x1p31;
+  g->light_bag = f.total < 0x1p31;
   *filled = f.kept;
   *scale = f.scale;
   if (f.kept == 0)
@@ -428,40 +355,69 @@ cleanup:
 /* ---- fit ---------------------------------------------------------------------------------- */
 
 static void read_options(sr__grower *g, const sr_learner_options *options) {
-  int64_t root = (int64_t)sqrt((double)g->features);
+  int64_t features = g->rules.features, root = (int64_t)sqrt((double)features);
   int64_t wanted = options->max_features > 0 ? options->max_features : root;
-  g->candidates = options->max_features < 0 || wanted > g->features ? g->features
-                  : wanted < 1                                      ? 1
-                                                                    : wanted;
-  g->criterion = options->criterion;
-  g->two_class_gini = g->classes == 2 && g->criterion == SR_CRITERION_GINI;
-  g->max_depth = options->max_depth > 0 ? options->max_depth : INT32_MAX;
-  while (1 << g->class_bits < g->classes) g->class_bits++;
+  g->draw.features = features;
+  g->draw.candidates = options->max_features < 0 || wanted > features ? features
+                       : wanted < 1                                   ? 1
+                                                                      : wanted;
+  g->rules.entropy = options->criterion == SR_CRITERION_ENTROPY;
+  g->rules.max_depth = options->max_depth > 0 ? options->max_depth : INT32_MAX;
+  while (1 << g->class_bits < g->rules.classes) g->class_bits++;
+}
+
+static sr_status new_scratch(sr__grower *g) {
+  sr_status status = SR_OK;
+  int64_t tiles = (g->rules.features + SR__SMALL_TILE - 1) / SR__SMALL_TILE;
+  SR_NEW(g->ctx, g->column_memory, SR__SMALL_ROWS * (tiles * SR__SMALL_TILE + 1));
+  /* A column is one cache line. */
+  g->small.column =
+      g->column_memory + (SR__SMALL_ROWS - (uintptr_t)g->column_memory % SR__SMALL_ROWS);
+  SR_NEW_ZERO(g->ctx, g->small.stamp, tiles);
+  g->small.histogram = g->any_histogram;
+cleanup:
+  return status;
 }
 
 static sr_status new_grower(sr__grower *g) {
   sr_status status = SR_OK;
-  SR_NEW(g->ctx, g->order, g->features);
-  SR_NEW_ZERO(g->ctx, g->class_count, g->classes);
-  SR_NEW(g->ctx, g->class_slot, g->classes);
-  SR_NEW(g->ctx, g->slot_count, g->classes);
-  SR_NEW(g->ctx, g->left_count, g->classes);
-  SR_NEW(g->ctx, g->histogram, 256 * (int64_t)g->classes);
-  SR_NEW(g->ctx, g->packed, 256 * SR__GROUP);
-  SR_NEW(g->ctx, g->column_block, SR__MASK_ROWS * (g->features + 1));
-  /* A column is one cache line. */
-  g->column = g->column_block + (SR__MASK_ROWS - (uintptr_t)g->column_block % SR__MASK_ROWS);
-  SR_NEW_ZERO(g->ctx, g->column_stamp, g->features);
-  for (int64_t j = 0; j < g->features; j++) g->order[j] = (int32_t)j;
+  int32_t classes = g->rules.classes;
+  SR_NEW(g->ctx, g->draw.order, g->rules.features);
+  SR_NEW_ZERO(g->ctx, g->class_count, classes);
+  SR_NEW(g->ctx, g->node.class_slot, classes);
+  SR_NEW(g->ctx, g->node.slot_count, classes);
+  SR_NEW(g->ctx, g->left_count, classes);
+  SR_NEW(g->ctx, g->any_histogram, 256 * (int64_t)classes);
+  g->histogram_slots = classes == 2 && !g->rules.entropy ? 2 * SR__GROUP
+                       : 2 * classes > CLASS_SLOTS       ? 2 * classes
+                                                         : CLASS_SLOTS;
+  g->histogram = sr__alloc(g->ctx, 256 * g->histogram_slots, sizeof(int32_t));
+  if (!g->histogram) SR_TRY(sr_context_error(g->ctx).status);
+  SR_TRY(new_scratch(g));
+  for (int64_t j = 0; j < g->rules.features; j++) g->draw.order[j] = (int32_t)j;
+  if (g->rules.entropy) {
+    SR_NEW(g->ctx, g->rules.x_log_x, MOST_LOGS);
+    sr__split_kernel_now()->fill_logs(MOST_LOGS, g->rules.x_log_x);
+    g->rules.logs = MOST_LOGS;
+  }
 cleanup:
   return status;
 }
 
 /* All but the tree. */
 static void free_grower(sr__grower *g) {
-  void *blocks[] = {g->code,       g->work,         g->order,       g->class_count,
-                    g->class_slot, g->slot_count,   g->left_count,  g->histogram,
-                    g->packed,     g->column_block, g->column_stamp};
+  void *blocks[] = {g->code,
+                    g->work,
+                    g->draw.order,
+                    g->class_count,
+                    g->node.class_slot,
+                    g->node.slot_count,
+                    g->left_count,
+                    g->any_histogram,
+                    g->histogram,
+                    g->column_memory,
+                    g->small.stamp,
+                    g->rules.x_log_x};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__free(g->ctx, blocks[i]);
   *g = (sr__grower){.ctx = g->ctx, .tree = g->tree};
 }
@@ -480,10 +436,10 @@ sr_status sr__tree_fit(sr_context *ctx, const sr__shared *shared, const sr__trai
                        sr__member **member) {
   sr_status status = SR_OK;
   sr__grower g = {.ctx = ctx,
-                  .shared = shared,
-                  .classes = shared->classes,
-                  .features = shared->binning->features,
-                  .state = sr__random_bits(random)};
+                  .rules = {.binning = shared->binning,
+                            .features = shared->binning->features,
+                            .classes = shared->classes},
+                  .draw = {.state = sr__random_bits(random)}};
   sr__coded_rows coded = {0};
   int64_t count;
   double scale;
@@ -494,7 +450,7 @@ sr_status sr__tree_fit(sr_context *ctx, const sr__shared *shared, const sr__trai
   SR_TRY(new_grower(&g));
   SR_TRY(fill_code(&g, training, bag, &coded, &count, &scale));
   double least = options->min_leaf * training->unit_per_row * scale;
-  g.min_weight = options->min_leaf <= 1 || least < 1.0 ? 1 : (int64_t)ceil(least);
+  g.rules.min_weight = options->min_leaf <= 1 || least < 1.0 ? 1 : (int64_t)ceil(least);
   SR_TRY(grow_tree(&g, training->rows, &coded, count));
   trim_tree(&g);
   free_grower(&g);

@@ -3,9 +3,12 @@
 #define SR_LEARNER_TREE_TREE_H
 
 #include "blocks_kernel.h"
-#include "lanes.h"
+#include "cuts.h"
 #include "learner/bins.h"
 #include "learner/learner.h"
+#include "rows_kernel.h"
+#include "small_kernel.h"
+#include "split_kernel.h"
 
 /* ---- objects ------------------------------------------------------------------------------ */
 
@@ -34,12 +37,7 @@ struct sr__training {
   double unit_per_row; /* mean weight of a row in units; 1 without weights */
 };
 
-enum { SR__NO_LABEL = UINT16_MAX, SR__MAX_CLASSES = 4096, SR__MAX_TREE_FEATURES = 1 << 20 };
-
-/* Bins that go left, one bit each. */
-typedef struct sr__bin_set {
-  uint64_t word[4];
-} sr__bin_set;
+enum { SR__NO_LABEL = UINT16_MAX, SR__MAX_TREE_FEATURES = 1 << 20 };
 
 struct sr__member {
   sr_allocator allocator;
@@ -56,24 +54,7 @@ struct sr__member {
   sr__tree_block *block;        /* NULL: there are none, the tree is walked by its nodes */
 };
 
-static inline bool sr__set_has(const sr__bin_set *set, uint8_t bin) {
-  return set->word[bin >> 6] >> (bin & 63) & 1;
-}
-
 /* ---- growing ------------------------------------------------------------------------------ */
-
-/* A row of the bag: where its bins are, and weight << 12 | class. */
-typedef struct sr__entry {
-  uint32_t row;
-  uint32_t load;
-} sr__entry;
-
-enum { SR__LOAD_CLASS = 12, SR__MAX_LOAD = (1 << 20) - 1 };
-
-static inline uint32_t sr__entry_class(sr__entry entry) {
-  return entry.load & (SR__MAX_CLASSES - 1);
-}
-static inline uint32_t sr__entry_weight(sr__entry entry) { return entry.load >> SR__LOAD_CLASS; }
 
 /* Rows in the bytes [begin, end) of the grower's code, see row_code.c. */
 typedef struct sr__coded_rows {
@@ -90,38 +71,16 @@ typedef struct sr__node_rows {
   sr__coded_rows coded;
 } sr__node_rows;
 
-/* The best split found so far in a node. Larger scores are better; of equal scores the one found
- * first stands: features in the order drawn, missing right before missing left, thresholds from
- * below. */
-typedef struct sr__split {
-  double score;
-  int32_t feature;   /* -1: none found */
-  uint8_t threshold; /* (uint8_t)(bin + shift) <= threshold goes left */
-  uint8_t shift;
-  bool categorical;
-  bool missing_seen;
-  int64_t left_weight;
-  sr__bin_set set; /* categorical: the bins that go left */
-} sr__split;
-
-/* Subtrees of at most 64 rows are grown on bit masks, see grow_masked.c. */
 enum {
-  SR__MASK_ROWS = 64,
   SR__GROUP = 8, /* candidates whose histograms are filled together */
   SR__TILE = 512 /* coded rows that are read together */
 };
 
 typedef struct sr__grower {
   sr_context *ctx;
-  const sr__shared *shared;
-  int32_t classes;
-  int64_t features;
-  sr_criterion criterion;
-  bool two_class_gini; /* the form D^2 / (left right) of the score is used */
-  bool packed_fits;    /* the bag's weight fits into 31 bits */
-  int64_t candidates;  /* features drawn at a node */
-  int64_t min_weight;  /* of a leaf, in units */
-  int32_t max_depth;
+  sr__tree_rules rules;
+  sr__feature_draw draw;
+  bool light_bag; /* the bag's weight fits into 31 bits */
 
   uint8_t *code; /* coded rows of the large nodes under way */
   int64_t code_capacity;
@@ -131,49 +90,20 @@ typedef struct sr__grower {
   int64_t open_rows; /* nodes of at most so many rows stand in entries */
   sr__entry *entry;  /* rows of the subtree in hand; a node is a range of it */
   sr__entry *spare;  /* rows that go right while a node is split */
-  uint64_t state;    /* of the generator that draws features */
-  int32_t *order;    /* a permutation of the features */
 
-  /* The node in hand. */
-  int64_t total;
-  int32_t present;      /* classes with weight */
-  int64_t *class_count; /* one a class */
-  int32_t *class_slot;  /* column of a present class in the histogram */
-  int64_t *slot_count;  /* class_count of the present classes, side by side */
-  int64_t *left_count;  /* one a slot */
-  int64_t *histogram;   /* 256 bins x present classes; only bins that the feature uses are read */
-  uint64_t *packed;     /* two classes: 256 bins a candidate, total << 32 | second class */
-
-  uint8_t *column_block;  /* owns `column` */
-  uint8_t *column;        /* features x 64 bins of the masked block, filled when first asked for */
-  uint32_t *column_stamp; /* the block that each column belongs to */
-  uint32_t stamp;
+  sr__node_classes node;   /* the node in hand */
+  int64_t *class_count;    /* its weight per class */
+  int64_t *left_count;     /* one per slot */
+  int64_t *any_histogram;  /* 256 bins x classes */
+  void *histogram;         /* of a group of candidates, see split_kernel.h */
+  int64_t histogram_slots; /* of 256 bins of 32 bits each that it has room for */
+  uint8_t *column_memory;  /* owns small.column */
+  sr__small_scratch small;
 
   sr__member *tree; /* so far */
   int64_t node_capacity, set_capacity, share_capacity;
 } sr__grower;
 
-/* Candidate number `drawn` (from 0) of a node, without repeats. */
-int32_t sr__draw_feature(sr__grower *grower, int64_t drawn);
-/* Fills class_slot, slot_count and present from class_count. */
-void sr__list_classes(sr__grower *grower);
-/* Of left counts a slot, any criterion. */
-double sr__score_slots(const sr__grower *grower, const int64_t *left, int64_t left_total);
-/* Zeros the bins that the feature uses, and that of missing values. */
-void sr__clear_histogram(sr__grower *grower, int32_t feature);
-/* Best cut of a histogram of 256 bins x present classes, numeric or categorical. */
-void sr__cut_histogram(sr__grower *grower, const int64_t *histogram, int32_t feature,
-                       sr__split *split);
-/* Where between two neighbouring bins of a node, both shifted, the threshold is put: halfway, so
- * that bins that the node does not hold go to the nearer side; missing values stay apart. */
-static inline uint8_t sr__threshold_between(int lower, int upper, int shift) {
-  if (shift && lower == 0) return 0; /* only missing values go left */
-  if (!shift && upper == SR__BIN_MISSING) return SR__BIN_MISSING - 1;
-  return (uint8_t)((lower + upper) / 2);
-}
-/* Best cut of a packed histogram of two classes. */
-void sr__cut_packed(const sr__grower *grower, const uint64_t *packed, int32_t feature,
-                    sr__split *split);
 /* Draws candidates and finds the best split of the rows. */
 void sr__search_split(sr__grower *grower, const sr__node_rows *rows, sr__split *split);
 
@@ -210,23 +140,15 @@ static inline int64_t sr__next_tile(const sr__grower *grower, const sr__node_row
   tiles->done = true;
   return count;
 }
-/* Grows the whole subtree of a node with at most 64 rows. */
-SR_MUST_CHECK sr_status sr__grow_masked(sr__grower *grower, const uint8_t *bins,
-                                        const sr__entry *entry, int64_t count, uint32_t node,
-                                        int32_t depth);
+/* Grows the whole subtree of a node with at most SR__SMALL_ROWS rows. */
+SR_MUST_CHECK sr_status sr__grow_small(sr__grower *grower, const uint8_t *bins,
+                                       const sr__entry *entry, int64_t count, uint32_t node,
+                                       int32_t depth);
 
-/* Makes the node a leaf of one class, or one with the votes of class_count. */
-void sr__make_pure_leaf(sr__grower *grower, uint32_t node, int32_t vote);
+/* Room for `count` nodes in all. */
+SR_MUST_CHECK sr_status sr__reserve_nodes(sr__grower *grower, int64_t count);
+/* Makes the node a leaf with the votes of class_count. */
 SR_MUST_CHECK sr_status sr__make_leaf(sr__grower *grower, uint32_t node);
-/* Makes the node a split with two new children, the left one at *left. Decides where missing values
- * go that the node has not seen: to the heavier child. */
-SR_MUST_CHECK sr_status sr__make_split(sr__grower *grower, uint32_t node, sr__split *split,
-                                       uint32_t *left);
-
-static inline bool sr__goes_left(const sr__split *split, uint8_t bin) {
-  return split->categorical ? sr__set_has(&split->set, bin)
-                            : (uint8_t)(bin + split->shift) <= split->threshold;
-}
 
 SR_MUST_CHECK sr_status sr__tree_fit(sr_context *ctx, const sr__shared *shared,
                                      const sr__training *training,

@@ -1,0 +1,313 @@
+#include "split_kernel.h"
+
+#include "cut_any.h"
+#include "cut_scores.h"
+
+enum { BINS = 256, TOGETHER = 4 /* candidates that are counted in one reading of the rows */ };
+
+static double score_to_beat(const sr__split *split) {
+  return split->feature < 0 ? -INFINITY : split->score;
+}
+
+/* The cut after `place`, between it and the next bin that is not empty, which is at `upper`. */
+static void take_cut(const cut *best, int32_t feature, int shift, bool missing, int32_t upper,
+                     sr__split *split) {
+  *split = (sr__split){.score = best->score,
+                       .feature = feature,
+                       .threshold = sr__threshold_between(best->place, upper, shift),
+                       .shift = (uint8_t)shift,
+                       .missing_seen = missing,
+                       .left_weight = best->left};
+}
+
+/* ---- counting -------------------------------------------------------------------------------- */
+
+/* Nothing is looped over inside the loop over rows: the number of candidates is a constant. Small
+ * nodes lie in the cache; of larger ones the rows are fetched ahead. */
+enum { AHEAD = 12 };
+
+INLINE const uint8_t *bins_of_row(const sr__split_rows *rows, int64_t i, bool fetch) {
+  if (fetch) {
+    int64_t ahead = i + AHEAD < rows->count ? i + AHEAD : i;
+    __builtin_prefetch(rows->bins + (int64_t)rows->entry[ahead].row * rows->features);
+  }
+  return rows->bins + (int64_t)rows->entry[i].row * rows->features;
+}
+
+INLINE void count_narrow(const sr__split_rows *rows, int32_t first, int candidates,
+                         uint32_t *histogram) {
+  int64_t column[TOGETHER];
+  for (int k = 0; k < candidates; k++) column[k] = rows->feature[first + k];
+  for (int64_t i = 0; i < rows->count; i++) {
+    const uint8_t *row = bins_of_row(rows, i, false);
+    uint32_t load = rows->entry[i].load, weight = load >> SR__LOAD_CLASS;
+    uint32_t added = weight << 16 | (weight & -(load & 1));
+    for (int k = 0; k < candidates; k++) histogram[BINS * k + row[column[k]]] += added;
+  }
+}
+
+INLINE void count_packed(const sr__split_rows *rows, int32_t first, int candidates,
+                         uint64_t *histogram) {
+  int64_t column[TOGETHER];
+  for (int k = 0; k < candidates; k++) column[k] = rows->feature[first + k];
+  for (int64_t i = 0; i < rows->count; i++) {
+    const uint8_t *row = bins_of_row(rows, i, true);
+    uint64_t weight = sr__entry_weight(rows->entry[i]);
+    uint64_t added = weight << 32 | (weight & -(uint64_t)(rows->entry[i].load & 1));
+    for (int k = 0; k < candidates; k++) histogram[BINS * k + row[column[k]]] += added;
+  }
+}
+
+INLINE void count_classes(const sr__split_rows *rows, const sr__node_classes *node, int32_t first,
+                          int candidates, int32_t *histogram) {
+  int64_t column[TOGETHER], step = (int64_t)BINS * node->present;
+  for (int k = 0; k < candidates; k++) column[k] = rows->feature[first + k];
+  for (int64_t i = 0; i < rows->count; i++) {
+    const uint8_t *row = bins_of_row(rows, i, true);
+    int32_t *to = histogram + (int64_t)BINS * node->class_slot[sr__entry_class(rows->entry[i])];
+    int32_t weight = (int32_t)sr__entry_weight(rows->entry[i]);
+    for (int k = 0; k < candidates; k++) to[step * k + row[column[k]]] += weight;
+  }
+}
+
+/* Calls count(first, number) for up to TOGETHER candidates at a time, each number a constant. */
+#define IN_GROUPS(candidates, count)                                    \
+  for (int32_t first_ = 0; first_ < (candidates); first_ += TOGETHER) { \
+    switch ((candidates)-first_) {                                      \
+      case 1:                                                           \
+        count(first_, 1);                                               \
+        break;                                                          \
+      case 2:                                                           \
+        count(first_, 2);                                               \
+        break;                                                          \
+      case 3:                                                           \
+        count(first_, 3);                                               \
+        break;                                                          \
+      default:                                                          \
+        count(first_, TOGETHER);                                        \
+    }                                                                   \
+  }
+
+static void add_narrow(const sr__split_rows *rows, uint32_t *histogram) {
+#define COUNT(first, number) count_narrow(rows, first, number, histogram + BINS * (first))
+  IN_GROUPS(rows->candidates, COUNT)
+#undef COUNT
+}
+
+static void add_packed(const sr__split_rows *rows, uint64_t *histogram) {
+#define COUNT(first, number) count_packed(rows, first, number, histogram + BINS * (first))
+  IN_GROUPS(rows->candidates, COUNT)
+#undef COUNT
+}
+
+static void add_classes(const sr__split_rows *rows, const sr__node_classes *node,
+                        int32_t *histogram){
+#define COUNT(first, number) \
+  count_classes(rows, node, first, number, histogram + (int64_t)BINS * node->present * (first))
+    IN_GROUPS(rows->candidates, COUNT)
+#undef COUNT
+}
+
+/* ---- two classes ----------------------------------------------------------------------------- */
+
+/* sum[b] of places 0 to b, up to a multiple of LANES, where all goes left. An empty bin is the cut
+ * before it and cannot beat it. */
+INLINE cut cut_narrow_sums(const sr__tree_rules *rules, const sr__node_classes *node,
+                           const int32_t *sum, int32_t used, double to_beat) {
+  int32_t bits[BINS + LANES];
+  cut best = {.score = to_beat, .place = -1};
+  int64_t least = rules->min_weight < node->total ? rules->min_weight : node->total;
+  two_classes c = {(float)node->total, (float)node->slot_count[1], (float)least};
+  ints most = (ints){0} - 1;
+  for (int32_t start = 0; start < used; start += LANES) {
+    ints here = load_ints(sum + start);
+    here = bits_of_two(&c, __builtin_convertvector(here >> 16, floats),
+                       __builtin_convertvector(here & 0xffff, floats));
+    memcpy(bits + start, &here, sizeof here);
+    most = higher_ints(here, most);
+  }
+  int32_t top = highest_int(most);
+  if (!may_beat(top, to_beat)) return best;
+  int32_t enough = as_bits(as_float(top) * NEARLY), last = 0;
+  for (int32_t start = 0; start < used; start += LANES) {
+    for (uint32_t rest = lanes_from(load_ints(bits + start), enough); rest; rest &= rest - 1) {
+      int32_t b = start + __builtin_ctz(rest);
+      if (sum[b] == last) continue;
+      last = sum[b];
+      double score =
+          score_two(last & 0xffff, last >> 16, (double)node->slot_count[1], (double)node->total);
+      if (score > best.score) best = (cut){score, b, last >> 16};
+    }
+  }
+  return best;
+}
+
+static void cut_narrow(const sr__tree_rules *rules, const sr__node_classes *node,
+                       const uint32_t *histogram, int32_t feature, sr__split *split) {
+  int32_t sum[BINS + LANES], used = rules->binning->feature[feature].bins;
+  bool missing = histogram[SR__BIN_MISSING] != 0;
+  for (int shift = 0; shift <= (missing ? 1 : 0); shift++) {
+    uint32_t so_far = 0;
+    for (int32_t b = 0; b < used; b++)
+      sum[b] = (int32_t)(so_far += histogram[(uint8_t)(b - shift)]);
+    for (int32_t b = used; b % LANES; b++) sum[b] = (int32_t)node->total << 16;
+    cut best = cut_narrow_sums(rules, node, sum, used, score_to_beat(split));
+    if (best.place < 0) continue;
+    int32_t upper = best.place + 1;
+    while (histogram[(uint8_t)(upper - shift)] == 0) upper++;
+    take_cut(&best, feature, shift, missing, upper, split);
+  }
+}
+
+static void cut_packed(const sr__tree_rules *rules, const sr__node_classes *node,
+                       const uint64_t *histogram, int32_t feature, sr__split *split) {
+  int32_t left[2 * BINS], *second = left + BINS, total[BINS + LANES];
+  int32_t used = rules->binning->feature[feature].bins;
+  bool missing = histogram[SR__BIN_MISSING] != 0;
+  for (int shift = 0; shift <= (missing ? 1 : 0); shift++) {
+    uint64_t so_far = 0;
+    for (int32_t b = 0; b < used; b++) {
+      so_far += histogram[(uint8_t)(b - shift)];
+      total[b] = (int32_t)(so_far >> 32);
+      second[b] = (int32_t)so_far;
+    }
+    for (int32_t b = used; b % LANES; b++) {
+      total[b] = (int32_t)node->total;
+      second[b] = 0;
+    }
+    cut_list cuts = {left, total, BINS, NULL, used};
+    cut best = best_of_classes(rules, node, &cuts, score_to_beat(split));
+    if (best.place < 0) continue;
+    int32_t upper = best.place + 1;
+    while (histogram[(uint8_t)(upper - shift)] == 0) upper++;
+    take_cut(&best, feature, shift, missing, upper, split);
+  }
+}
+
+/* ---- a histogram per class --------------------------------------------------------------------
+ */
+
+/* The cuts after bins that are not empty. */
+typedef struct class_cuts {
+  int32_t count;
+  uint8_t at[BINS];    /* the cut that a place belongs to */
+  uint8_t place[BINS]; /* of a cut */
+  int32_t total[BINS + LANES];
+} class_cuts;
+
+/* Place p holds bin (uint8_t)(p - shift). An empty place is overwritten by the next. */
+static void list_class_cuts(const sr__node_classes *node, const int32_t *weight, int32_t used,
+                            int shift, class_cuts *cuts) {
+  int32_t total = 0, count = 0;
+  for (int32_t p = 0; p < used; p++) {
+    int32_t here = weight[(uint8_t)(p - shift)];
+    total += here;
+    cuts->place[count] = (uint8_t)p;
+    cuts->at[p] = (uint8_t)count;
+    cuts->total[count] = total;
+    count += here != 0;
+  }
+  cuts->count = count;
+  for (int32_t c = count; c < count + LANES; c++) cuts->total[c] = (int32_t)node->total;
+}
+
+/* left[s * BINS + c] = weight of slot s on the left of cut c. */
+static void sum_classes(const sr__node_classes *node, const int32_t *histogram, int32_t used,
+                        int shift, const class_cuts *cuts, int32_t *left) {
+  for (int32_t s = 0; s < node->present; s++) {
+    const int32_t *from = histogram + (int64_t)s * BINS;
+    int32_t *to = left + (int64_t)s * BINS, sum = 0;
+    for (int32_t p = 0; p < used; p++) to[cuts->at[p]] = sum += from[(uint8_t)(p - shift)];
+    for (int32_t c = cuts->count; c % LANES; c++) to[c] = 0;
+  }
+}
+
+static void cut_classes(const sr__tree_rules *rules, const sr__node_classes *node,
+                        const int32_t *histogram, int32_t *left, int32_t feature,
+                        sr__split *split) {
+  int32_t weight[BINS], used = rules->binning->feature[feature].bins;
+  class_cuts cuts;
+  memset(weight, 0, sizeof weight);
+  for (int32_t s = 0; s < node->present; s++)
+    for (int32_t b = 0; b < BINS; b++) weight[b] += histogram[(int64_t)s * BINS + b];
+  bool missing = weight[SR__BIN_MISSING] != 0;
+  for (int shift = 0; shift <= (missing ? 1 : 0); shift++) {
+    list_class_cuts(node, weight, used, shift, &cuts);
+    sum_classes(node, histogram, used, shift, &cuts, left);
+    cut_list list = {left, cuts.total, BINS, NULL, cuts.count};
+    cut best = best_of_classes(rules, node, &list, score_to_beat(split));
+    if (best.place < 0) continue;
+    best.place = cuts.place[best.place];
+    int32_t upper = best.place + 1;
+    while (weight[(uint8_t)(upper - shift)] == 0) upper++;
+    take_cut(&best, feature, shift, missing, upper, split);
+  }
+}
+
+/* ---- any ------------------------------------------------------------------------------------- */
+
+static void clear_any_histogram(const sr__tree_rules *rules, const sr__node_classes *node,
+                                int32_t feature, int64_t *histogram) {
+  any_node a = {rules, node, histogram, NULL, rules->binning->feature[feature].bins};
+  clear_any(&a, histogram);
+}
+
+static void add_any(const sr__split_rows *rows, const sr__node_classes *node, int64_t *histogram) {
+  for (int64_t i = 0; i < rows->count; i++) {
+    int64_t bin = bins_of_row(rows, i, true)[rows->feature[0]];
+    histogram[bin * node->present + node->class_slot[sr__entry_class(rows->entry[i])]] +=
+        sr__entry_weight(rows->entry[i]);
+  }
+}
+
+static void cut_any_numeric(const any_node *a, int32_t feature, sr__split *split) {
+  uint8_t sequence[256];
+  bool missing = bin_weight(a, SR__BIN_MISSING) > 0;
+  for (int shift = 0; shift <= (missing ? 1 : 0); shift++) {
+    for (int32_t b = 0; b <= a->used; b++) sequence[b] = (uint8_t)(b - shift);
+    if (shift == 0) sequence[a->used] = SR__BIN_MISSING;
+    int32_t taken = cut_sequence(a, sequence, a->used + missing, split);
+    if (taken == 0) continue;
+    split->feature = feature;
+    split->categorical = false;
+    split->missing_seen = missing;
+    split->shift = (uint8_t)shift;
+    int32_t next = taken;
+    while (bin_weight(a, sequence[next]) == 0) next++;
+    int32_t upper = (uint8_t)(sequence[next] + shift);
+    split->threshold = sr__threshold_between(taken - 1, upper, shift);
+  }
+}
+
+static void cut_any(const sr__tree_rules *rules, const sr__node_classes *node,
+                    const int64_t *histogram, int64_t *left, int32_t feature, sr__split *split) {
+  any_node a = {rules, node, histogram, left, rules->binning->feature[feature].bins};
+  if (sr__has_categories(rules, feature))
+    cut_any_categories(&a, feature, split);
+  else
+    cut_any_numeric(&a, feature, split);
+}
+
+static void fill_logs(int32_t count, double *table) {
+  for (int32_t x = 0; x < count; x += HALF_LANES) {
+    doubles here;
+    for (int k = 0; k < HALF_LANES; k++) here[k] = x + k;
+    here = x_log_x_lanes(here);
+    memcpy(table + x, &here,
+           sizeof here < (size_t)(count - x) * sizeof *table ? sizeof here
+                                                             : (size_t)(count - x) * sizeof *table);
+  }
+}
+
+const sr__split_kernel SR__KERNEL(sr__split_kernel) = {
+    .add_narrow = add_narrow,
+    .cut_narrow = cut_narrow,
+    .add_packed = add_packed,
+    .cut_packed = cut_packed,
+    .add_classes = add_classes,
+    .cut_classes = cut_classes,
+    .clear_any = clear_any_histogram,
+    .add_any = add_any,
+    .cut_any = cut_any,
+    .fill_logs = fill_logs,
+};
