@@ -7,145 +7,14 @@
 #include <math.h>
 
 #include "core/random.h"
-#include "multilevel.h"
+#include "lanczos_kernel.h"
 
-enum { STEPS_MAX = 64, STEPS_LEAST = 18, CHECK_EVERY = 4, RESTARTS = 2000 };
+enum { STEPS_LEAST = 18, CHECK_EVERY = 4, RESTARTS = 2000 };
 
-typedef struct lanczos {
-  const sr__csr *graph;
-  int64_t length; /* nodes, rounded up to whole lanes; the rest is zero */
-  int64_t chunks;
-  double *top; /* the deflated vector, unit length: D^(1/2) 1 times `unit` */
-  double unit;
-  double *scaled; /* D^(-1/2) v of the vector that is multiplied */
-  double *basis[STEPS_MAX + 1];
-  double *partial; /* sums of each chunk */
-  double t[STEPS_MAX * STEPS_MAX], vectors[STEPS_MAX * STEPS_MAX], theta[STEPS_MAX];
-  int steps, filled;   /* size of the basis, part of it in use */
-  double beta;         /* length of what the last step left over */
-  double theta_before; /* of the last wanted pair, a few steps ago */
-  int64_t products;
-} lanczos;
-
-typedef struct lanczos_pass {
-  lanczos *z;
-  double *to;
-  const double *from;
-  int count; /* basis vectors used */
-  const double *coefficient;
-} lanczos_pass;
-
-static int64_t pass_end(const lanczos *z, int64_t chunk) {
-  int64_t end = (chunk + 1) * SR__CHUNK;
-  return end < z->length ? end : z->length;
-}
-
-/* D^(-1/2) of a node. */
-static inline double root(const lanczos *z, int64_t i) { return z->unit / z->top[i]; }
-
-/* ---- kernels ------------------------------------------------------------------------------ */
-
-static sr_status scale_chunk(sr_context *worker, void *data, int64_t chunk, int slot_) {
-  (void)worker, (void)slot_;
-  const lanczos_pass *pass = data;
-  const lanczos *z = pass->z;
-  int64_t end = pass_end(z, chunk);
-  if (end > z->graph->nodes) end = z->graph->nodes;
-  for (int64_t i = chunk * SR__CHUNK; i < end; i++) z->scaled[i] = pass->from[i] * root(z, i);
-  return SR_OK;
-}
-
-static sr_status multiply_chunk(sr_context *worker, void *data, int64_t chunk, int slot_) {
-  (void)worker, (void)slot_;
-  const lanczos_pass *pass = data;
-  const sr__csr *g = pass->z->graph;
-  const double *v = pass->z->scaled;
-  int64_t end = pass_end(pass->z, chunk);
-  if (end > g->nodes) end = g->nodes;
-  for (int64_t i = chunk * SR__CHUNK; i < end; i++) {
-    double even = 0, odd = 0;
-    int64_t a = g->offset[i], last = g->offset[i + 1];
-    if (g->mass) { /* what the mass exceeds the degree by acts like a loop */
-      double degree = 0;
-      for (; a < last; a++) {
-        double w = g->weight ? g->weight[a] : 1;
-        even += w * v[g->neighbor[a]];
-        degree += w;
-      }
-      odd = (g->mass[i] - degree) * v[i];
-    } else if (g->weight) {
-      for (; a < last; a++) even += g->weight[a] * v[g->neighbor[a]];
-    } else {
-      for (; a + 1 < last; a += 2) {
-        even += v[g->neighbor[a]];
-        odd += v[g->neighbor[a + 1]];
-      }
-      if (a < last) even += v[g->neighbor[a]];
-    }
-    pass->to[i] = (even + odd) * root(pass->z, i);
-  }
-  return SR_OK;
-}
-
-/* Sums to' basis_j for j < count, then to' top. */
-static sr_status project_chunk(sr_context *worker, void *data, int64_t chunk, int slot_) {
-  (void)worker, (void)slot_;
-  const lanczos_pass *pass = data;
-  lanczos *z = pass->z;
-  double *sum = z->partial + chunk * (STEPS_MAX + 2);
-  for (int j = 0; j <= pass->count; j++) {
-    const double *v = j < pass->count ? z->basis[j] : z->top;
-    sr__d4 dot = {0};
-    for (int64_t i = chunk * SR__CHUNK; i < pass_end(z, chunk); i += SR__LANES)
-      dot = sr__d4_dot(dot, sr__d8_load(v + i), sr__d8_load(pass->to + i));
-    sum[j] = sr__d4_sum(dot);
-  }
-  return SR_OK;
-}
-
-/* to -= sum of coefficient_j basis_j, and of the last one times top; sums to' to. */
-static sr_status subtract_chunk(sr_context *worker, void *data, int64_t chunk, int slot_) {
-  (void)worker, (void)slot_;
-  const lanczos_pass *pass = data;
-  lanczos *z = pass->z;
-  int64_t begin = chunk * SR__CHUNK, end = pass_end(z, chunk);
-  for (int j = 0; j <= pass->count; j++) {
-    const double *v = j < pass->count ? z->basis[j] : z->top;
-    for (int64_t i = begin; i < end; i++) pass->to[i] -= pass->coefficient[j] * v[i];
-  }
-  sr__d4 norm = {0};
-  for (int64_t i = begin; i < end; i += SR__LANES) {
-    sr__d8 v = sr__d8_load(pass->to + i);
-    norm = sr__d4_dot(norm, v, v);
-  }
-  z->partial[chunk * (STEPS_MAX + 2)] = sr__d4_sum(norm);
-  return SR_OK;
-}
-
-/* The first `count` basis vectors := basis times the columns of `coefficient` (filled x count). */
-static sr_status rotate_chunk(sr_context *worker, void *data, int64_t chunk, int slot_) {
-  (void)worker, (void)slot_;
-  const lanczos_pass *pass = data;
-  lanczos *z = pass->z;
-  for (int64_t i = chunk * SR__CHUNK; i < pass_end(z, chunk); i += SR__LANES) {
-    sr__d8 old[STEPS_MAX];
-    for (int j = 0; j < z->filled; j++) old[j] = sr__d8_load(z->basis[j] + i);
-    for (int k = 0; k < pass->count; k++) {
-      sr__d8 sum = {{0}, {0}};
-      for (int j = 0; j < z->filled; j++) {
-        sum.low += pass->coefficient[k * z->filled + j] * old[j].low;
-        sum.high += pass->coefficient[k * z->filled + j] * old[j].high;
-      }
-      sr__d8_store(z->basis[k] + i, sum);
-    }
-  }
-  return SR_OK;
-}
-
-static void add_partial(const lanczos *z, double *sums, int count) {
+static void add_partial(const sr__lanczos *z, double *sums, int count) {
   for (int s = 0; s < count; s++) sums[s] = 0;
   for (int64_t c = 0; c < z->chunks; c++) {
-    for (int s = 0; s < count; s++) sums[s] += z->partial[c * (STEPS_MAX + 2) + s];
+    for (int s = 0; s < count; s++) sums[s] += z->partial[c * (SR__LANCZOS_STEPS + 2) + s];
   }
 }
 
@@ -153,15 +22,15 @@ static void add_partial(const lanczos *z, double *sums, int count) {
 
 /* Makes `to` orthogonal to the first `count` basis vectors and to the top vector, twice where the
  * first time took most of it away; adds what it removed to `removed` and gives the length left. */
-static sr_status orthogonalize(sr_context *ctx, lanczos *z, double *to, int count, double *removed,
-                               double *length) {
+static sr_status orthogonalize(sr_context *ctx, sr__lanczos *z, double *to, int count,
+                               double *removed, double *length) {
   sr_status status = SR_OK;
-  double sums[STEPS_MAX + 1], before = 0, norm = 0;
+  double sums[SR__LANCZOS_STEPS + 1], before = 0, norm = 0;
   for (int round = 0; round < 3; round++) {
-    lanczos_pass pass = {.z = z, .to = to, .count = count, .coefficient = sums};
-    SR_TRY(sr__parallel_for(ctx, z->chunks, project_chunk, &pass));
+    sr__lanczos_pass pass = {.z = z, .to = to, .count = count, .coefficient = sums};
+    SR_TRY(sr__parallel_for(ctx, z->chunks, sr__lanczos_kernel_now()->project, &pass));
     add_partial(z, sums, count + 1);
-    SR_TRY(sr__parallel_for(ctx, z->chunks, subtract_chunk, &pass));
+    SR_TRY(sr__parallel_for(ctx, z->chunks, sr__lanczos_kernel_now()->subtract, &pass));
     add_partial(z, &norm, 1);
     double taken = 0;
     for (int j = 0; j <= count; j++) taken += sums[j] * sums[j];
@@ -175,29 +44,30 @@ cleanup:
 }
 
 /* A vector that does not depend on anything but the index. */
-static void fill_start(lanczos *z, double *v, const double *start) {
+static void fill_start(sr__lanczos *z, double *v, const double *start) {
   sr__random random;
   sr__random_init(&random, 0, SR_PURPOSE_SOLVER, 0, 0);
   for (int64_t i = 0; i < z->graph->nodes; i++)
-    v[i] = start ? start[i] / root(z, i) : sr__random_normal(&random);
+    v[i] = start ? start[i] / sr__lanczos_root(z, i) : sr__random_normal(&random);
 }
 
-static void scale_vector(const lanczos *z, double *v, double factor) {
+static void scale_vector(const sr__lanczos *z, double *v, double factor) {
   for (int64_t i = 0; i < z->length; i++) v[i] *= factor;
 }
 
 /* Extends the basis from `filled` by one. */
-static sr_status step(sr_context *ctx, lanczos *z) {
+static sr_status step(sr_context *ctx, sr__lanczos *z) {
   sr_status status = SR_OK;
   int j = z->filled;
-  double removed[STEPS_MAX + 1] = {0};
+  double removed[SR__LANCZOS_STEPS + 1] = {0};
   double *next = z->basis[j + 1];
-  lanczos_pass pass = {.z = z, .from = z->basis[j], .to = next};
-  SR_TRY(sr__parallel_for(ctx, z->chunks, scale_chunk, &pass));
-  SR_TRY(sr__parallel_for(ctx, z->chunks, multiply_chunk, &pass));
+  sr__lanczos_pass pass = {.z = z, .from = z->basis[j], .to = next};
+  SR_TRY(sr__parallel_for(ctx, z->chunks, sr__lanczos_kernel_now()->scale, &pass));
+  SR_TRY(sr__parallel_for(ctx, z->chunks, sr__lanczos_kernel_now()->multiply, &pass));
   z->products++;
   SR_TRY(orthogonalize(ctx, z, next, j + 1, removed, &z->beta));
-  for (int i = 0; i <= j; i++) z->t[i * STEPS_MAX + j] = z->t[j * STEPS_MAX + i] = removed[i];
+  for (int i = 0; i <= j; i++)
+    z->t[i * SR__LANCZOS_STEPS + j] = z->t[j * SR__LANCZOS_STEPS + i] = removed[i];
   z->filled++;
   if (z->beta > 0) scale_vector(z, next, 1 / z->beta);
 cleanup:
@@ -205,11 +75,12 @@ cleanup:
 }
 
 /* Eigenpairs of the projected matrix, largest first, into theta and vectors (filled each). */
-static sr_status solve_projected(sr_context *ctx, lanczos *z) {
+static sr_status solve_projected(sr_context *ctx, sr__lanczos *z) {
   int n = z->filled;
-  double a[STEPS_MAX * STEPS_MAX], value[STEPS_MAX], work[34 * STEPS_MAX];
+  double a[SR__LANCZOS_STEPS * SR__LANCZOS_STEPS], value[SR__LANCZOS_STEPS],
+      work[34 * SR__LANCZOS_STEPS];
   for (int i = 0; i < n; i++) {
-    for (int j = 0; j < n; j++) a[i * n + j] = z->t[i * STEPS_MAX + j];
+    for (int j = 0; j < n; j++) a[i * n + j] = z->t[i * SR__LANCZOS_STEPS + j];
   }
   int info = LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'U', n, a, n, value, work,
                                 (int)(sizeof work / sizeof *work));
@@ -223,7 +94,7 @@ static sr_status solve_projected(sr_context *ctx, lanczos *z) {
 
 /* Estimate of the relative error of lambda of pair p: the smaller of residual and residual^2 / gap.
  * The gap is to the next Ritz value. */
-static double pair_error(const lanczos *z, int p) {
+static double pair_error(const sr__lanczos *z, int p) {
   double left = z->beta * fabs(z->vectors[p * z->filled + z->filled - 1]);
   double gap = p + 1 < z->filled ? z->theta[p] - z->theta[p + 1] : 0;
   double error = gap > left ? left * left / gap : left;
@@ -232,7 +103,7 @@ static double pair_error(const lanczos *z, int p) {
 }
 
 /* The gap may still be overestimated, so the value must also have stopped moving. */
-static double worst_error(lanczos *z, int pairs) {
+static double worst_error(sr__lanczos *z, int pairs) {
   double last = z->theta[pairs - 1], moved = fabs(last - z->theta_before);
   double worst = moved / fmax(1 - last, 1e-300);
   for (int p = 0; p < pairs; p++) worst = fmax(worst, pair_error(z, p));
@@ -241,19 +112,19 @@ static double worst_error(lanczos *z, int pairs) {
 }
 
 /* Keeps the best `kept` Ritz vectors and what was left over. */
-static sr_status restart(sr_context *ctx, lanczos *z, int kept) {
+static sr_status restart(sr_context *ctx, sr__lanczos *z, int kept) {
   sr_status status = SR_OK;
   double *left_over = z->basis[z->filled];
-  double bottom[STEPS_MAX];
+  double bottom[SR__LANCZOS_STEPS];
   for (int k = 0; k < kept; k++) bottom[k] = z->vectors[k * z->filled + z->filled - 1];
-  lanczos_pass pass = {.z = z, .count = kept, .coefficient = z->vectors};
-  SR_TRY(sr__parallel_for(ctx, z->chunks, rotate_chunk, &pass));
+  sr__lanczos_pass pass = {.z = z, .count = kept, .coefficient = z->vectors};
+  SR_TRY(sr__parallel_for(ctx, z->chunks, sr__lanczos_kernel_now()->rotate, &pass));
   z->basis[z->filled] = z->basis[kept];
   z->basis[kept] = left_over;
   memset(z->t, 0, sizeof z->t);
   for (int k = 0; k < kept; k++) {
-    z->t[k * STEPS_MAX + k] = z->theta[k];
-    z->t[k * STEPS_MAX + kept] = z->t[kept * STEPS_MAX + k] = z->beta * bottom[k];
+    z->t[k * SR__LANCZOS_STEPS + k] = z->theta[k];
+    z->t[k * SR__LANCZOS_STEPS + kept] = z->t[kept * SR__LANCZOS_STEPS + k] = z->beta * bottom[k];
   }
   z->filled = kept;
 cleanup:
@@ -262,11 +133,11 @@ cleanup:
 
 /* ---- the solver --------------------------------------------------------------------------- */
 
-static sr_status allocate(sr_context *ctx, lanczos *z) {
+static sr_status allocate(sr_context *ctx, sr__lanczos *z) {
   sr_status status = SR_OK;
   SR_NEW_ZERO(ctx, z->top, z->length);
   SR_NEW_ZERO(ctx, z->scaled, z->length);
-  SR_NEW_ZERO(ctx, z->partial, z->chunks * (STEPS_MAX + 2));
+  SR_NEW_ZERO(ctx, z->partial, z->chunks * (SR__LANCZOS_STEPS + 2));
   for (int j = 0; j <= z->steps; j++) SR_NEW_ZERO(ctx, z->basis[j], z->length);
   double volume = 0;
   for (int64_t i = 0; i < z->graph->nodes; i++) {
@@ -281,7 +152,7 @@ cleanup:
 }
 
 /* Steps until the pairs have converged or the products are used up. */
-static sr_status iterate(sr_context *ctx, lanczos *z, const sr__lanczos_options *options,
+static sr_status iterate(sr_context *ctx, sr__lanczos *z, const sr__lanczos_options *options,
                          sr__lanczos_result *result) {
   sr_status status = SR_OK;
   int pairs = options->pairs, kept = pairs + (z->steps - pairs) / 3;
@@ -308,15 +179,15 @@ sr_status sr__lanczos_pairs(sr_context *ctx, const sr__csr *graph,
                             const sr__lanczos_options *options, double *const *x, double *value,
                             sr__lanczos_result *result) {
   sr_status status = SR_OK;
-  lanczos *z = NULL;
+  sr__lanczos *z = NULL;
   *result = (sr__lanczos_result){0};
   SR_NEW_ZERO(ctx, z, 1);
   z->graph = graph;
-  z->length = (graph->nodes + SR__LANES - 1) / SR__LANES * SR__LANES;
+  z->length = (graph->nodes + SR__SLICE - 1) / SR__SLICE * SR__SLICE;
   z->chunks = sr__chunks_of(z->length);
   z->steps = 2 * options->pairs + STEPS_LEAST;
   if (z->steps > graph->nodes - 1) z->steps = (int)(graph->nodes - 1);
-  if (z->steps > STEPS_MAX - 1) z->steps = STEPS_MAX - 1;
+  if (z->steps > SR__LANCZOS_STEPS - 1) z->steps = SR__LANCZOS_STEPS - 1;
   SR_TRY(allocate(ctx, z));
   double removed[1], length;
   fill_start(z, z->basis[0], options->start);
@@ -324,16 +195,16 @@ sr_status sr__lanczos_pairs(sr_context *ctx, const sr__csr *graph,
   if (length > 0) scale_vector(z, z->basis[0], 1 / length);
   SR_TRY(iterate(ctx, z, options, result));
   int found = z->filled < options->pairs ? z->filled : options->pairs;
-  lanczos_pass pass = {.z = z, .count = found, .coefficient = z->vectors};
-  SR_TRY(sr__parallel_for(ctx, z->chunks, rotate_chunk, &pass));
+  sr__lanczos_pass pass = {.z = z, .count = found, .coefficient = z->vectors};
+  SR_TRY(sr__parallel_for(ctx, z->chunks, sr__lanczos_kernel_now()->rotate, &pass));
   for (int p = 0; p < options->pairs; p++) {
     value[p] = p < found ? 1 - z->theta[p] : 0;
     for (int64_t i = 0; i < graph->nodes; i++)
-      x[p][i] = p < found ? z->basis[p][i] * root(z, i) : 0;
+      x[p][i] = p < found ? z->basis[p][i] * sr__lanczos_root(z, i) : 0;
   }
 cleanup:
   if (z) {
-    for (int j = 0; j <= STEPS_MAX; j++) sr__free(ctx, z->basis[j]);
+    for (int j = 0; j <= SR__LANCZOS_STEPS; j++) sr__free(ctx, z->basis[j]);
     sr__free(ctx, z->top);
     sr__free(ctx, z->scaled);
     sr__free(ctx, z->partial);

@@ -12,7 +12,7 @@ typedef struct layout_work {
 
 /* Points to an earlier slice of the same chunk. */
 static bool points_back(int32_t from, int32_t to) {
-  return to >> SR__CHUNK_BITS == from >> SR__CHUNK_BITS && to / SR__LANES < from / SR__LANES;
+  return to >> SR__CHUNK_BITS == from >> SR__CHUNK_BITS && to / SR__SLICE < from / SR__SLICE;
 }
 
 /* ---- columns ------------------------------------------------------------------------------ */
@@ -25,9 +25,9 @@ static sr_status measure_chunk(sr_context *worker, void *data, int64_t chunk, in
   sr__level *level = w->level;
   int32_t end = sr__chunk_end(level, chunk);
   uint32_t farthest = 0;
-  for (int32_t slice = sr__chunk_begin(chunk); slice < end; slice += SR__LANES) {
+  for (int32_t slice = sr__chunk_begin(chunk); slice < end; slice += SR__SLICE) {
     int64_t back_width = 0, rest_width = 0;
-    for (int32_t slot = slice; slot < slice + SR__LANES; slot++) {
+    for (int32_t slot = slice; slot < slice + SR__SLICE; slot++) {
       int32_t node = sr__node_at(level->nodes, slot);
       if (node < 0) continue;
       int64_t back = 0, row = w->graph->offset[node], row_end = w->graph->offset[node + 1];
@@ -40,8 +40,8 @@ static sr_status measure_chunk(sr_context *worker, void *data, int64_t chunk, in
       if (back > back_width) back_width = back;
       if (row_end - row - back > rest_width) rest_width = row_end - row - back;
     }
-    level->middle[slice / SR__LANES] = (uint32_t)back_width;
-    level->first[slice / SR__LANES + 1] = (uint32_t)(back_width + rest_width);
+    level->middle[slice / SR__SLICE] = (uint32_t)back_width;
+    level->first[slice / SR__SLICE + 1] = (uint32_t)(back_width + rest_width);
   }
   level->partial[chunk * SR__SUMS] = farthest;
   return SR_OK;
@@ -50,13 +50,13 @@ static sr_status measure_chunk(sr_context *worker, void *data, int64_t chunk, in
 static void fill_row(const layout_work *w, int32_t slot, int32_t node) {
   sr__level *level = w->level;
   const sr__csr *graph = w->graph;
-  int lane = slot % SR__LANES;
+  int lane = slot % SR__SLICE;
   /* Of the next group with a free lane: columns that point elsewhere, and back. */
-  size_t next[2] = {level->middle[slot / SR__LANES], level->first[slot / SR__LANES]};
+  size_t next[2] = {level->middle[slot / SR__SLICE], level->first[slot / SR__SLICE]};
   double degree = 0;
   for (int64_t a = graph->offset[node]; a < graph->offset[node + 1]; a++) {
     int32_t to = sr__slot_of(level->nodes, graph->neighbor[a]);
-    size_t place = next[points_back(slot, to)]++ * SR__LANES + (size_t)lane;
+    size_t place = next[points_back(slot, to)]++ * SR__SLICE + (size_t)lane;
     float weight = graph->weight ? graph->weight[a] : 1.0f;
     if (level->step)
       level->step[place] = (int16_t)(to - slot);
@@ -81,8 +81,8 @@ static sr_status fill_chunk(sr_context *worker, void *data, int64_t chunk, int s
   layout_work *w = data;
   sr__level *level = w->level;
   int32_t begin = sr__chunk_begin(chunk), end = sr__chunk_end(level, chunk);
-  pad_groups(level, (size_t)level->first[begin / SR__LANES] * SR__LANES,
-             (size_t)level->first[end / SR__LANES] * SR__LANES);
+  pad_groups(level, (size_t)level->first[begin / SR__SLICE] * SR__SLICE,
+             (size_t)level->first[end / SR__SLICE] * SR__SLICE);
   for (int32_t slot = begin; slot < end; slot++) {
     int32_t node = sr__node_at(level->nodes, slot);
     level->degree[slot] = 0;
@@ -97,9 +97,9 @@ sr_status sr__level_build(sr_context *ctx, const sr__csr *graph, sr__level *leve
   layout_work w = {.graph = graph, .level = level};
   *level = (sr__level){.nodes = graph->nodes, .chunks = sr__chunks_of(graph->nodes)};
   level->slots =
-      sr__chunk_begin(level->chunks - 1) + sr__stretch(level->nodes, level->chunks - 1) * SR__LANES;
-  level->stride = level->slots + SR__LANES;
-  int64_t slices = level->slots / SR__LANES, total = 0;
+      sr__chunk_begin(level->chunks - 1) + sr__stretch(level->nodes, level->chunks - 1) * SR__SLICE;
+  level->stride = level->slots + SR__SLICE;
+  int64_t slices = level->slots / SR__SLICE, total = 0;
   SR_NEW(ctx, level->first, slices + 1);
   SR_NEW(ctx, level->middle, slices);
   SR_NEW(ctx, level->degree, level->slots);
@@ -119,10 +119,10 @@ sr_status sr__level_build(sr_context *ctx, const sr__csr *graph, sr__level *leve
   for (int64_t c = 0; c < level->chunks; c++)
     narrow = narrow && level->partial[c * SR__SUMS] <= INT16_MAX;
   if (narrow)
-    SR_NEW(ctx, level->step, total * SR__LANES);
+    SR_NEW(ctx, level->step, total * SR__SLICE);
   else
-    SR_NEW(ctx, level->column, total * SR__LANES);
-  if (graph->weight) SR_NEW(ctx, level->value, total * SR__LANES);
+    SR_NEW(ctx, level->column, total * SR__SLICE);
+  if (graph->weight) SR_NEW(ctx, level->value, total * SR__SLICE);
   SR_TRY(sr__parallel_for(ctx, level->chunks, fill_chunk, &w));
 cleanup:
   if (status != SR_OK) sr__level_free(ctx, level);

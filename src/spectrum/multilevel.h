@@ -2,8 +2,10 @@
 #ifndef SR_SPECTRUM_MULTILEVEL_H
 #define SR_SPECTRUM_MULTILEVEL_H
 
-#include "simd.h"
 #include "spectrum.h"
+
+/* Rows of a slice: what the vector code works on at once. */
+enum { SR__SLICE = 8 };
 
 /* Nodes of one chunk: matching, relaxation and partial sums stay inside it, so nothing depends on
  * the thread count. A power of two. */
@@ -53,19 +55,19 @@ typedef struct sr__hierarchy {
 /* The slot of a node and back; -1 where a slot holds no node. */
 static inline int32_t sr__stretch(int64_t nodes, int64_t chunk) {
   int64_t left = nodes - (chunk << SR__CHUNK_BITS);
-  return left >= SR__CHUNK ? SR__CHUNK / SR__LANES : (int32_t)((left + SR__LANES - 1) / SR__LANES);
+  return left >= SR__CHUNK ? SR__CHUNK / SR__SLICE : (int32_t)((left + SR__SLICE - 1) / SR__SLICE);
 }
 static inline int32_t sr__slot_of(int64_t nodes, int32_t node) {
   int32_t base = node & ~(SR__CHUNK - 1), local = node - base;
-  const int32_t whole = SR__CHUNK / SR__LANES; /* full chunks: no division */
-  if ((int64_t)base + SR__CHUNK <= nodes) return base + local % whole * SR__LANES + local / whole;
+  const int32_t whole = SR__CHUNK / SR__SLICE; /* full chunks: no division */
+  if ((int64_t)base + SR__CHUNK <= nodes) return base + local % whole * SR__SLICE + local / whole;
   int32_t stretch = sr__stretch(nodes, node >> SR__CHUNK_BITS);
-  return base + local % stretch * SR__LANES + local / stretch;
+  return base + local % stretch * SR__SLICE + local / stretch;
 }
 static inline int32_t sr__node_at(int64_t nodes, int32_t slot) {
   int32_t base = slot & ~(SR__CHUNK - 1), local = slot - base;
   int32_t stretch = sr__stretch(nodes, slot >> SR__CHUNK_BITS);
-  int64_t node = base + (int64_t)(local % SR__LANES) * stretch + local / SR__LANES;
+  int64_t node = base + (int64_t)(local % SR__SLICE) * stretch + local / SR__SLICE;
   return node < nodes ? (int32_t)node : -1;
 }
 static inline const float *sr__level_mass(const sr__level *level) {

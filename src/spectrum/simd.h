@@ -1,16 +1,16 @@
-/* Eight lanes at a time with compiler vectors. Only the gathers name an instruction; without AVX2
- * they are eight loads. Every operation rounds once and nothing is contracted, so each path gives
- * the same bits. */
+/* For kernel files alone: eight lanes at a time with compiler vectors. Only the gathers name an
+ * instruction; without AVX2 they are eight loads. Every operation rounds once and nothing is
+ * contracted, so each path gives the same bits. */
 #ifndef SR_SPECTRUM_SIMD_H
 #define SR_SPECTRUM_SIMD_H
 
-#include <stdint.h>
-#include <string.h>
 #ifdef __AVX2__
 #include <immintrin.h>
 #endif
+#include <stdint.h>
+#include <string.h>
 
-enum { SR__LANES = 8 };
+#include "multilevel.h"
 
 typedef float sr__f8 __attribute__((vector_size(32)));
 typedef int32_t sr__i8 __attribute__((vector_size(32)));
@@ -49,7 +49,7 @@ static inline sr__f8 sr__f8_gather(const float *base, sr__i8 index) {
   return (sr__f8)_mm256_i32gather_ps(base, (__m256i)index, 4);
 #else
   sr__f8 v;
-  for (int lane = 0; lane < SR__LANES; lane++) v[lane] = base[index[lane]];
+  for (int lane = 0; lane < SR__SLICE; lane++) v[lane] = base[index[lane]];
   return v;
 #endif
 }
@@ -79,7 +79,7 @@ static inline sr__f8 sr__f8_gather_near(const float *base, const int16_t *step) 
   return (sr__f8)_mm256_set_m128(_mm_movelh_ps(two[2], two[3]), _mm_movelh_ps(two[0], two[1]));
 #else
   sr__f8 v;
-  for (int lane = 0; lane < SR__LANES; lane++) v[lane] = base[lane + step[lane]];
+  for (int lane = 0; lane < SR__SLICE; lane++) v[lane] = base[lane + step[lane]];
   return v;
 #endif
 }
