@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "learner/series/draws.h"
 #include "rocket_store.h"
 
 void sr__rocket_free(sr__rocket *rocket) {
@@ -46,20 +47,6 @@ void sr__rocket_measure(sr__rocket *rocket) {
 
 /* ---- drawing ------------------------------------------------------------------------------- */
 
-/* floor(2^x), x uniform in [0, log2 limit): the largest whole d with log d <= u log limit. */
-static int32_t draw_power(double limit, sr__random *random) {
-  double bound = sr__random_uniform(random) * sr__log_portable(limit);
-  int32_t low = 1, high = (int32_t)limit;
-  while (low < high) {
-    int32_t middle = low + (high - low + 1) / 2;
-    if (sr__log_portable((double)middle) <= bound)
-      low = middle;
-    else
-      high = middle - 1;
-  }
-  return low;
-}
-
 /* A filter as it is drawn; sorted by shape afterwards. */
 typedef struct drawn_filter {
   int32_t taps, dilation, padding, channels, first_channel, drawn;
@@ -87,7 +74,7 @@ static sr_status draw_filter(drawing *d, sr__random *random, int32_t k) {
   f->channels = 1;
   if (d->channels > 1) {
     int32_t most = d->channels < f->taps ? d->channels : f->taps;
-    f->channels = draw_power((double)most + 1.0, random);
+    f->channels = sr__draw_power((double)most + 1.0, random);
     if (f->channels > most) f->channels = most;
   }
   f->channel_at = d->channels_read;
@@ -107,7 +94,7 @@ static sr_status draw_filter(drawing *d, sr__random *random, int32_t k) {
   }
   f->bias = (float)(2.0 * sr__random_uniform(random) - 1.0);
   f->dilation =
-      f->taps > 1 ? draw_power((double)(d->length - 1) / (double)(f->taps - 1), random) : 1;
+      f->taps > 1 ? sr__draw_power((double)(d->length - 1) / (double)(f->taps - 1), random) : 1;
   f->padding = sr__random_bits(random) >> 63 ? (f->taps - 1) / 2 * f->dilation : 0;
 cleanup:
   return status;

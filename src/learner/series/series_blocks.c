@@ -1,4 +1,3 @@
-#include <math.h>
 #include <stdlib.h>
 
 #include "series_rows.h"
@@ -43,17 +42,11 @@ cleanup:
 }
 
 static void fill_lane(const sr__series_rows *rows, int64_t r, int64_t steps, int32_t channels,
-                      float *x, float *peak) {
+                      float *x) {
   int64_t length = sr__series_length(rows, r);
   const float *from = rows->values + rows->begin[r];
   for (int32_t c = 0; c < channels; c++)
     for (int64_t t = 0; t < length; t++) x[(c * steps + t) * SR__LANES] = from[c * length + t];
-  *peak = 0.0f;
-  for (int64_t t = 0; t < length; t++) {
-    float sum = 0.0f;
-    for (int32_t c = 0; c < channels; c++) sum += fabsf(from[c * length + t]);
-    if (sum > *peak) *peak = sum;
-  }
 }
 
 sr_status sr__series_blocks_new(sr_context *ctx, const sr__series_rows *rows, const int32_t *row,
@@ -82,7 +75,8 @@ sr_status sr__series_blocks_new(sr_context *ctx, const sr__series_rows *rows, co
   for (int64_t i = 0; i < count; i++) {
     int64_t b = i / SR__LANES, r = row ? row[made->order[i]] : made->order[i];
     fill_lane(rows, r, sr__block_steps(made, b), rows->channels,
-              made->x + made->begin[b] + i % SR__LANES, made->peak + i);
+              made->x + made->begin[b] + i % SR__LANES);
+    made->peak[i] = sr__series_peak(rows, r);
   }
   *blocks = made;
   made = NULL;

@@ -10,6 +10,18 @@ void sr__series_rows_free(sr__series_rows *rows) {
   sr__release(&allocator, rows);
 }
 
+float sr__series_peak(const sr__series_rows *rows, int64_t r) {
+  int32_t length = sr__series_length(rows, r);
+  const float *x = rows->values + rows->begin[r];
+  float peak = 0.0f;
+  for (int32_t t = 0; t < length; t++) {
+    float sum = 0.0f;
+    for (int64_t c = 0; c < rows->channels; c++) sum += fabsf(x[c * length + t]);
+    if (sum > peak) peak = sum;
+  }
+  return peak;
+}
+
 /* Steps up to the last present value of any channel; at least 1. */
 static int64_t present_length(const sr__series_view *view, int64_t r) {
   int64_t length = 1;

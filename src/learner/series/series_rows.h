@@ -42,6 +42,9 @@ SR_MUST_CHECK sr_status sr__series_prepare(sr_context *ctx, const sr__series_vie
                                            sr__series_rows **rows);
 void sr__series_rows_free(sr__series_rows *rows);
 
+/* The largest sum over the channels of |x| at one time. */
+float sr__series_peak(const sr__series_rows *rows, int64_t r);
+
 /* ---- eight series in the lanes -------------------------------------------------------------- */
 
 enum { SR__LANES = 8 };
@@ -58,7 +61,7 @@ typedef struct sr__series_blocks {
   int32_t *order;  /* place i holds entry order[i] of the list; rows of equal length keep theirs */
   int64_t *begin;  /* blocks + 1 */
   int32_t *length; /* blocks * 8 */
-  float *peak;     /* blocks * 8: the largest sum over the channels of |x| at one time */
+  float *peak;     /* blocks * 8: sr__series_peak */
   float *x;
 } sr__series_blocks;
 
