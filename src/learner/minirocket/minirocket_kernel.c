@@ -63,7 +63,7 @@ SR__INLINE ints floor_within(floats x) {
 #define BLOCK 8
 #define LOAD load_floats
 #define NAME(name) float_##name
-SR__INLINE floats float_bias(float bias, const float *scale) {
+SR__INLINE floats float_bias_vector(float bias, const float *scale) {
   (void)scale;
   return all_floats(bias);
 }
@@ -87,7 +87,7 @@ static void float_stage(const sr__mini_input *in, const int32_t *channel, int32_
 #define BLOCK 16
 #define LOAD load_shorts
 #define NAME(name) whole_##name
-SR__INLINE shorts whole_bias(float bias, const float *scale) {
+SR__INLINE shorts whole_bias_vector(float bias, const float *scale) {
   return join(floor_within(bias * load_floats(scale)),
               floor_within(bias * load_floats(scale + FLOAT_LANES)));
 }

@@ -2,16 +2,27 @@
  *   ELEMENT, VECTOR, WIDTH  a value, a register of them, how many that is
  *   MASK, MASK_ELEMENT      what a comparison of two VECTORs gives
  *   BLOCK                   lanes: series, or times of one series, that stand side by side
- *   LOAD, NAME, NAME(bias), NAME(stage) */
+ *   LOAD, NAME, bias_vector, stage */
 
-typedef struct NAME(lane_counts) {
+#define lane_counts NAME(lane_counts)
+#define count_outputs NAME(count_outputs)
+#define count_above NAME(count_above)
+#define count_biases NAME(count_biases)
+#define count_filter NAME(count_filter)
+#define stage_all NAME(stage_all)
+#define make_pair NAME(make_pair)
+#define transform NAME(transform)
+#define bias_vector NAME(bias_vector)
+#define stage NAME(stage)
+
+typedef struct lane_counts {
   int32_t outputs[BLOCK]; /* of each lane */
   int32_t vectors[BLOCK]; /* that each lane takes part in */
   int32_t least, most;    /* of these */
-} NAME(lane_counts);
+} lane_counts;
 
 /* Outputs [skip, length - skip) of each lane; at least one. */
-static void NAME(count_outputs)(const sr__mini_input *in, int64_t skip, NAME(lane_counts) * n) {
+static void count_outputs(const sr__mini_input *in, int64_t skip, lane_counts *n) {
   for (int i = 0; i < BLOCK; i++) {
     int32_t length = in->length[i] < SR__MINI_TAPS ? SR__MINI_TAPS : in->length[i];
     int64_t outputs = length - 2 * skip;
@@ -23,13 +34,13 @@ static void NAME(count_outputs)(const sr__mini_input *in, int64_t skip, NAME(lan
 }
 
 /* How many of the responses pair + third exceed each of K biases, by lanes from `lane` on. */
-SR__INLINE void NAME(count)(const ELEMENT *pair, const ELEMENT *third, const NAME(lane_counts) * n,
+SR__INLINE void count_above(const ELEMENT *pair, const ELEMENT *third, const lane_counts *n,
                             int lane, const float *bias, const float *scale, int K,
                             int32_t above[TOGETHER][BLOCK]) {
   VECTOR limit[TOGETHER];
   MASK sum[TOGETHER], left = {0};
 #pragma GCC unroll 6
-  for (int k = 0; k < K; k++) limit[k] = NAME(bias)(bias[k], scale + lane);
+  for (int k = 0; k < K; k++) limit[k] = bias_vector(bias[k], scale + lane);
   for (int32_t begin = 0; begin < n->most; begin += STRETCH) {
     int32_t end = n->most - begin > STRETCH ? begin + STRETCH : n->most;
     int32_t full = n->least < end ? n->least : end, v = begin;
@@ -60,42 +71,42 @@ SR__INLINE void NAME(count)(const ELEMENT *pair, const ELEMENT *third, const NAM
   }
 }
 
-static void NAME(count_biases)(const ELEMENT *pair, const ELEMENT *third,
-                               const NAME(lane_counts) * n, const float *bias, int number,
-                               const float *scale, int32_t above[TOGETHER][BLOCK]) {
+static void count_biases(const ELEMENT *pair, const ELEMENT *third, const lane_counts *n,
+                         const float *bias, int number, const float *scale,
+                         int32_t above[TOGETHER][BLOCK]) {
   for (int lane = 0; lane < BLOCK; lane += WIDTH) {
     const ELEMENT *p = pair + lane, *q = third + lane;
     switch (number) {
       case 6:
-        NAME(count)(p, q, n, lane, bias, scale, 6, above);
+        count_above(p, q, n, lane, bias, scale, 6, above);
         break;
       case 5:
-        NAME(count)(p, q, n, lane, bias, scale, 5, above);
+        count_above(p, q, n, lane, bias, scale, 5, above);
         break;
       case 4:
-        NAME(count)(p, q, n, lane, bias, scale, 4, above);
+        count_above(p, q, n, lane, bias, scale, 4, above);
         break;
       case 3:
-        NAME(count)(p, q, n, lane, bias, scale, 3, above);
+        count_above(p, q, n, lane, bias, scale, 3, above);
         break;
       case 2:
-        NAME(count)(p, q, n, lane, bias, scale, 2, above);
+        count_above(p, q, n, lane, bias, scale, 2, above);
         break;
       default:
-        NAME(count)(p, q, n, lane, bias, scale, 1, above);
+        count_above(p, q, n, lane, bias, scale, 1, above);
     }
   }
 }
 
 /* Shares of one filter for all of its biases. */
-static void NAME(filter)(const ELEMENT *pair, const ELEMENT *third, const NAME(lane_counts) * n,
+static void count_filter(const ELEMENT *pair, const ELEMENT *third, const lane_counts *n,
                          const sr__mini_input *in, const float *bias, int32_t biases,
                          const float *scale, float *out, int64_t stride) {
   int32_t above[TOGETHER][BLOCK];
   int lanes = in->steps[1] > 0 || BLOCK == SR__LANES ? BLOCK : SR__LANES;
   for (int32_t b = 0; b < biases; b += TOGETHER) {
     int number = biases - b < TOGETHER ? biases - b : TOGETHER;
-    NAME(count_biases)(pair, third, n, bias + b, number, scale, above);
+    count_biases(pair, third, n, bias + b, number, scale, above);
     for (int k = 0; k < number; k++) {
       float *to = out + (b + k) * stride;
       if (in->step == 1) {
@@ -112,13 +123,13 @@ static void NAME(filter)(const ELEMENT *pair, const ELEMENT *third, const NAME(l
 }
 
 /* x, 3 x and minus the sum of the nine taps; zeros up to the end of the scratch. */
-static void NAME(stage_all)(const sr__mini_input *in, const int32_t *channel, int32_t channels,
-                            const float *scale, int64_t dilation, int64_t vectors,
-                            const sr__mini_work *work) {
+static void stage_all(const sr__mini_input *in, const int32_t *channel, int32_t channels,
+                      const float *scale, int64_t dilation, int64_t vectors,
+                      const sr__mini_work *work) {
   ELEMENT *x = work->x, *triple = work->triple, *base = work->base;
   int64_t most = in->steps[0] > in->steps[1] ? in->steps[0] : in->steps[1];
   int64_t step = in->step == 1 ? 1 : BLOCK, given = most * step, all = work->steps * step;
-  NAME(stage)(in, channel, channels, scale, x);
+  stage(in, channel, channels, scale, x);
   memset(x + given, 0, (size_t)(all - given) * sizeof *x);
   for (int64_t i = 0; i < all; i++) triple[i] = (ELEMENT)(x[i] + x[i] + x[i]);
   int64_t d = dilation * step;
@@ -130,8 +141,8 @@ static void NAME(stage_all)(const sr__mini_input *in, const int32_t *channel, in
   }
 }
 
-static void NAME(make_pair)(const ELEMENT *first, const ELEMENT *second, int64_t vectors,
-                            const sr__mini_work *work) {
+static void make_pair(const ELEMENT *first, const ELEMENT *second, int64_t vectors,
+                      const sr__mini_work *work) {
   const ELEMENT *base = work->base;
   ELEMENT *pair = work->pair;
   for (int64_t i = 0; i < vectors * BLOCK; i += WIDTH) {
@@ -140,17 +151,17 @@ static void NAME(make_pair)(const ELEMENT *first, const ELEMENT *second, int64_t
   }
 }
 
-static void NAME(transform)(const sr__minirocket *mini, const sr__mini_input *in, int32_t d,
-                            int32_t first, int32_t filters, const sr__mini_work *work, float *out,
-                            int64_t stride) {
+static void transform(const sr__minirocket *mini, const sr__mini_input *in, int32_t d,
+                      int32_t first, int32_t filters, const sr__mini_work *work, float *out,
+                      int64_t stride) {
   int64_t step = in->step == 1 ? 1 : BLOCK, dilation = mini->dilation[d], skip = 4 * dilation;
-  NAME(lane_counts) counts[2]; /* all outputs; those that see no zeros */
+  lane_counts counts[2]; /* all outputs; those that see no zeros */
   float scale[SR__MINI_LANES];
   int32_t biases = mini->biases[d], k = 0;
   bool staged = false;
   find_scales(in->peak, scale);
-  NAME(count_outputs)(in, 0, &counts[0]);
-  NAME(count_outputs)(in, skip, &counts[1]);
+  count_outputs(in, 0, &counts[0]);
+  count_outputs(in, skip, &counts[1]);
   int64_t needed = 2 * skip + 1, vectors = 0; /* steps; the vectors that hold them */
   for (int i = 0; i < BLOCK; i++)
     if (in->length[i] > needed) needed = in->length[i];
@@ -163,25 +174,34 @@ static void NAME(transform)(const sr__minirocket *mini, const sr__mini_input *in
         const ELEMENT *triple = work->triple, *pair = work->pair;
         const int32_t *begin = mini->channel_begin + d * SR__MINI_FILTERS + k;
         if (!staged || mini->channels > 1) {
-          NAME(stage_all)
-          (in, mini->channel + begin[0], begin[1] - begin[0], scale, dilation, vectors, work);
+          stage_all(in, mini->channel + begin[0], begin[1] - begin[0], scale, dilation, vectors,
+                    work);
           paired = false;
         }
         staged = true;
         if (!paired)
-          NAME(make_pair)
-          (triple + (a - 4) * dilation * step, triple + (b - 4) * dilation * step, vectors, work);
+          make_pair(triple + (a - 4) * dilation * step, triple + (b - 4) * dilation * step, vectors,
+                    work);
         paired = true;
         int inner = (d + k) % 2;
         int64_t at = inner ? skip * step : 0;
-        NAME(filter)
-        (pair + at, triple + (c - 4) * dilation * step + at, &counts[inner], in,
-         mini->bias + mini->first[d] + (int64_t)k * biases, biases, scale,
-         out + (int64_t)(k - first) * biases * stride, stride);
+        count_filter(pair + at, triple + (c - 4) * dilation * step + at, &counts[inner], in,
+                     mini->bias + mini->first[d] + (int64_t)k * biases, biases, scale,
+                     out + (int64_t)(k - first) * biases * stride, stride);
       }
     }
 }
 
+#undef lane_counts
+#undef count_outputs
+#undef count_above
+#undef count_biases
+#undef count_filter
+#undef stage_all
+#undef make_pair
+#undef transform
+#undef bias_vector
+#undef stage
 #undef ELEMENT
 #undef VECTOR
 #undef MASK
