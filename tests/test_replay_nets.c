@@ -64,7 +64,7 @@ static void convolution_agrees_with_its_definition(void **state) {
     fill(&random, x, COUNT * in), fill(&random, w, n), fill(&random, bias, c->out),
         fill(&random, dy, COUNT * out);
     fill(&random, dw, n), fill(&random, db, c->out); /* gradients of parameters are added to */
-    double *yd = calloc((size_t)out, sizeof *yd), *dxd = calloc((size_t)in, sizeof *dxd);
+    double *yd = calloc((size_t)(uint32_t)out, sizeof *yd), *dxd = calloc((size_t)in, sizeof *dxd);
     double *dwd = calloc((size_t)n, sizeof *dwd), *dbd = calloc((size_t)c->out, sizeof *dbd);
     for (int64_t i = 0; i < n; i++) dwd[i] = (double)dw[i];
     for (int64_t i = 0; i < c->out; i++) dbd[i] = (double)db[i];

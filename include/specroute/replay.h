@@ -56,6 +56,81 @@ SR_API void sr_game_picture(const sr_game *game, uint8_t *picture);
 /* The entry of a sampler in the registry, NULL past the end. */
 SR_API const sr_method *sr_sampler_method(int index);
 
+/* ---- agents ------------------------------------------------------------------------------- */
+
+/* Q-learning with several heads on one network: how a run is set up. A field with 0 is chosen by
+ * the game, as the list of options says. */
+typedef struct sr_agent_options {
+  const char *game;    /* as sr_game_new takes it */
+  const char *sampler; /* NAME[:KEY=VALUE,...] of sr_sampler_method */
+  int64_t heads;
+  int64_t steps; /* planned: prioritized weights reach their end there */
+  int64_t capacity, stack, batch;
+  int64_t start, train_every, target_every;
+  double gamma, learning_rate;
+  int optimizer; /* 0 adam, 1 rmsprop */
+  int double_q;
+  double epsilon_end;
+  int64_t epsilon_steps;
+  int batches;   /* 0: one batch, a row teaches its head or all; 1: a batch per head */
+  int loss_rows; /* a head's loss is a mean over 0: its own rows, 1: all rows of the batch */
+  double bootstrap;
+  double prior;
+  int act; /* 0: the mean of the heads, 1: one head per episode */
+  double reward_clip;
+  int64_t log_every;
+} sr_agent_options;
+
+/* The options with their defaults and ranges; ends with a key of NULL. */
+SR_API const sr_option *sr_agent_option_list(void);
+SR_API void sr_agent_options_init(sr_agent_options *options);
+
+typedef struct sr_agent sr_agent;
+
+/* What a run looked like over `log_every` steps. */
+typedef struct sr_agent_record {
+  int64_t step;           /* the last one */
+  int64_t episodes;       /* that ended */
+  double mean_return;     /* of these; NaN where none ended */
+  double loss;            /* mean over the rows that were learned */
+  double target_mean;     /* of the targets y that were learned */
+  double target_variance; /* never without target_mean: it grows with the scale of Q */
+  double epsilon;
+} sr_agent_record;
+
+typedef struct sr_agent_view {
+  const char *game, *sampler;      /* with the options that are not at their default */
+  const sr_agent_options *options; /* what was chosen by the game is filled in */
+  uint64_t seed;
+  int32_t actions;
+  int64_t step, episodes, gradient_steps, parameters;
+  int64_t records;
+  const sr_agent_record *record;
+  /* The targets of the first 10^5 steps: the paper's reading, confounded by the scale of Q. */
+  double target_mean, target_variance;
+  int64_t cuts;                                    /* of a graph over the last hidden layer */
+  double seconds_play, seconds_learn, seconds_cut; /* of this process, not saved */
+} sr_agent_view;
+
+/* An agent at step 0. `options` NULL: defaults. Free with sr_agent_free. Errors: those of
+ * sr_game_new, SR_ERROR_ARGUMENT, SR_ERROR_NOT_FOUND, SR_ERROR_UNSUPPORTED, SR_ERROR_MEMORY. */
+SR_API SR_MUST_CHECK sr_status sr_agent_new(sr_context *ctx, const sr_agent_options *options,
+                                            uint64_t seed, sr_agent **agent);
+SR_API void sr_agent_free(sr_agent **agent);
+SR_API const sr_agent_view *sr_agent_get(const sr_agent *agent);
+/* Plays and learns `steps` steps more. Same options and seed, same bytes, in however many calls. An
+ * interrupt is heard between two steps: what was done is kept and the agent can go on or be saved.
+ */
+SR_API SR_MUST_CHECK sr_status sr_agent_train(sr_context *ctx, sr_agent *agent, int64_t steps);
+/* Plays `episodes` apart from training, with random actions with probability `epsilon`; `returns`
+ * holds one number per episode, not clipped. */
+SR_API SR_MUST_CHECK sr_status sr_agent_evaluate(sr_context *ctx, sr_agent *agent, int64_t episodes,
+                                                 double epsilon, uint64_t seed, double *returns);
+/* Everything, buffer included, so that a loaded agent goes on bit for bit. Written under a
+ * temporary name and renamed. Takes the size of the buffer on disk. */
+SR_API SR_MUST_CHECK sr_status sr_agent_save(sr_context *ctx, sr_agent *agent, const char *path);
+SR_API SR_MUST_CHECK sr_status sr_agent_load(sr_context *ctx, const char *path, sr_agent **agent);
+
 #ifdef __cplusplus
 }
 #endif
