@@ -78,17 +78,14 @@ static void check(sr_context *ctx, sr_status status) {
 
 /* ---- graphs --------------------------------------------------------------------------------- */
 
-static sr_graph *build(sr_context *ctx, const sr_table_view *view, const char *builder, int k,
-                       int tau) {
+static sr_graph *build(sr_context *ctx, const sr_table_view *view, const char *builder,
+                       int number) {
   sr_table *table = NULL;
   sr_graph *graph = NULL;
-  sr_graph_options options;
-  sr_graph_options_init(&options);
-  options.builder = builder;
-  options.k = k;
-  options.tau = tau;
+  char text[64];
+  snprintf(text, sizeof text, "%s:%d", builder, number);
   check(ctx, sr_table_new(ctx, view, &table));
-  check(ctx, sr_graph_build(ctx, table, &options, &graph));
+  check(ctx, sr_graph_build(ctx, table, text, 1, &graph));
   sr_table_free(&table);
   return graph;
 }
@@ -212,7 +209,7 @@ static void run_arpack(const sr_graph *graph, fiedler_outcome *out) {
   sr_spectrum_options_init(&options);
   options.solver = "arpack";
   double start = cpu_seconds();
-  check(ctx, sr_spectrum_compute(ctx, graph, &options, &spectrum));
+  check(ctx, sr_spectrum_compute(ctx, graph, &options, 1, &spectrum));
   *out = (fiedler_outcome){cpu_seconds() - start, sr_spectrum_get(spectrum)->value[0]};
 }
 
@@ -280,7 +277,7 @@ static double peak_over_graph(const sr_graph *graph, int threads) {
   meter m = {0, 0};
   sr_context *ctx = context_with(threads, &m);
   sr_spectrum *spectrum = NULL;
-  check(ctx, sr_spectrum_compute(ctx, graph, NULL, &spectrum));
+  check(ctx, sr_spectrum_compute(ctx, graph, NULL, 1, &spectrum));
   double ratio = (double)m.peak / graph_bytes(sr_graph_get(graph));
   sr_spectrum_free(&spectrum);
   sr_context_free(&ctx);
@@ -296,7 +293,7 @@ static ours run_us(const sr_graph *graph, int threads) {
   for (int r = 0; r < repeats; r++) {
     sr_spectrum *spectrum = NULL;
     double cpu_start = cpu_seconds(), start = bench_seconds();
-    check(ctx, sr_spectrum_compute(ctx, graph, NULL, &spectrum));
+    check(ctx, sr_spectrum_compute(ctx, graph, NULL, 1, &spectrum));
     double passed = bench_seconds() - start;
     double taken = threads == 1 ? cpu_seconds() - cpu_start : passed;
     if (passed < wall) wall = passed;

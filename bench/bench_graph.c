@@ -99,10 +99,8 @@ int main(int argc, char **argv) {
   sr_context *ctx = NULL;
   if (sr_context_new(&settings, &ctx) != SR_OK) die("no context");
   sr_table *table = make_table(ctx, &r);
-  sr_graph_options options;
-  sr_graph_options_init(&options);
-  options.builder = r.builder;
-  options.k = options.tau = r.k;
+  char text[64];
+  snprintf(text, sizeof text, "%s:%d", r.builder, r.k);
   reset_peak();
   double best = INFINITY, best_cpu = INFINITY, before = megabytes_of("VmRSS:"), peak = 0,
          recall = 1;
@@ -110,7 +108,7 @@ int main(int argc, char **argv) {
   for (int run = 0; run < r.runs; run++) {
     sr_graph *graph = NULL;
     double start = sr_seconds(), start_cpu = cpu_seconds();
-    if (sr_graph_build(ctx, table, &options, &graph) != SR_OK) die(sr_context_error(ctx).message);
+    if (sr_graph_build(ctx, table, text, 1, &graph) != SR_OK) die(sr_context_error(ctx).message);
     best = fmin(best, sr_seconds() - start);
     best_cpu = fmin(best_cpu, cpu_seconds() - start_cpu);
     if (run == 0) peak = megabytes_of("VmHWM:") - before;

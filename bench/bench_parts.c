@@ -120,11 +120,7 @@ static sr_graph *make_knn(sr_context *ctx, int64_t n, int d) {
     view.coordinates = coordinates;
   }
   must_be_ok(ctx, sr_table_new(ctx, &view, &table));
-  sr_graph_options options;
-  sr_graph_options_init(&options);
-  options.builder = d == 2 ? "space" : "features";
-  options.k = d == 2 ? 8 : 10;
-  must_be_ok(ctx, sr_graph_build(ctx, table, &options, &graph));
+  must_be_ok(ctx, sr_graph_build(ctx, table, d == 2 ? "space:8" : "features:10", 1, &graph));
   sr_table_free(&table);
   free(x);
   free(coordinates);
@@ -136,11 +132,9 @@ static sr_graph *make_window(sr_context *ctx, int64_t n, int32_t tau) {
   sr_graph *graph = NULL;
   sr_table_view view = {.rows = n};
   must_be_ok(ctx, sr_table_new(ctx, &view, &table));
-  sr_graph_options options;
-  sr_graph_options_init(&options);
-  options.builder = "time";
-  options.tau = tau;
-  must_be_ok(ctx, sr_graph_build(ctx, table, &options, &graph));
+  char text[32];
+  snprintf(text, sizeof text, "time:%d", tau);
+  must_be_ok(ctx, sr_graph_build(ctx, table, text, 1, &graph));
   sr_table_free(&table);
   return graph;
 }

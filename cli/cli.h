@@ -114,8 +114,6 @@ json_t *cli_json_real(double value);
 /* ---- tables ---- */
 /* Reads argument FILE with the column options. */
 sr_status cli_read_table(cli_run *run, const char *path, sr_table **table);
-/* --graph, or the default for this table: grid cells -> grid, coordinates -> space, else time. */
-const char *cli_graph_text(cli_run *run, const sr_table *table);
 
 /* ---- framework (main.c only) ---- */
 int cli_parse(cli_run *run, int count, char **arguments);

@@ -113,7 +113,7 @@ static int run_compare(cli_run *run) {
   sr_compare_options_init(&o);
   sr_status status = cli_read_table(run, run->arguments[0], &table);
   if (status == SR_OK) {
-    o.structure = cli_read_structure(run, table);
+    o.structure = cli_read_structure(run);
     o.plan_count = lists.plans;
     o.plans = lists.plan;
     o.learner_count = lists.learners;

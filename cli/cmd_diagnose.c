@@ -24,7 +24,7 @@ static void say_rows(const cli_run *run, const sr_table_view *t, const sr_depend
 }
 
 static void say_dependence(const cli_run *run, const sr_dependence_view *v) {
-  const char *unit = strcmp(v->graph, "time") == 0 ? "rows" : "nodes";
+  const char *unit = v->relation == SR_RELATION_ORDER ? "rows" : "nodes";
   if (isnan(v->tmix.estimate)) {
     cli_say(run, "  T                cannot be told (see below)\n");
     return;
@@ -146,7 +146,7 @@ static int run_diagnose(cli_run *run) {
   sr_dependence_options_init(&options_);
   sr_status status = cli_read_table(run, run->arguments[0], &table);
   if (status == SR_OK) {
-    options_.graph = cli_graph_text(run, table);
+    options_.graph = cli_text(run, "graph");
     options_.seed = run->seed;
     options_.level = cli_real(run, "level");
     status = sr_dependence_estimate(run->ctx, table, &options_, &dependence);

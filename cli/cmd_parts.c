@@ -29,12 +29,9 @@ typedef struct parts_run {
 } parts_run;
 
 static sr_status build_graph(cli_run *run, parts_run *p) {
-  sr_graph_options graph;
-  sr_graph_options_init(&graph);
-  graph.seed = run->seed;
   double start = sr_seconds();
-  sr_status status = sr_graph_options_parse(run->ctx, cli_graph_text(run, p->table), &graph);
-  if (status == SR_OK) status = sr_graph_build(run->ctx, p->table, &graph, &p->graph);
+  sr_status status =
+      sr_graph_build(run->ctx, p->table, cli_text(run, "graph"), run->seed, &p->graph);
   p->seconds_graph = sr_seconds() - start;
   return status;
 }
@@ -42,11 +39,8 @@ static sr_status build_graph(cli_run *run, parts_run *p) {
 /* A graph without edges has no Fiedler pair, and parts all the same. */
 static sr_status solve_spectrum(cli_run *run, parts_run *p) {
   if (sr_graph_get(p->graph)->arcs == 0) return SR_OK;
-  sr_spectrum_options spectrum;
-  sr_spectrum_options_init(&spectrum);
-  spectrum.seed = run->seed;
   double start = sr_seconds();
-  sr_status status = sr_spectrum_compute(run->ctx, p->graph, &spectrum, &p->spectrum);
+  sr_status status = sr_spectrum_compute(run->ctx, p->graph, NULL, run->seed, &p->spectrum);
   p->seconds_spectrum = sr_seconds() - start;
   if (status != SR_ERROR_NOT_CONVERGED) return status;
   p->not_converged = true;

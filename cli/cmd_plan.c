@@ -44,7 +44,7 @@ static int run_plan(cli_run *run) {
   plan_options.name = cli_text(run, "plan");
   sr_status status = cli_read_table(run, run->arguments[0], &table);
   if (status == SR_OK) {
-    sr_structure_options structure_options = cli_read_structure(run, table);
+    sr_structure_options structure_options = cli_read_structure(run);
     status = sr_structure_estimate(run->ctx, table, &structure_options, &structure);
   }
   if (status == SR_OK) status = sr_structure_plan(run->ctx, structure, &plan_options, &plan);

@@ -21,10 +21,10 @@ static const cli_option options[] = {
      "do not measure the importance of features"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
-static sr_train_options read_options(cli_run *run, const sr_table *table) {
+static sr_train_options read_options(cli_run *run) {
   sr_train_options o;
   sr_train_options_init(&o);
-  o.structure = cli_read_structure(run, table);
+  o.structure = cli_read_structure(run);
   o.plan = cli_read_plan(run);
   o.plan.name = cli_text(run, "plan");
   o.learner = cli_read_learner(run);
@@ -69,7 +69,7 @@ static int run_train(cli_run *run) {
   sr_status status = cli_read_table(run, run->arguments[0], &table);
   double read = sr_seconds() - start;
   if (status == SR_OK) {
-    sr_train_options o = read_options(run, table);
+    sr_train_options o = read_options(run);
     status = sr_train(run->ctx, table, &o, &ensemble);
   }
   if (status == SR_OK) status = sr_ensemble_save(run->ctx, ensemble, cli_text(run, "output"));

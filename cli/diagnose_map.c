@@ -37,15 +37,11 @@ sr_status diagnose_add_map(cli_run *run, sr_page *page, const sr_table *table) {
   sr_context *ctx = run->ctx;
   sr_graph *graph = NULL;
   sr_spectrum *spectrum = NULL;
-  sr_graph_options options;
   sr_spectrum_options solver;
-  sr_graph_options_init(&options);
   sr_spectrum_options_init(&solver);
   solver.tolerance = 1e-2; /* a picture needs no more */
-  TRY(sr_graph_options_parse(ctx, cli_graph_text(run, table), &options));
-  options.seed = run->seed;
-  TRY(sr_graph_build(ctx, table, &options, &graph));
-  status = sr_spectrum_compute(ctx, graph, &solver, &spectrum);
+  TRY(sr_graph_build(ctx, table, cli_text(run, "graph"), run->seed, &graph));
+  status = sr_spectrum_compute(ctx, graph, &solver, run->seed, &spectrum);
   if (status == SR_ERROR_NOT_CONVERGED) status = SR_OK; /* the best vector found is a picture too */
   TRY(status);
   if (spectrum && sr_spectrum_get(spectrum)->pairs > 0)

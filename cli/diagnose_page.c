@@ -7,7 +7,7 @@
 
 enum { CELL = 64, MOST_ESTIMATES = 16 };
 
-static bool in_time(const sr_dependence_view *v) { return strcmp(v->graph, "time") == 0; }
+static bool in_time(const sr_dependence_view *v) { return v->relation == SR_RELATION_ORDER; }
 
 /* ---- words and tables --------------------------------------------------------------------- */
 

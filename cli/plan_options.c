@@ -33,10 +33,10 @@ const cli_option cli_learner_options[] = {
     {"min-leaf", 0, CLI_INTEGER, "ROWS", "1", NULL, 1, 1e9, "tree: fewest rows in a leaf"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
-sr_structure_options cli_read_structure(cli_run *run, const sr_table *table) {
+sr_structure_options cli_read_structure(cli_run *run) {
   sr_structure_options options;
   sr_structure_options_init(&options);
-  options.graph = cli_graph_text(run, table);
+  options.graph = cli_text(run, "graph");
   if (cli_given(run, "tmix")) options.tmix = cli_real(run, "tmix");
   if (cli_given(run, "parts")) options.parts = (int32_t)cli_integer(run, "parts");
   options.literal_scale = strcmp(cli_text(run, "scale"), "literal") == 0;

@@ -8,7 +8,7 @@ extern const cli_option cli_structure_options[]; /* tmix, parts, scale */
 extern const cli_option cli_scheme_options[];    /* plan, members and the schemes' own numbers */
 extern const cli_option cli_learner_options[];   /* learner and its own numbers */
 
-sr_structure_options cli_read_structure(cli_run *run, const sr_table *table);
+sr_structure_options cli_read_structure(cli_run *run);
 /* Everything but the name, which may be a list. */
 sr_plan_options cli_read_plan(const cli_run *run);
 sr_learner_options cli_read_learner(const cli_run *run);

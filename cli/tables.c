@@ -1,4 +1,4 @@
-/* Tables and graphs as the options name them. */
+/* Tables as the options name them. */
 #include <string.h>
 
 #include "cli.h"
@@ -29,12 +29,4 @@ sr_status cli_read_table(cli_run *run, const char *path, sr_table **table) {
   options.categorical = cli_list(run, "categorical");
   options.variables = cli_list(run, "variables");
   return sr_table_read(run->ctx, path, &options, table);
-}
-
-const char *cli_graph_text(cli_run *run, const sr_table *table) {
-  const char *given = cli_text(run, "graph");
-  if (given) return given;
-  const sr_table_view *view = sr_table_get(table);
-  if (view->cell) return "grid";
-  return view->coordinate_count > 0 ? "space" : "time";
 }

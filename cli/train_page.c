@@ -183,7 +183,7 @@ static sr_status add_dependence(cli_run *run, sr_page *page, const sr_table *tab
   sr_dependence *dependence = NULL;
   sr_dependence_options options;
   sr_dependence_options_init(&options);
-  options.graph = cli_graph_text(run, table);
+  options.graph = cli_text(run, "graph");
   options.seed = run->seed;
   TRY(sr_dependence_estimate(run->ctx, table, &options, &dependence));
   TRY(sr_page_heading(run->ctx, page, 2, "How dependent the rows are"));

@@ -29,13 +29,10 @@ static sr_status window_value(sr_context *ctx, const sr_table *table, double *va
   sr_status status = SR_OK;
   sr_graph *graph = NULL;
   sr_spectrum *spectrum = NULL;
-  sr_graph_options graph_options;
-  sr_spectrum_options options;
-  sr_graph_options_init(&graph_options);
-  sr_spectrum_options_init(&options);
-  graph_options.tau = TAU;
-  TRY(sr_graph_build(ctx, table, &graph_options, &graph));
-  TRY(sr_spectrum_compute(ctx, graph, &options, &spectrum));
+  char text[32];
+  snprintf(text, sizeof text, "time:%d", TAU);
+  TRY(sr_graph_build(ctx, table, text, 1, &graph));
+  TRY(sr_spectrum_compute(ctx, graph, NULL, 1, &spectrum));
   *value = sr_spectrum_get(spectrum)->value[0];
 cleanup:
   sr_spectrum_free(&spectrum);

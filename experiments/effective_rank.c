@@ -25,15 +25,14 @@ static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurem
   int count = size_count(unit->scale);
   sr_table *table = NULL;
   sr_spectrum *spectrum = NULL;
-  sr_spectrum_options options;
+  sr_nystrom_options options;
   char text[160];
   snprintf(text, sizeof text, "ar1:n=%lld,d=%d,tmix=50", (long long)sizes[unit->index % count],
            dimension[unit->index / count]);
   TRY(sr_simulate(ctx, text, unit->seed, 0, &table, NULL));
-  sr_spectrum_options_init(&options);
+  sr_nystrom_options_init(&options);
   options.landmarks = LANDMARKS;
-  options.seed = unit->seed;
-  TRY(sr_spectrum_nystrom(ctx, table, &options, &spectrum));
+  TRY(sr_spectrum_nystrom(ctx, table, &options, unit->seed, &spectrum));
   measure(out, "effective-rank", sr_spectrum_get(spectrum)->effective_rank);
 cleanup:
   sr_spectrum_free(&spectrum);

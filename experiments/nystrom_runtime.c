@@ -35,18 +35,15 @@ static sr_status make_points(sr_context *ctx, int64_t n, uint64_t seed, sr_table
   return sr_simulate(ctx, text, seed, 0, table, NULL);
 }
 
-static sr_status run_exact(sr_context *ctx, const sr_table *table, measurement *out) {
+static sr_status run_exact(sr_context *ctx, const sr_table *table, uint64_t seed,
+                           measurement *out) {
   sr_status status = SR_OK;
-  sr_graph_options options;
   sr_graph *graph = NULL;
   sr_spectrum *spectrum = NULL;
   double start = thread_seconds();
-  sr_graph_options_init(&options);
-  options.builder = "features";
-  options.k = 10;
-  TRY(sr_graph_build(ctx, table, &options, &graph));
+  TRY(sr_graph_build(ctx, table, "features:10", seed, &graph));
   double built = thread_seconds();
-  TRY(sr_spectrum_compute(ctx, graph, NULL, &spectrum));
+  TRY(sr_spectrum_compute(ctx, graph, NULL, seed, &spectrum));
   measure(out, "graph-seconds", built - start);
   measure(out, "seconds", thread_seconds() - built);
   measure(out, "lambda2", sr_spectrum_get(spectrum)->value[0]);
@@ -59,13 +56,12 @@ cleanup:
 static sr_status run_nystrom(sr_context *ctx, const sr_table *table, uint64_t seed,
                              measurement *out) {
   sr_status status = SR_OK;
-  sr_spectrum_options options;
+  sr_nystrom_options options;
   sr_spectrum *spectrum = NULL;
   double start = thread_seconds();
-  sr_spectrum_options_init(&options);
+  sr_nystrom_options_init(&options);
   options.landmarks = LANDMARKS;
-  options.seed = seed;
-  TRY(sr_spectrum_nystrom(ctx, table, &options, &spectrum));
+  TRY(sr_spectrum_nystrom(ctx, table, &options, seed, &spectrum));
   measure(out, "seconds", thread_seconds() - start);
   measure(out, "lambda2", sr_spectrum_get(spectrum)->value[0]);
 cleanup:
@@ -78,7 +74,7 @@ static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurem
   int count = size_count(unit->scale);
   sr_table *table = NULL;
   TRY(make_points(ctx, sizes[unit->index % count], unit->seed, &table));
-  TRY(unit->index / count == 0 ? run_exact(ctx, table, out)
+  TRY(unit->index / count == 0 ? run_exact(ctx, table, unit->seed, out)
                                : run_nystrom(ctx, table, unit->seed, out));
 cleanup:
   sr_table_free(&table);

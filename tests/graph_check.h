@@ -44,13 +44,22 @@ static inline void graph_check_equal(const sr_graph_view *a, const sr_graph_view
   if (a->weight) assert_memory_equal(a->weight, b->weight, (size_t)a->arcs * sizeof *a->weight);
 }
 
+/* The text of a builder with its first option, in one of a few buffers. */
+static inline const char *graph_text(const char *builder, int64_t number) {
+  static char text[4][64];
+  static int next;
+  next = (next + 1) % 4;
+  snprintf(text[next], sizeof text[next], "%s:%lld", builder, (long long)number);
+  return text[next];
+}
+
 /* Builds from a view of a table; the table is freed at once. */
 static inline sr_status graph_build_view(sr_context *ctx, const sr_table_view *view,
-                                         const sr_graph_options *options, sr_graph **graph) {
+                                         const char *text, sr_graph **graph) {
   sr_table *table = NULL;
   *graph = NULL;
   sr_status status = sr_table_new(ctx, view, &table);
-  if (status == SR_OK) status = sr_graph_build(ctx, table, options, graph);
+  if (status == SR_OK) status = sr_graph_build(ctx, table, text, 1, graph);
   sr_table_free(&table);
   return status;
 }

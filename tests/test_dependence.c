@@ -274,6 +274,27 @@ static void test_arguments(void **state) {
   sr_context_free(&ctx);
 }
 
+/* Nothing is estimated of rows that are said to be independent, few or many. */
+static void test_independent(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  for (int64_t n = 5; n <= 500; n += 495) {
+    sr_table *table = simulate(ctx, SR_SIMULATE_AR1, n, 1, 20.0, 1);
+    sr_dependence *d = diagnose(ctx, table, "none");
+    const sr_dependence_view *v = sr_dependence_get(d);
+    assert_true(v->tmix.estimate == 1.0 && v->tmix.low == 1.0 && v->tmix.high == 1.0);
+    assert_true(v->ess == (double)n);
+    assert_string_equal(v->recommend, "uniform");
+    assert_int_equal(v->warning_count, 0);
+    sr_dependence_free(&d);
+    assert_ok(ctx, sr_dependence_estimate(ctx, table, NULL, &d)); /* defaults: by the table */
+    assert_string_equal(sr_dependence_get(d)->graph, "time");
+    sr_dependence_free(&d);
+    sr_table_free(&table);
+  }
+  sr_context_free(&ctx);
+}
+
 /* ---- invariances -------------------------------------------------------------------------- */
 
 /* Units, signs and the order of the features mean nothing. */
@@ -409,8 +430,8 @@ int main(void) {
       cmocka_unit_test(test_few_rows),        cmocka_unit_test(test_small_tables),
       cmocka_unit_test(test_useless_columns), cmocka_unit_test(test_one_class),
       cmocka_unit_test(test_missing),         cmocka_unit_test(test_arguments),
-      cmocka_unit_test(test_units),           cmocka_unit_test(test_groups),
-      cmocka_unit_test(test_advice),          cmocka_unit_test(test_season),
-      cmocka_unit_test(test_theory)};
+      cmocka_unit_test(test_independent),     cmocka_unit_test(test_units),
+      cmocka_unit_test(test_groups),          cmocka_unit_test(test_advice),
+      cmocka_unit_test(test_season),          cmocka_unit_test(test_theory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -179,13 +179,10 @@ static void components_cross_chunks(void **state) {
   for (int i = 0; i < N; i++) group[i] = i % 7;
   static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g"};
   sr_table_view view = {.rows = N, .group = group, .groups = {7, names}};
-  sr_graph_options options;
-  sr_graph_options_init(&options);
-  options.tau = 3;
   sr_context *ctx = test_context(8);
   sr_graph *graph = NULL;
   int64_t count = 0;
-  assert_ok(ctx, graph_build_view(ctx, &view, &options, &graph));
+  assert_ok(ctx, graph_build_view(ctx, &view, "time:3", &graph));
   assert_int_equal(sr_graph_get(graph)->window, 0);
   assert_ok(ctx, sr_graph_components(ctx, graph, component, &count));
   assert_int_equal(count, 7);
@@ -273,16 +270,14 @@ static void windows_stay_inside_groups(void **state) {
       table.group = group;
       table.groups = (sr_dictionary){5, names};
     }
-    sr_graph_options options;
-    sr_graph_options_init(&options);
-    options.tau = round % 7;
+    int32_t tau = 1 + round % 6;
     sr_graph *graph = NULL;
-    assert_ok(ctx, graph_build_view(ctx, &table, &options, &graph));
+    assert_ok(ctx, graph_build_view(ctx, &table, graph_text("time", tau), &graph));
     const sr_graph_view *view = sr_graph_get(graph);
-    check_window(view, table.group, rows, options.tau ? options.tau : 1);
+    check_window(view, table.group, rows, tau);
     assert_string_equal(view->builder, "time");
     if (kind < 2) {
-      assert_int_equal(view->window, options.tau ? options.tau : 1);
+      assert_int_equal(view->window, tau);
       assert_int_equal(view->run_offset[0], 0);
       assert_int_equal(view->run_offset[view->runs], rows);
       for (int64_t r = 1; r < view->runs; r++)
@@ -322,13 +317,10 @@ static void grids_join_lattice_neighbours(void **state) {
       if (sr__random_uniform(&random) < kept) cell[rows++] = c;
     }
     sr_table_view table = {.rows = rows, .grid_rows = lines, .grid_columns = columns, .cell = cell};
-    sr_graph_options options;
-    sr_graph_options_init(&options);
-    options.builder = "grid";
-    options.k = round % 3 == 0 ? 0 : round % 3 == 1 ? 4 : 8;
+    static const char *const texts[] = {"grid", "grid:4", "grid:k=8"};
     sr_graph *graph = NULL;
-    assert_ok(ctx, graph_build_view(ctx, &table, &options, &graph));
-    check_grid(sr_graph_get(graph), cell, columns, options.k ? options.k : 4);
+    assert_ok(ctx, graph_build_view(ctx, &table, texts[round % 3], &graph));
+    check_grid(sr_graph_get(graph), cell, columns, round % 3 == 2 ? 8 : 4);
     sr_graph_free(&graph);
   }
   sr_context_free(&ctx);
@@ -341,18 +333,15 @@ static void large_grids_have_their_edges(void **state) {
   int64_t *cell = malloc((size_t)R * C * sizeof *cell);
   for (int64_t c = 0; c < R * C; c++) cell[c] = c;
   sr_table_view table = {.rows = R * C, .grid_rows = R, .grid_columns = C, .cell = cell};
-  sr_graph_options options;
-  sr_graph_options_init(&options);
-  options.builder = "grid";
-  for (options.k = 4; options.k <= 8; options.k += 4) {
+  for (int k = 4; k <= 8; k += 4) {
     sr_graph *graphs[3] = {NULL};
     const int threads[] = {1, 2, 8};
     for (int t = 0; t < 3; t++) {
       sr_context *ctx = test_context(threads[t]);
-      assert_ok(ctx, graph_build_view(ctx, &table, &options, &graphs[t]));
+      assert_ok(ctx, graph_build_view(ctx, &table, graph_text("grid", k), &graphs[t]));
       sr_context_free(&ctx);
     }
-    int64_t edges = 2 * R * C - R - C + (options.k == 8 ? 2 * (R - 1) * (C - 1) : 0);
+    int64_t edges = 2 * R * C - R - C + (k == 8 ? 2 * (R - 1) * (C - 1) : 0);
     assert_int_equal(sr_graph_get(graphs[0])->arcs, 2 * edges);
     for (int t = 1; t < 3; t++) graph_check_equal(sr_graph_get(graphs[t]), sr_graph_get(graphs[0]));
     for (int t = 0; t < 3; t++) sr_graph_free(&graphs[t]);
@@ -374,10 +363,8 @@ static void the_sea_is_a_grid_with_holes(void **state) {
   assert_ok(ctx, sr_table_read(ctx, path, &reading, &table));
   const sr_table_view *view = sr_table_get(table);
   assert_int_equal(view->rows, 691150);
-  sr_graph_options options;
-  sr_graph_options_init(&options);
-  options.builder = "grid";
-  assert_ok(ctx, sr_graph_build(ctx, table, &options, &graph));
+  assert_ok(ctx, sr_graph_build(ctx, table, NULL, 1, &graph));
+  assert_string_equal(sr_graph_get(graph)->builder, "grid");
   int64_t cells = view->grid_rows * view->grid_columns, arcs = 0, count = 0;
   bool *water = calloc((size_t)cells, sizeof *water);
   int32_t *component = malloc((size_t)view->rows * sizeof *component);
@@ -403,41 +390,80 @@ static void the_sea_is_a_grid_with_holes(void **state) {
 
 /* ---- options ------------------------------------------------------------------------------ */
 
-static void options_are_parsed(void **state) {
+static void options_are_checked(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
-  sr_graph_options options;
-  sr_graph_options_init(&options);
-  assert_ok(ctx, sr_graph_options_parse(ctx, "time:5", &options));
-  assert_string_equal(options.builder, "time");
-  assert_int_equal(options.tau, 5);
-  assert_ok(ctx, sr_graph_options_parse(ctx, "grid:8", &options));
-  assert_string_equal(options.builder, "grid");
-  assert_int_equal(options.k, 8);
-  const char *const wrong[] = {"",        "tim",     "time:",           "time:0",
-                               "time:-1", "time:1x", "grid:99999999999"};
-  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-    assert_int_not_equal(sr_graph_options_parse(ctx, wrong[i], &options), SR_OK);
+  const int64_t cell[] = {0, 1, 2};
+  sr_table_view table = {.rows = 3, .grid_rows = 1, .grid_columns = 3, .cell = cell};
+  const struct {
+    const char *text;
+    sr_status status;
+  } wrong[] = {{"", SR_ERROR_NOT_FOUND},
+               {"tim", SR_ERROR_NOT_FOUND},
+               {"time:0", SR_ERROR_ARGUMENT},
+               {"time:-1", SR_ERROR_ARGUMENT},
+               {"time:1x", SR_ERROR_ARGUMENT},
+               {"time:k=3", SR_ERROR_NOT_FOUND},
+               {"grid:5", SR_ERROR_ARGUMENT},
+               {"grid:99999999999", SR_ERROR_ARGUMENT},
+               {"none:1", SR_ERROR_ARGUMENT},
+               {"edges", SR_ERROR_ARGUMENT},
+               {"time:2,3", SR_ERROR_ARGUMENT},
+               {"edges:weights=rbf", SR_ERROR_NOT_FOUND},
+               {"nothing", SR_ERROR_NOT_FOUND},
+               {"transition:weights=rbf", SR_ERROR_NOT_FOUND},
+               {"time:weights=x", SR_ERROR_ARGUMENT}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    sr_graph *graph = NULL;
+    assert_int_equal(graph_build_view(ctx, &table, wrong[i].text, &graph), wrong[i].status);
+    assert_null(graph);
+  }
+  sr_graph *graph = NULL;
+  table.cell = NULL;
+  assert_int_equal(graph_build_view(ctx, &table, "grid", &graph), SR_ERROR_DATA);
+  assert_null(graph);
   sr_context_free(&ctx);
 }
 
-static void unfit_tables_are_refused(void **state) {
+/* Which builder a table gets, and what its neighbors have in common. */
+static void tables_choose_their_builder(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
+  const int64_t cell[] = {0, 1, 2};
+  const double place[] = {0, 1, 2, 3, 4, 5};
   sr_table_view table = {.rows = 3};
-  sr_graph_options options;
-  sr_graph_options_init(&options);
   sr_graph *graph = NULL;
-  options.builder = "grid";
-  assert_int_equal(graph_build_view(ctx, &table, &options, &graph), SR_ERROR_DATA);
-  options.k = 5;
-  assert_int_equal(graph_build_view(ctx, &table, &options, &graph), SR_ERROR_ARGUMENT);
-  options.builder = "nothing";
-  assert_int_equal(graph_build_view(ctx, &table, &options, &graph), SR_ERROR_NOT_FOUND);
-  options.builder = "time";
-  options.tau = -2;
-  assert_int_equal(graph_build_view(ctx, &table, &options, &graph), SR_ERROR_ARGUMENT);
-  assert_null(graph);
+  for (int kind = 0; kind < 3; kind++) {
+    static const char *const names[] = {"time", "space", "grid"};
+    static const sr_graph_relation relations[] = {SR_RELATION_ORDER, SR_RELATION_PLACE,
+                                                  SR_RELATION_PLACE};
+    if (kind == 1) table.coordinate_count = 2, table.coordinates = place;
+    if (kind == 2) table.grid_rows = 1, table.grid_columns = 3, table.cell = cell;
+    assert_ok(ctx, graph_build_view(ctx, &table, NULL, &graph));
+    assert_string_equal(sr_graph_get(graph)->builder, names[kind]);
+    assert_int_equal(sr_graph_get(graph)->relation, relations[kind]);
+    sr_graph_free(&graph);
+  }
+  sr_context_free(&ctx);
+}
+
+static void none_has_no_edges(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  int32_t component[50];
+  for (int64_t rows = 0; rows <= 50; rows += 25) {
+    sr_table_view table = {.rows = rows};
+    sr_graph *graph = NULL;
+    int64_t count = -1;
+    assert_ok(ctx, graph_build_view(ctx, &table, "none", &graph));
+    graph_check_invariants(sr_graph_get(graph));
+    assert_int_equal(sr_graph_get(graph)->nodes, rows);
+    assert_int_equal(sr_graph_get(graph)->arcs, 0);
+    assert_int_equal(sr_graph_get(graph)->relation, SR_RELATION_NONE);
+    assert_ok(ctx, sr_graph_components(ctx, graph, component, &count));
+    assert_int_equal(count, rows);
+    sr_graph_free(&graph);
+  }
   sr_context_free(&ctx);
 }
 
@@ -457,10 +483,7 @@ static sr_status every_object(sr_context *ctx, void *data) {
   sr_graph *graph = NULL, *copy = NULL, *sub = NULL;
   int32_t component[6], *largest = NULL;
   int64_t count;
-  sr_graph_options options;
-  sr_graph_options_init(&options);
-  options.builder = data;
-  SR_TRY(graph_build_view(ctx, &view, &options, &graph));
+  SR_TRY(graph_build_view(ctx, &view, data, &graph));
   SR_TRY(sr_graph_new(ctx, sr_graph_get(graph), &copy));
   SR_TRY(sr_graph_components(ctx, copy, component, &count));
   SR_TRY(sr__graph_extract(ctx, copy, chosen, 3, &sub));
@@ -475,9 +498,10 @@ cleanup:
 
 static void allocations_may_fail(void **state) {
   (void)state;
-  char time[] = "time", grid[] = "grid";
+  char time[] = "time", grid[] = "grid", none[] = "none";
   test_every_allocation(every_object, time);
   test_every_allocation(every_object, grid);
+  test_every_allocation(every_object, none);
 }
 
 int main(void) {
@@ -491,8 +515,9 @@ int main(void) {
       cmocka_unit_test(grids_join_lattice_neighbours),
       cmocka_unit_test(large_grids_have_their_edges),
       cmocka_unit_test(the_sea_is_a_grid_with_holes),
-      cmocka_unit_test(options_are_parsed),
-      cmocka_unit_test(unfit_tables_are_refused),
+      cmocka_unit_test(options_are_checked),
+      cmocka_unit_test(tables_choose_their_builder),
+      cmocka_unit_test(none_has_no_edges),
       cmocka_unit_test(allocations_may_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,11 +4,9 @@
 
 static sr_status read_text(sr_context *ctx, const char *text, int64_t rows, sr_graph **graph) {
   sr_table_view table = {.rows = rows};
-  sr_graph_options options;
-  sr_graph_options_init(&options);
-  options.builder = "edges";
-  options.edges_path = test_file("edges.txt", text, strlen(text));
-  return graph_build_view(ctx, &table, &options, graph);
+  char named[512];
+  snprintf(named, sizeof named, "edges:%s", test_file("edges.txt", text, strlen(text)));
+  return graph_build_view(ctx, &table, named, graph);
 }
 
 static void lists_become_graphs(void **state) {
@@ -82,15 +80,12 @@ static void files_must_be_there_and_be_text(void **state) {
   sr_context *ctx = test_context(1);
   sr_graph *graph = NULL;
   sr_table_view table = {.rows = 4};
-  sr_graph_options options;
-  sr_graph_options_init(&options);
-  assert_ok(ctx, sr_graph_options_parse(ctx, "edges:/nowhere/at/all", &options));
-  assert_int_equal(graph_build_view(ctx, &table, &options, &graph), SR_ERROR_IO);
-  assert_int_equal(sr_graph_options_parse(ctx, "edges:", &options), SR_ERROR_ARGUMENT);
-  options.edges_path = NULL;
-  assert_int_equal(graph_build_view(ctx, &table, &options, &graph), SR_ERROR_ARGUMENT);
-  options.edges_path = test_file("zero.txt", "0 1\n2\0 3\n", 9);
-  assert_int_equal(graph_build_view(ctx, &table, &options, &graph), SR_ERROR_FORMAT);
+  char named[512];
+  assert_int_equal(graph_build_view(ctx, &table, "edges:/nowhere/at/all", &graph), SR_ERROR_IO);
+  assert_int_equal(graph_build_view(ctx, &table, "edges:", &graph), SR_ERROR_ARGUMENT);
+  assert_int_equal(graph_build_view(ctx, &table, "edges", &graph), SR_ERROR_ARGUMENT);
+  snprintf(named, sizeof named, "edges:file=%s", test_file("zero.txt", "0 1\n2\0 3\n", 9));
+  assert_int_equal(graph_build_view(ctx, &table, named, &graph), SR_ERROR_FORMAT);
   assert_int_equal(sr_context_error(ctx).line, 2);
   sr_context_free(&ctx);
 }

@@ -267,12 +267,8 @@ static void features_are_made_comparable(void **state) {
 
 static void check_features_graph(sr_context *ctx, const sr_table_view *view, int32_t k) {
   sr__features features = {0};
-  sr_graph_options options;
-  sr_graph_options_init(&options);
-  options.builder = "features";
-  options.k = k;
   sr_graph *graph = NULL;
-  assert_ok(ctx, graph_build_view(ctx, view, &options, &graph));
+  assert_ok(ctx, graph_build_view(ctx, view, graph_text("features", k), &graph));
   assert_ok(ctx, sr__features_standardize(ctx, view, &features));
   points p = {view->rows, (int32_t)features.columns, features.x};
   int64_t n = view->rows;
@@ -307,11 +303,8 @@ static void feature_graphs_join_nearest(void **state) {
   free(p.x);
   float constant[] = {1, 1, 1};
   view = (sr_table_view){.rows = 3, .features = 1, .x = constant};
-  sr_graph_options options;
-  sr_graph_options_init(&options);
-  options.builder = "features";
   sr_graph *graph = NULL;
-  assert_int_equal(graph_build_view(ctx, &view, &options, &graph), SR_ERROR_DATA);
+  assert_int_equal(graph_build_view(ctx, &view, "features", &graph), SR_ERROR_DATA);
   sr_context_free(&ctx);
 }
 
@@ -332,13 +325,9 @@ static void rbf_weights_follow_the_median(void **state) {
   xy[1] = xy[0];
   xy[91] = xy[90]; /* two rows in one place: length 0, weight 1 */
   sr_table_view view = {.rows = 90, .coordinate_count = 2, .coordinates = xy};
-  sr_graph_options options;
-  sr_graph_options_init(&options);
-  options.builder = "space";
-  options.weights = SR_WEIGHTS_RBF;
   sr_context *ctx = test_context(2);
   sr_graph *graph = NULL;
-  assert_ok(ctx, graph_build_view(ctx, &view, &options, &graph));
+  assert_ok(ctx, graph_build_view(ctx, &view, "space:weights=rbf", &graph));
   const sr_graph_view *g = sr_graph_get(graph);
   graph_check_invariants(g);
   int64_t positive = 0;
@@ -367,19 +356,15 @@ static void weighted_windows_lose_their_closed_form(void **state) {
   static mixed_table mixed;
   make_mixed(&mixed);
   sr_context *ctx = test_context(1);
-  sr_graph_options options;
-  sr_graph_options_init(&options);
-  options.tau = 3;
-  options.weights = SR_WEIGHTS_RBF;
   sr_graph *graph = NULL;
-  assert_ok(ctx, graph_build_view(ctx, &mixed.view, &options, &graph));
+  assert_ok(ctx, graph_build_view(ctx, &mixed.view, "time:tau=3,weights=rbf", &graph));
   assert_int_equal(sr_graph_get(graph)->window, 0);
   assert_int_equal(sr_graph_get(graph)->runs, 0);
   graph_check_invariants(sr_graph_get(graph));
   assert_non_null(sr_graph_get(graph)->weight);
   sr_graph_free(&graph);
-  options.builder = "transition";
-  assert_int_equal(graph_build_view(ctx, &mixed.view, &options, &graph), SR_ERROR_ARGUMENT);
+  assert_int_equal(graph_build_view(ctx, &mixed.view, "transition:weights=rbf", &graph),
+                   SR_ERROR_NOT_FOUND);
   sr_context_free(&ctx);
 }
 
@@ -391,8 +376,8 @@ static void transitions_are_counted(void **state) {
   sr_context *ctx = test_context(1);
   const double value[] = {0, 2, 1, 0, NAN, 2, 0, 2, 1};
   const int32_t group[] = {0, 1, 0, 0, 1, 0, 1, 0, 0};
-  sr__transition transition = {0};
-  assert_ok(ctx, sr__graph_transition(ctx, value, 9, group, 3, 1, &transition));
+  sr__transition_graph transition = {0};
+  assert_ok(ctx, sr__transition_graph_count(ctx, value, 9, group, 3, 1, &transition));
   const sr_graph_view *view = sr_graph_get(transition.graph);
   graph_check_invariants(view);
   assert_int_equal(view->nodes, 3);
@@ -403,17 +388,19 @@ static void transitions_are_counted(void **state) {
   assert_true(transition.stay[0] == 0 && transition.stay[1] == 0 && transition.stay[2] == 2);
   const int32_t cells[] = {0, 2, 1, 0, -1, 2, 0, 2, 1};
   assert_memory_equal(transition.cell, cells, sizeof cells);
-  sr__transition_free(ctx, &transition);
-  assert_ok(ctx, sr__graph_transition(ctx, value, 9, NULL, 3, 2, &transition));
+  sr__transition_graph_free(ctx, &transition);
+  assert_ok(ctx, sr__transition_graph_count(ctx, value, 9, NULL, 3, 2, &transition));
   /* lag 2 without groups: 0-1, 2-0, 1-nan, 0-2, nan-0, 2-2, 0-1. */
   view = sr_graph_get(transition.graph);
   assert_true(view->weight[graph_find_arc(view, 0, 1)] == 2.0f);
   assert_true(view->weight[graph_find_arc(view, 0, 2)] == 2.0f);
   assert_true(transition.stay[2] == 2);
-  sr__transition_free(ctx, &transition);
-  assert_int_equal(sr__graph_transition(ctx, value, 9, NULL, 1, 1, &transition), SR_ERROR_ARGUMENT);
-  assert_int_equal(sr__graph_transition(ctx, value, 9, NULL, 3, 9, &transition), SR_ERROR_ARGUMENT);
-  assert_int_equal(sr__graph_transition(ctx, value + 4, 1, NULL, 3, 1, &transition),
+  sr__transition_graph_free(ctx, &transition);
+  assert_int_equal(sr__transition_graph_count(ctx, value, 9, NULL, 1, 1, &transition),
+                   SR_ERROR_ARGUMENT);
+  assert_int_equal(sr__transition_graph_count(ctx, value, 9, NULL, 3, 9, &transition),
+                   SR_ERROR_ARGUMENT);
+  assert_int_equal(sr__transition_graph_count(ctx, value + 4, 1, NULL, 3, 1, &transition),
                    SR_ERROR_ARGUMENT);
   sr_context_free(&ctx);
 }
@@ -428,8 +415,8 @@ static void cells_hold_equal_shares(void **state) {
   sr__random_init(&random, 27, SR_PURPOSE_TEST, 0, 0);
   for (int i = 0; i < N; i++) value[i] = sr__random_normal(&random);
   sr_context *ctx = test_context(1);
-  sr__transition transition = {0};
-  assert_ok(ctx, sr__graph_transition(ctx, value, N, NULL, CELLS, 1, &transition));
+  sr__transition_graph transition = {0};
+  assert_ok(ctx, sr__transition_graph_count(ctx, value, N, NULL, CELLS, 1, &transition));
   for (int i = 0; i < N; i++) size[transition.cell[i]]++;
   for (int c = 0; c < CELLS; c++) assert_true(size[c] == N / CELLS || size[c] == N / CELLS + 1);
   const sr_graph_view *view = sr_graph_get(transition.graph);
@@ -437,7 +424,7 @@ static void cells_hold_equal_shares(void **state) {
   for (int64_t a = 0; a < view->arcs; a++) steps += view->weight[a];
   for (int64_t c = 0; c < view->nodes; c++) steps += transition.stay[c];
   assert_true(steps == 2.0 * (N - 1));
-  sr__transition_free(ctx, &transition);
+  sr__transition_graph_free(ctx, &transition);
   sr_context_free(&ctx);
   free(value);
 }
@@ -447,12 +434,8 @@ static void cells_hold_equal_shares(void **state) {
 static sr_status build_once(sr_context *ctx, void *data) {
   static mixed_table mixed;
   make_mixed(&mixed);
-  sr_graph_options options;
-  sr_graph_options_init(&options);
-  options.builder = data;
-  options.weights = strcmp(data, "transition") ? SR_WEIGHTS_RBF : SR_WEIGHTS_NONE;
   sr_graph *graph = NULL;
-  sr_status status = graph_build_view(ctx, &mixed.view, &options, &graph);
+  sr_status status = graph_build_view(ctx, &mixed.view, data, &graph);
   sr_graph_free(&graph);
   return status;
 }
@@ -469,7 +452,8 @@ static sr_status search_once(sr_context *ctx, void *data) {
 
 static void allocations_may_fail(void **state) {
   (void)state;
-  char features[] = "features", time[] = "time", transition[] = "transition";
+  char features[] = "features:weights=rbf", time[] = "time:weights=rbf",
+       transition[] = "transition";
   test_every_allocation(build_once, features);
   test_every_allocation(build_once, time);
   test_every_allocation(build_once, transition);

@@ -125,15 +125,10 @@ static void degenerate_clouds_stay_quick(void **state) {
 
 /* ---- the space graph ---------------------------------------------------------------------- */
 
-static sr_graph *space_graph(sr_context *ctx, const cloud *c, int32_t k, sr_graph_weights weights) {
+static sr_graph *space_graph(sr_context *ctx, const cloud *c, int32_t k) {
   sr_table_view table = {.rows = c->rows, .coordinate_count = c->dimension, .coordinates = c->x};
-  sr_graph_options options;
-  sr_graph_options_init(&options);
-  options.builder = "space";
-  options.k = k;
-  options.weights = weights;
   sr_graph *graph = NULL;
-  assert_ok(ctx, graph_build_view(ctx, &table, &options, &graph));
+  assert_ok(ctx, graph_build_view(ctx, &table, graph_text("space", k), &graph));
   return graph;
 }
 
@@ -160,7 +155,7 @@ static void space_joins_nearest_neighbours(void **state) {
   for (int kind = 0; kind < KINDS; kind++) {
     for (int32_t dimension = 2; dimension <= 3; dimension++) {
       cloud c = make_cloud((cloud_kind)kind, 150, dimension, 100);
-      sr_graph *graph = space_graph(ctx, &c, kind == 2 ? 40 : 5, SR_WEIGHTS_NONE);
+      sr_graph *graph = space_graph(ctx, &c, kind == 2 ? 40 : 5);
       check_union(&c, sr_graph_get(graph), kind == 2 ? 40 : 5);
       assert_string_equal(sr_graph_get(graph)->builder, "space");
       assert_true(sr_graph_get(graph)->recall == 1.0);
@@ -179,7 +174,7 @@ static void threads_change_nothing(void **state) {
     sr_graph *graph[3];
     for (int t = 0; t < 3; t++) {
       sr_context *ctx = test_context(threads[t]);
-      graph[t] = space_graph(ctx, &c, 0, SR_WEIGHTS_NONE);
+      graph[t] = space_graph(ctx, &c, 8);
       sr_context_free(&ctx);
     }
     graph_check_equal(sr_graph_get(graph[0]), sr_graph_get(graph[1]));
@@ -194,7 +189,7 @@ static void tiny_tables_get_what_they_can(void **state) {
   sr_context *ctx = test_context(2);
   for (int64_t rows = 0; rows < 5; rows++) {
     cloud c = make_cloud(UNIFORM, rows, 2, 120);
-    sr_graph *graph = space_graph(ctx, &c, 8, SR_WEIGHTS_NONE);
+    sr_graph *graph = space_graph(ctx, &c, 8);
     assert_int_equal(sr_graph_get(graph)->arcs, rows > 0 ? rows * (rows - 1) : 0);
     sr_graph_free(&graph);
     free(c.x);
@@ -206,28 +201,21 @@ static void places_must_be_known(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
   sr_graph *graph = NULL;
-  sr_graph_options options;
-  sr_graph_options_init(&options);
-  options.builder = "space";
   double x[] = {1, 2, NAN, 4, 5, 6};
   sr_table_view table = {.rows = 3, .coordinate_count = 2, .coordinates = x};
-  assert_int_equal(graph_build_view(ctx, &table, &options, &graph), SR_ERROR_DATA);
+  assert_int_equal(graph_build_view(ctx, &table, "space", &graph), SR_ERROR_DATA);
   assert_non_null(strstr(sr_context_error(ctx).message, "coordinate 1 of row 3"));
   table.coordinates = NULL;
-  assert_int_equal(graph_build_view(ctx, &table, &options, &graph), SR_ERROR_DATA);
-  options.k = -3;
-  assert_int_equal(graph_build_view(ctx, &table, &options, &graph), SR_ERROR_ARGUMENT);
+  assert_int_equal(graph_build_view(ctx, &table, "space", &graph), SR_ERROR_DATA);
+  assert_int_equal(graph_build_view(ctx, &table, "space:-3", &graph), SR_ERROR_ARGUMENT);
   sr_context_free(&ctx);
 }
 
 static sr_status build_space_once(sr_context *ctx, void *data) {
   const cloud *c = data;
   sr_table_view table = {.rows = c->rows, .coordinate_count = 2, .coordinates = c->x};
-  sr_graph_options options;
-  sr_graph_options_init(&options);
-  options.builder = "space";
   sr_graph *graph = NULL;
-  sr_status status = graph_build_view(ctx, &table, &options, &graph);
+  sr_status status = graph_build_view(ctx, &table, "space", &graph);
   sr_graph_free(&graph);
   return status;
 }

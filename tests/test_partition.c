@@ -199,12 +199,10 @@ static sr_graph *window_graph(sr_context *ctx, int64_t rows, int32_t tau, const 
   const char *names[64];
   for (int i = 0; i < groups; i++) names[i] = "g";
   sr_table_view view = {.rows = rows, .group = group, .groups = {.count = groups, .names = names}};
-  sr_graph_options options;
-  sr_graph_options_init(&options);
-  options.builder = "time";
-  options.tau = tau;
+  char text[32];
+  snprintf(text, sizeof text, "time:%d", tau);
   assert_ok(ctx, sr_table_new(ctx, &view, &table));
-  assert_ok(ctx, sr_graph_build(ctx, table, &options, &graph));
+  assert_ok(ctx, sr_graph_build(ctx, table, text, 1, &graph));
   sr_table_free(&table);
   return graph;
 }

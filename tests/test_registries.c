@@ -35,32 +35,84 @@ static int free_tests(void **state) {
   return 0;
 }
 
+static void check_page_and_test(const char *kind, const char *name) {
+  char path[512], quoted[128], with_options[128];
+  snprintf(path, sizeof path, "%s/docs/methods/%s-%s.md", SR_SOURCE_DIR, kind, name);
+  char *page = test_read_file(path, NULL);
+  if (!page) fail_msg("%s '%s' has no page %s", kind, name, path);
+  free(page);
+  snprintf(quoted, sizeof quoted, "\"%s\"", name);
+  snprintf(with_options, sizeof with_options, "\"%s:", name);
+  if (!strstr(all_tests, quoted) && !strstr(all_tests, with_options))
+    fail_msg("%s '%s' is named in no test", kind, name);
+}
+
 static void check_registry(const char *kind, registry entry) {
   int count = 0;
   for (const sr_method_info *method; (method = entry(count)); count++) {
     assert_true(method->name[0] && method->help[0]);
     for (int earlier = 0; earlier < count; earlier++)
       assert_string_not_equal(entry(earlier)->name, method->name);
-    char path[512], quoted[128];
-    snprintf(path, sizeof path, "%s/docs/methods/%s-%s.md", SR_SOURCE_DIR, kind, method->name);
-    char *page = test_read_file(path, NULL);
-    if (!page) fail_msg("%s '%s' has no page %s", kind, method->name, path);
-    free(page);
-    snprintf(quoted, sizeof quoted, "\"%s\"", method->name);
-    if (!strstr(all_tests, quoted)) fail_msg("%s '%s' is named in no test", kind, method->name);
+    check_page_and_test(kind, method->name);
   }
   assert_true(count > 0);
   assert_null(entry(-1));
 }
 
+/* Defaults parse, numbers outside their range and words that are no choice do not. */
+static void check_option(sr_context *ctx, const char *what, const sr_method *method,
+                         const sr_option *option) {
+  char *options = calloc(1, method->options_size), text[64];
+  assert_true(option->help[0]);
+  sr_options_init(method->options, options);
+  if (option->fallback)
+    assert_ok(ctx,
+              sr_options_set(ctx, what, method->options, options, option->key, option->fallback));
+  else
+    assert_int_equal(option->type, SR_OPTION_TEXT);
+  sr_status status = SR_ERROR_ARGUMENT;
+  if (option->type == SR_OPTION_INTEGER || option->type == SR_OPTION_REAL) {
+    assert_true(option->low < option->high);
+    const double outside[] = {option->low - 1.0, option->high * 2.0 + 1.0};
+    for (int i = 0; i < 2; i++) {
+      snprintf(text, sizeof text, "%.17g", outside[i]);
+      assert_int_equal(sr_options_set(ctx, what, method->options, options, option->key, text),
+                       status);
+    }
+  } else if (option->type != SR_OPTION_TEXT) {
+    assert_int_equal(sr_options_set(ctx, what, method->options, options, option->key, "perhaps"),
+                     status);
+  }
+  free(options);
+}
+
+static void check_methods(const char *kind, sr_method_at at) {
+  sr_context *ctx = test_context(1);
+  int count = 0;
+  for (const sr_method *method; (method = at(count)); count++) {
+    assert_true(method->name[0] && method->help[0]);
+    for (int earlier = 0; earlier < count; earlier++)
+      assert_string_not_equal(at(earlier)->name, method->name);
+    check_page_and_test(kind, method->name);
+    for (const sr_option *option = method->options; option && option->key; option++) {
+      for (const sr_option *before = method->options; before < option; before++)
+        assert_string_not_equal(before->key, option->key);
+      check_option(ctx, method->name, method, option);
+    }
+  }
+  assert_true(count > 0);
+  assert_null(at(-1));
+  sr_context_free(&ctx);
+}
+
 static void graph_builders(void **state) {
   (void)state;
-  check_registry("graph", sr_graph_builder);
+  check_methods("graph", sr_graph_method);
 }
 
 static void solvers(void **state) {
   (void)state;
-  check_registry("solver", sr_spectrum_solver);
+  check_methods("solver", sr_solver_method);
 }
 
 static void plans(void **state) {

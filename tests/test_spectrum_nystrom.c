@@ -55,13 +55,13 @@ static void dense_kernel(const sr_table_view *view, double bandwidth, double *la
 
 static sr_spectrum *run(sr_context *ctx, const sr_table *table, int32_t landmarks, int leverage,
                         double bandwidth) {
-  sr_spectrum_options options;
-  sr_spectrum_options_init(&options);
+  sr_nystrom_options options;
+  sr_nystrom_options_init(&options);
   options.landmarks = landmarks;
   options.leverage = leverage;
   options.bandwidth = bandwidth;
   sr_spectrum *spectrum = NULL;
-  assert_ok(ctx, sr_spectrum_nystrom(ctx, table, &options, &spectrum));
+  assert_ok(ctx, sr_spectrum_nystrom(ctx, table, &options, 1, &spectrum));
   return spectrum;
 }
 
@@ -124,12 +124,12 @@ static sr_status body(sr_context *ctx, void *data) {
   const sr_table_view *from = data;
   sr_table *table = NULL;
   sr_spectrum *spectrum = NULL;
-  sr_spectrum_options options;
-  sr_spectrum_options_init(&options);
+  sr_nystrom_options options;
+  sr_nystrom_options_init(&options);
   options.landmarks = 10;
   options.leverage = 1;
   sr_status status = sr_table_new(ctx, from, &table);
-  if (status == SR_OK) status = sr_spectrum_nystrom(ctx, table, &options, &spectrum);
+  if (status == SR_OK) status = sr_spectrum_nystrom(ctx, table, &options, 1, &spectrum);
   sr_spectrum_free(&spectrum);
   sr_table_free(&table);
   return status;
@@ -152,14 +152,14 @@ static void wrong_requests_are_refused(void **state) {
   sr_table_view view = {.rows = 40, .features = 1, .x = same};
   sr_table *table = NULL;
   sr_spectrum *spectrum = NULL;
-  sr_spectrum_options options;
-  sr_spectrum_options_init(&options);
+  sr_nystrom_options options;
+  sr_nystrom_options_init(&options);
   assert_ok(ctx, sr_table_new(ctx, &view, &table));
-  assert_int_equal(sr_spectrum_nystrom(ctx, table, &options, &spectrum), SR_ERROR_DATA);
+  assert_int_equal(sr_spectrum_nystrom(ctx, table, &options, 1, &spectrum), SR_ERROR_DATA);
   options.bandwidth = 1; /* rank one: no second pair */
-  assert_int_equal(sr_spectrum_nystrom(ctx, table, &options, &spectrum), SR_ERROR_DATA);
+  assert_int_equal(sr_spectrum_nystrom(ctx, table, &options, 1, &spectrum), SR_ERROR_DATA);
   options.landmarks = 1;
-  assert_int_equal(sr_spectrum_nystrom(ctx, table, &options, &spectrum), SR_ERROR_ARGUMENT);
+  assert_int_equal(sr_spectrum_nystrom(ctx, table, &options, 1, &spectrum), SR_ERROR_ARGUMENT);
   assert_null(spectrum);
   sr_table_free(&table);
   sr_context_free(&ctx);

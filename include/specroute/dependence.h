@@ -41,7 +41,8 @@ typedef struct sr_dependence_view {
   const double *lag, *correlation;
   int32_t implied_count; /* implied timescales at several lags */
   const double *implied_lag, *implied_timescale;
-  const char *graph;     /* time, space, features, grid, edges */
+  const char *graph; /* name of the builder */
+  sr_graph_relation relation;
   const char *reason;    /* why `tmix` is the trusted one */
   int64_t used_features; /* columns after constant and empty ones are left out */
   double missing_share;  /* of the values */
@@ -61,7 +62,7 @@ typedef struct sr_dependence_view {
 } sr_dependence_view;
 
 typedef struct sr_dependence_options {
-  const char *graph; /* time (default), space[:k], features[:k], grid, edges:FILE */
+  const char *graph; /* as sr_graph_build takes it; NULL: by the table */
   uint64_t seed;
   double level; /* of the interval: 0.9 */
 } sr_dependence_options;

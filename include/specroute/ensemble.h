@@ -17,7 +17,7 @@ typedef struct sr_structure sr_structure;
 
 typedef struct sr_structure_options {
   const char
-      *graph;    /* as sr_graph_options_parse takes it; NULL: grid, space or time by the table */
+      *graph;    /* as sr_graph_build takes it; NULL: grid, space or time by the table */
   double tmix;   /* rows (graphs: nodes) until a row is new; 0 = estimate */
   int32_t parts; /* 0: the groups where the table has any, else about 4 tmix rows a part */
   int literal_scale; /* spectral: 1 takes lambda_2 from the cutting graph, 0 from the data's own

@@ -3,10 +3,21 @@
 #define SPECROUTE_GRAPH_H
 
 #include <specroute/data.h>
+#include <specroute/method.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* What two neighbors of a graph have in common. */
+typedef enum sr_graph_relation {
+  SR_RELATION_GIVEN,    /* the user joined them */
+  SR_RELATION_ORDER,    /* they follow each other */
+  SR_RELATION_PLACE,    /* they are near in space or on a lattice */
+  SR_RELATION_FEATURES, /* their features are alike */
+  SR_RELATION_STEPS,    /* steps lead from one to the other; the nodes are not the rows */
+  SR_RELATION_NONE      /* there are no edges: rows that do not depend on each other */
+} sr_graph_relation;
 
 /* Undirected, without self-loops, in compressed sparse rows. Read-only once made. */
 typedef struct sr_graph sr_graph;
@@ -18,6 +29,7 @@ typedef struct sr_graph_view {
   const int32_t *neighbor; /* arcs, increasing inside a row */
   const float *weight;     /* a weight > 0 for each arc, symmetric; NULL = all 1 */
   const char *builder;     /* name of the builder that made it, "" where it was given */
+  sr_graph_relation relation;
   /* A pure window graph |i - j| <= window inside each run [run_offset[r], run_offset[r+1]) of
    * consecutive nodes, so that closed forms apply; window 0 elsewhere. */
   int32_t window;
@@ -26,25 +38,15 @@ typedef struct sr_graph_view {
   double recall; /* of approximate neighbours, measured on a sample; 1 = exact */
 } sr_graph_view;
 
-typedef enum sr_graph_weights { SR_WEIGHTS_NONE, SR_WEIGHTS_RBF } sr_graph_weights;
-
-typedef struct sr_graph_options {
-  const char *builder; /* time, space, features, grid, edges, transition */
-  int32_t k;           /* neighbours (space: 8, features: 10), grid: 4 or 8; 0 = default */
-  int32_t tau;         /* time window; 0 = 1 */
-  sr_graph_weights weights;
-  const char *edges_path; /* edges: a file of "i j [w]" lines, 0-based */
-  int exact;              /* 1: never approximate neighbours */
-  uint64_t seed;
-} sr_graph_options;
-
-SR_API void sr_graph_options_init(sr_graph_options *options);
-/* Parses "time:5", "space", "features:10", "grid:8", "edges:FILE" into `options`; strings are
- * referred to, not copied. */
-SR_API SR_MUST_CHECK sr_status sr_graph_options_parse(sr_context *ctx, const char *text,
-                                                      sr_graph_options *options);
+/* Builds the graph of a table's rows. `text` names a builder with its options,
+ * NAME[:KEY=VALUE,...]: "time:tau=3", "space:8", "features:k=10,weights=rbf", "grid:8",
+ * "edges:FILE", "transition", "none"; NULL: grid where the rows are cells of a lattice, space where
+ * they have coordinates, else time. The seed is of approximate neighbours. *graph is freed with
+ * sr_graph_free. Errors: SR_ERROR_NOT_FOUND (name or key), SR_ERROR_ARGUMENT (value), SR_ERROR_DATA
+ * (the table lacks what the builder needs), SR_ERROR_IO and SR_ERROR_FORMAT (file of edges),
+ * SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_graph_build(sr_context *ctx, const sr_table *table,
-                                              const sr_graph_options *options, sr_graph **graph);
+                                              const char *text, uint64_t seed, sr_graph **graph);
 /* Copies and checks offsets, neighbours and weights (symmetric, sorted, no loops); the window and
  * run fields are ignored. */
 SR_API SR_MUST_CHECK sr_status sr_graph_new(sr_context *ctx, const sr_graph_view *view,
@@ -56,11 +58,13 @@ SR_API SR_MUST_CHECK sr_status sr_graph_components(sr_context *ctx, const sr_gra
                                                    int32_t *component, int64_t *count);
 
 /* The registry: builders in a fixed order; NULL past the end. */
+SR_API const sr_method *sr_graph_method(int index);
+
+/* Of registries that do not describe their options yet. */
 typedef struct sr_method_info {
   const char *name;
   const char *help;
 } sr_method_info;
-SR_API const sr_method_info *sr_graph_builder(int index);
 
 #ifdef __cplusplus
 }

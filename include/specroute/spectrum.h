@@ -24,35 +24,46 @@ typedef struct sr_spectrum_view {
 } sr_spectrum_view;
 
 typedef struct sr_spectrum_options {
-  const char *solver;     /* NULL or "auto", or a name of the registry: dense, window, lanczos,
-                             multilevel, nystrom, arpack */
+  const char *solver;     /* a method of the registry with its options; NULL = "auto" */
   int32_t pairs;          /* 1 */
   double tolerance;       /* relative error asked of lambda_2: 1e-6 */
   int64_t max_iterations; /* 0 = the solver's own */
-  int32_t landmarks;      /* Nystrom */
-  int leverage;           /* Nystrom: landmarks by leverage, else uniform */
-  double bandwidth;       /* Nystrom: 0 = median distance of the landmarks */
-  uint64_t seed;
 } sr_spectrum_options;
 
 SR_API void sr_spectrum_options_init(sr_spectrum_options *options);
-/* SR_ERROR_NOT_CONVERGED still gives a spectrum with the best pair found. */
+/* The smallest non-trivial pairs of a graph; of its largest component where it has several. The
+ * seed is of start vectors drawn at random. *spectrum is freed with sr_spectrum_free. `options` may
+ * be NULL. Errors: SR_ERROR_NOT_CONVERGED (*spectrum is still the best pair found),
+ * SR_ERROR_NOT_FOUND (solver or key), SR_ERROR_ARGUMENT, SR_ERROR_DATA (no edges),
+ * SR_ERROR_UNSUPPORTED (the solver does not take this graph, or this build lacks it),
+ * SR_ERROR_MEMORY. Memory and, on meshes and neighbor graphs, time are linear in nodes and arcs. */
 SR_API SR_MUST_CHECK sr_status sr_spectrum_compute(sr_context *ctx, const sr_graph *graph,
                                                    const sr_spectrum_options *options,
-                                                   sr_spectrum **spectrum);
+                                                   uint64_t seed, sr_spectrum **spectrum);
+
+typedef struct sr_nystrom_options {
+  int32_t pairs;     /* 1 */
+  int32_t landmarks; /* 500 */
+  int leverage;      /* 1: landmarks by leverage, 0: uniform */
+  double bandwidth;  /* 0 = median distance of the landmarks */
+} sr_nystrom_options;
+
+SR_API void sr_nystrom_options_init(sr_nystrom_options *options);
 /* The Fiedler pair of another graph: every two rows of the table joined with the weight
  * exp(-|a - b|^2 / (2 bandwidth^2)) of their standardised features (missing = the mean), as
  * approximated from `landmarks` rows. That graph is dense and its lambda_2 is set by the bandwidth,
  * so it is no replacement for sr_spectrum_compute on a sparse graph. Takes O(rows landmarks^2) time
  * and O(rows + 16 landmarks^2) memory. effective_rank = (sum of the kernel's eigenvalues) / (the
- * largest); residual is 0. Errors: SR_ERROR_DATA where approximate degrees are not positive: use
- * more landmarks or a larger bandwidth. */
+ * largest); residual is 0. `options` may be NULL. Errors: SR_ERROR_DATA where approximate degrees
+ * are not positive (use more landmarks or a larger bandwidth), SR_ERROR_ARGUMENT,
+ * SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_spectrum_nystrom(sr_context *ctx, const sr_table *table,
-                                                   const sr_spectrum_options *options,
+                                                   const sr_nystrom_options *options, uint64_t seed,
                                                    sr_spectrum **spectrum);
 SR_API void sr_spectrum_free(sr_spectrum **spectrum);
 SR_API const sr_spectrum_view *sr_spectrum_get(const sr_spectrum *spectrum);
-SR_API const sr_method_info *sr_spectrum_solver(int index);
+/* The registry: solvers in a fixed order; NULL past the end. */
+SR_API const sr_method *sr_solver_method(int index);
 
 #ifdef __cplusplus
 }

@@ -107,7 +107,7 @@ SR_MUST_CHECK sr_status sr__politis_white_runs(sr_context *ctx, const float *cen
 SR_MUST_CHECK sr_status sr__slow_coordinate(sr_context *ctx, const sr__rows *rows,
                                             const sr__columns *columns, float *slow, bool *found);
 
-typedef struct sr__transition {
+typedef struct sr__transition_modes {
   double lambda;       /* second eigenvalue at lag 1, noise floor removed */
   double spectrum[16]; /* second, third ... eigenvalue at lag 1, mean of the halves, as measured */
   int32_t spectrum_count;
@@ -117,12 +117,13 @@ typedef struct sr__transition {
   int32_t implied_count;
   double implied_lag[SR__MAX_IMPLIED], implied_timescale[SR__MAX_IMPLIED];
   bool implied_bends; /* implied timescales differ by more than noise: no one-step memory */
-} sr__transition;
+} sr__transition_modes;
 
 /* `eigenvector` (n floats) gets the second eigenvector at each position. */
-SR_MUST_CHECK sr_status sr__transition_estimate(sr_context *ctx, const sr__rows *rows,
-                                                const float *slow, double z,
-                                                sr__transition *transition, float *eigenvector);
+SR_MUST_CHECK sr_status sr__transition_modes_estimate(sr_context *ctx, const sr__rows *rows,
+                                                      const float *slow, double z,
+                                                      sr__transition_modes *transition,
+                                                      float *eigenvector);
 /* The `count` largest eigenvalues (decreasing) and vectors (columns; may be NULL) of a symmetric
  * matrix, which is overwritten. */
 SR_MUST_CHECK sr_status sr__symmetric_top(sr_context *ctx, double *matrix, int32_t size,
@@ -158,7 +159,6 @@ struct sr_dependence {
   sr_allocator allocator;
   sr_dependence_view view;
   sr_scale scales[SR__MAX_SCALES];
-  char graph[64];
   char reason[320];
   char text[SR__MAX_WARNINGS][384];
   const char *warnings[SR__MAX_WARNINGS];

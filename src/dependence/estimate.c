@@ -3,11 +3,12 @@
 
 #include "core/random.h"
 #include "dependence.h"
+#include "graph/graph.h"
 
 enum { LEAST_ROWS = 10 };
 
 void sr_dependence_options_init(sr_dependence_options *options) {
-  *options = (sr_dependence_options){.graph = "time", .seed = 1, .level = 0.9};
+  *options = (sr_dependence_options){.seed = 1, .level = 0.9};
 }
 
 void sr__dependence_warn(sr_dependence *d, const char *format, ...) {
@@ -65,7 +66,7 @@ static void warn_labels(sr_dependence *d, const sr_table_view *table) {
 static void warn_scale(sr_dependence *d) {
   sr_dependence_view *v = &d->view;
   double n = (double)v->rows, t = v->tmix.estimate;
-  const char *unit = strcmp(v->graph, "time") == 0 ? "rows" : "nodes";
+  const char *unit = v->relation == SR_RELATION_ORDER ? "rows" : "nodes";
   if (t > n / 20.0)
     sr__dependence_warn(d,
                         "T is about %.3g %s, more than a twentieth of all %lld: there are hardly "
@@ -120,17 +121,15 @@ static void conclude(sr_dependence *d) {
   v->scales = d->scales;
   v->warnings = d->warnings;
   v->sample_condition = sr_theory_bounds(v->tmix.estimate, (double)v->rows, 0.0).sample_condition;
-  if (isfinite(v->tmix.estimate)) warn_scale(d);
+  if (isfinite(v->tmix.estimate) && v->relation != SR_RELATION_NONE) warn_scale(d);
   warn_disagreement(d);
   recommend(d);
 }
 
 /* ---- the object --------------------------------------------------------------------------- */
 
-static void set_unknown(sr_dependence *d, const sr_table_view *table, const char *graph) {
-  size_t length = strcspn(graph, ":");
-  if (length >= sizeof d->graph) length = sizeof d->graph - 1;
-  memcpy(d->graph, graph, length);
+static void set_unknown(sr_dependence *d, const sr_table_view *table,
+                        const sr__graph_builder *builder) {
   d->view = (sr_dependence_view){.rows = table->rows,
                                  .features = table->features,
                                  .tmix = {"none", NAN, NAN, NAN},
@@ -142,7 +141,8 @@ static void set_unknown(sr_dependence *d, const sr_table_view *table, const char
                                  .drift = NAN,
                                  .sample_condition = NAN,
                                  .block = NAN,
-                                 .graph = d->graph,
+                                 .graph = builder->about.name,
+                                 .relation = builder->relation,
                                  .reason = d->reason,
                                  .groups = 1,
                                  .group_share = NAN,
@@ -168,10 +168,15 @@ static sr_status check_options(sr_context *ctx, const sr_dependence_options *opt
   if (!(options->level > 0.0 && options->level < 1.0))
     return sr__fail(ctx, SR_ERROR_ARGUMENT, "level is %g, expected a number between 0 and 1",
                     options->level);
-  if (!options->graph)
-    return sr__fail(ctx, SR_ERROR_ARGUMENT,
-                    "no graph is named; use time, space, features, grid or edges:FILE");
   return SR_OK;
+}
+
+/* The user says that there is nothing to estimate. */
+static void set_independent(sr_dependence *d) {
+  d->view.tmix = (sr_scale){"independent", 1.0, 1.0, 1.0};
+  d->view.iact = d->view.iact_pooled = 1.0;
+  d->view.ess = (double)d->view.rows;
+  snprintf(d->reason, sizeof d->reason, "the rows were said not to depend on each other");
 }
 
 sr_status sr_dependence_estimate(sr_context *ctx, const sr_table *table,
@@ -179,21 +184,29 @@ sr_status sr_dependence_estimate(sr_context *ctx, const sr_table *table,
   sr_status status = SR_OK;
   const sr_table_view *view = sr_table_get(table);
   sr_dependence *d = NULL;
+  sr_dependence_options given;
+  const sr__graph_builder *builder = NULL;
   *dependence = NULL;
-  SR_TRY(check_options(ctx, options));
+  sr_dependence_options_init(&given);
+  if (options) given = *options;
+  if (!given.graph) given.graph = sr__graph_default(view);
+  SR_TRY(check_options(ctx, &given));
+  SR_TRY(sr__graph_builder_of(ctx, given.graph, &builder));
   SR_NEW_ZERO(ctx, d, 1);
   d->allocator = sr__allocator(ctx);
-  set_unknown(d, view, options->graph);
+  set_unknown(d, view, builder);
   warn_labels(d, view);
-  double z = interval_quantile(options->level);
-  if (view->rows < LEAST_ROWS)
+  double z = interval_quantile(given.level);
+  if (builder->relation == SR_RELATION_NONE)
+    set_independent(d);
+  else if (view->rows < LEAST_ROWS)
     sr__dependence_warn(d,
                         "%lld rows are too few to say anything about dependence; %d are the least",
                         (long long)view->rows, LEAST_ROWS);
-  else if (strcmp(d->graph, "time") == 0)
+  else if (builder->relation == SR_RELATION_ORDER)
     SR_TRY(sr__estimate_time(ctx, view, z, d));
   else
-    SR_TRY(sr__estimate_graph(ctx, table, options, z, d));
+    SR_TRY(sr__estimate_graph(ctx, table, &given, z, d));
   conclude(d);
   *dependence = d;
   d = NULL;

@@ -14,11 +14,7 @@ static sr_status measure(sr_context *ctx, const sr_table *table,
                          const sr_dependence_options *options, double z, graph_work *w) {
   sr_status status = SR_OK;
   const sr_table_view *view = sr_table_get(table);
-  sr_graph_options graph_options;
-  sr_graph_options_init(&graph_options);
-  graph_options.seed = options->seed;
-  SR_TRY(sr_graph_options_parse(ctx, options->graph, &graph_options));
-  SR_TRY(sr_graph_build(ctx, table, &graph_options, &w->graph));
+  SR_TRY(sr_graph_build(ctx, table, options->graph, options->seed, &w->graph));
   SR_NEW(ctx, w->order, view->rows);
   for (int64_t i = 0; i < view->rows; i++) w->order[i] = i;
   SR_TRY(sr__columns_standardise(ctx, view, w->order, &w->features));
@@ -88,7 +84,7 @@ sr_status sr__estimate_graph(sr_context *ctx, const sr_table *table,
   graph_work w = {0};
   SR_TRY(measure(ctx, table, options, z, &w));
   sr__warn_columns(d, sr_table_get(table), &w.features);
-  bool by_labels = strcmp(d->graph, "features") == 0;
+  bool by_labels = d->view.relation == SR_RELATION_FEATURES;
   const sr__correlogram *c = by_labels ? &w.by_label : &w.by_feature;
   if (by_labels && w.labels.count == 0)
     sr__dependence_warn(d,

@@ -10,7 +10,7 @@ typedef struct time_work {
   sr__integrated pooled, slow, label, residual;
   float *eigenvector; /* by position */
   bool has_slow;
-  sr__transition transition;
+  sr__transition_modes transition;
 } time_work;
 
 static void free_work(sr_context *ctx, time_work *w) {
@@ -63,8 +63,8 @@ static sr_status measure_slow(sr_context *ctx, double z, time_work *w) {
   SR_TRY(sr__slow_coordinate(ctx, &w->rows, &w->columns, w->slow_column.value, &w->has_slow));
   if (!w->has_slow) goto cleanup;
   sr__progress(ctx, "transition graph", 2, 3);
-  SR_TRY(sr__transition_estimate(ctx, &w->rows, w->slow_column.value, z, &w->transition,
-                                 w->eigenvector));
+  SR_TRY(sr__transition_modes_estimate(ctx, &w->rows, w->slow_column.value, z, &w->transition,
+                                       w->eigenvector));
   SR_TRY(sr__lags_measure(ctx, &w->rows, &w->slow_column, &w->slow_lags, &w->slow));
 cleanup:
   return status;
@@ -208,7 +208,7 @@ cleanup:
 
 static sr_status keep_slow(sr_context *ctx, const time_work *w, sr_dependence *d) {
   sr_status status = SR_OK;
-  const sr__transition *t = &w->transition;
+  const sr__transition_modes *t = &w->transition;
   if (!w->has_slow || !isfinite(t->lambda)) goto cleanup;
   SR_NEW(ctx, d->slow, w->rows.n);
   for (int64_t p = 0; p < w->rows.n; p++) d->slow[w->rows.order[p]] = w->eigenvector[p];

@@ -201,7 +201,8 @@ static sr_scale make_scale(double lambda, double variance, double s, int32_t cel
 
 /* T of the lag-l graph, 1 / (1 - lambda^(1/l)), for l = 1, 2, 5, 10, 20 ... while the eigenvalue
  * stands clear of noise and the runs are long enough. */
-static sr_status implied_timescales(sr_context *ctx, transition_work *work, sr__transition *out) {
+static sr_status implied_timescales(sr_context *ctx, transition_work *work,
+                                    sr__transition_modes *out) {
   static const int64_t digit[3] = {1, 2, 5};
   sr_status status = SR_OK;
   int64_t decade = 1;
@@ -230,7 +231,7 @@ cleanup:
 /* A one-step memory has the same implied timescale at every lag. Lags far beyond the longest
  * timescale seen so far say little; the tolerance is a factor 1.6, widened by the uncertainty of T.
  */
-static bool timescales_bend(const sr__transition *t) {
+static bool timescales_bend(const sr__transition_modes *t) {
   double width = log(t->scale.high / t->scale.low), longest = t->scale.estimate;
   for (int32_t i = 1; i < t->implied_count; i++) {
     if (t->implied_lag[i] > 2.5 * longest) break;
@@ -260,7 +261,7 @@ static void free_half(sr_context *ctx, half_graph *half) {
   sr__free(ctx, half->vector);
 }
 
-static void keep_spectrum(const transition_work *work, sr__transition *out) {
+static void keep_spectrum(const transition_work *work, sr__transition_modes *out) {
   int32_t least =
       work->half[0].cells < work->half[1].cells ? work->half[0].cells : work->half[1].cells;
   out->spectrum_count = least - 1 < SPECTRUM ? least - 1 : SPECTRUM;
@@ -269,7 +270,7 @@ static void keep_spectrum(const transition_work *work, sr__transition *out) {
 }
 
 static void estimate_gap(const transition_work *work, const float *eigenvector, double z,
-                         sr__transition *out) {
+                         sr__transition_modes *out) {
   double lambda[2] = {work->half[0].value[1], work->half[1].value[1]};
   double measured = halves_mean(work, lambda[0], lambda[1]);
   double s = halves_mean(work, noise_of(&work->half[0]), noise_of(&work->half[1]));
@@ -280,13 +281,14 @@ static void estimate_gap(const transition_work *work, const float *eigenvector, 
   out->scale = make_scale(measured, variance, s, out->cells, z);
 }
 
-sr_status sr__transition_estimate(sr_context *ctx, const sr__rows *rows, const float *slow,
-                                  double z, sr__transition *transition, float *eigenvector) {
+sr_status sr__transition_modes_estimate(sr_context *ctx, const sr__rows *rows, const float *slow,
+                                        double z, sr__transition_modes *transition,
+                                        float *eigenvector) {
   sr_status status = SR_OK;
   transition_work work = {.rows = rows,
                           .half = {{.start = 0, .end = rows->cut},
                                    {.start = rows->cut, .end = rows->n}}};
-  *transition = (sr__transition){.lambda = NAN, .scale = {"slow-graph", NAN, NAN, NAN}};
+  *transition = (sr__transition_modes){.lambda = NAN, .scale = {"slow-graph", NAN, NAN, NAN}};
   SR_NEW(ctx, work.cell, rows->n);
   for (int h = 0; h < 2; h++) {
     SR_TRY(assign_cells(ctx, slow, rows->n, &work.half[h], work.cell));

@@ -164,6 +164,8 @@ struct sr_structure {
   sr_parts *parts;     /* the units of honest error and routed plans */
   sr_parts *hierarchy; /* finest cut of the graph; NULL for a plain series and without need */
   char *graph_text;
+  sr_graph_relation relation;
+  uint64_t seed; /* of graphs that are built again */
   char *tmix_method;
 };
 

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "ensemble.h"
+#include "graph/graph.h"
 
 enum { LEAST_PARTS = 20, MOST_PARTS = 1000, PART_SCALES = 4 };
 
@@ -9,13 +10,8 @@ void sr_structure_options_init(sr_structure_options *options) {
   *options = (sr_structure_options){.seed = 1};
 }
 
-static const char *default_graph(const sr_table_view *view) {
-  if (view->cell) return "grid";
-  return view->coordinate_count > 0 ? "space" : "time";
-}
-
 bool sr__is_plain_series(const sr_structure *structure) {
-  return strncmp(structure->graph_text, "time", 4) == 0 && !sr_table_get(structure->table)->group;
+  return structure->relation == SR_RELATION_ORDER && !sr_table_get(structure->table)->group;
 }
 
 static sr_status estimate_scale(sr_context *ctx, sr_structure *s,
@@ -61,13 +57,7 @@ static int32_t default_part_count(const sr_structure *s, int64_t rows) {
 }
 
 static sr_status build_graph(sr_context *ctx, const sr_structure *s, sr_graph **graph) {
-  sr_status status = SR_OK;
-  sr_graph_options options;
-  sr_graph_options_init(&options);
-  SR_TRY(sr_graph_options_parse(ctx, s->graph_text, &options));
-  SR_TRY(sr_graph_build(ctx, s->table, &options, graph));
-cleanup:
-  return status;
+  return sr_graph_build(ctx, s->table, s->graph_text, s->seed, graph);
 }
 
 static sr_status cut_graph(sr_context *ctx, const sr_graph *graph, int32_t count,
@@ -157,10 +147,8 @@ cleanup:
 static sr_status literal_lambda(sr_context *ctx, sr_structure *s) {
   sr_status status = SR_OK;
   sr_spectrum *spectrum = NULL;
-  sr_spectrum_options options;
-  sr_spectrum_options_init(&options);
   if (!s->graph) SR_TRY(build_graph(ctx, s, &s->graph));
-  SR_TRY(sr_spectrum_compute(ctx, s->graph, &options, &spectrum));
+  SR_TRY(sr_spectrum_compute(ctx, s->graph, NULL, s->seed, &spectrum));
   s->view.lambda2 = sr_spectrum_get(spectrum)->value[0];
 cleanup:
   sr_spectrum_free(&spectrum);
@@ -182,9 +170,13 @@ sr_status sr_structure_estimate(sr_context *ctx, const sr_table *table,
   s->allocator = sr__allocator(ctx);
   s->table = table;
   s->graph_text =
-      sr__strdup(ctx, options->graph ? options->graph : default_graph(sr_table_get(table)));
+      sr__strdup(ctx, options->graph ? options->graph : sr__graph_default(sr_table_get(table)));
   if (!s->graph_text) SR_TRY(SR_ERROR_MEMORY);
   s->view.graph = s->graph_text;
+  const sr__graph_builder *builder = NULL;
+  SR_TRY(sr__graph_builder_of(ctx, s->graph_text, &builder));
+  s->relation = builder->relation;
+  s->seed = options->seed;
   SR_TRY(estimate_scale(ctx, s, options));
   SR_TRY(make_parts(ctx, s, options));
   if (options->literal_scale) SR_TRY(literal_lambda(ctx, s));

@@ -253,20 +253,29 @@ cleanup:
   return status;
 }
 
-static sr_status build_edges(sr_context *ctx, const sr_table_view *table,
-                             const sr_graph_options *options, sr_graph **graph) {
+typedef struct edges_options {
+  const char *file;
+} edges_options;
+
+static sr_status build_edges(sr_context *ctx, const sr_table_view *table, const void *options,
+                             uint64_t seed, sr_graph **graph) {
+  (void)seed;
   sr_status status = SR_OK;
   sr__source *source = NULL;
-  if (!options->edges_path)
-    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "the edges graph needs a file: edges:FILE"));
-  SR_TRY(sr__source_open(ctx, options->edges_path, &source));
+  const edges_options *o = options;
+  SR_TRY(sr__source_open(ctx, o->file, &source));
   SR_TRY(sr__read_edges(ctx, source, table->rows, graph));
 cleanup:
   sr__source_close(ctx, &source);
   return status;
 }
 
-const sr__graph_builder sr__builder_edges = {
-    {"edges", "an edge list in a file of lines \"i j [weight]\" (edges:FILE)"},
-    SR__METRIC_NONE,
-    build_edges};
+static const sr_option options_of_edges[] = {SR_TEXT(edges_options, file, NULL,
+                                                     "lines \"i j [weight]\", rows counted from 0"),
+                                             SR_OPTIONS_END};
+
+const sr__graph_builder sr__builder_edges = {.about = {"edges", "an edge list in a file",
+                                                       options_of_edges, sizeof(edges_options),
+                                                       NULL},
+                                             .relation = SR_RELATION_GIVEN,
+                                             .build = build_edges};

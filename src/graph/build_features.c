@@ -5,36 +5,50 @@
 /* All pairs up to this many products of coordinates: a few seconds on one core. */
 static const double quick_products = 1.5e11;
 
-static sr_status search(sr_context *ctx, const sr__features *features,
-                        const sr_graph_options *options, int32_t k, sr__knn *knn) {
+typedef struct features_options {
+  int64_t k;
+  int weights, exact;
+} features_options;
+
+static sr_status search(sr_context *ctx, const sr__features *features, bool exact, int32_t k,
+                        uint64_t seed, sr__knn *knn) {
   int64_t rows = features->rows;
   int32_t dimension = (int32_t)features->columns;
   sr__points points = {.rows = rows, .dimension = dimension, .x = features->x};
   if (dimension <= SR__KDTREE_DIMENSIONS) return sr__knn_tree(ctx, &points, k, knn);
   double products = (double)rows * (double)rows * (double)(dimension + SR__KDTREE_DIMENSIONS);
-  if (options->exact || products <= quick_products)
+  if (exact || products <= quick_products)
     return sr__knn_all_pairs(ctx, features->x, rows, dimension, k, knn);
-  return sr__knn_clustered(ctx, features->x, rows, dimension, k, options->seed, knn);
+  return sr__knn_clustered(ctx, features->x, rows, dimension, k, seed, knn);
 }
 
-static sr_status build_features(sr_context *ctx, const sr_table_view *table,
-                                const sr_graph_options *options, sr_graph **graph) {
+static sr_status build_features(sr_context *ctx, const sr_table_view *table, const void *options,
+                                uint64_t seed, sr_graph **graph) {
   sr_status status = SR_OK;
   sr__features features = {0};
   sr__knn knn = {0};
-  int32_t k = options->k ? options->k : 10;
+  const features_options *o = options;
+  int32_t k = (int32_t)o->k;
   SR_TRY(sr__knn_check_k(ctx, &k, table->rows));
   SR_TRY(sr__features_standardize(ctx, table, &features));
-  SR_TRY(search(ctx, &features, options, k, &knn));
+  SR_TRY(search(ctx, &features, o->exact, k, seed, &knn));
   sr__features_free(ctx, &features);
   SR_TRY(sr__graph_from_knn(ctx, &knn, "features", graph));
+  if (o->weights == SR__WEIGHTS_RBF)
+    SR_TRY(sr__graph_weigh(ctx, table, SR__METRIC_FEATURES, *graph));
 cleanup:
   sr__features_free(ctx, &features);
   sr__knn_free(ctx, &knn);
   return status;
 }
 
+static const sr_option options_of_features[] = {
+    SR_INTEGER(features_options, k, "10", 1, 1e9, "nearest rows that a row is joined to"),
+    SR__WEIGHTS_OPTION(features_options),
+    SR_FLAG(features_options, exact, "no", "never approximate neighbors"), SR_OPTIONS_END};
+
 const sr__graph_builder sr__builder_features = {
-    {"features", "the k nearest rows by standardised features (features:K, default 10)"},
-    SR__METRIC_FEATURES,
-    build_features};
+    .about = {"features", "the k nearest rows by standardized features", options_of_features,
+              sizeof(features_options), NULL},
+    .relation = SR_RELATION_FEATURES,
+    .build = build_features};

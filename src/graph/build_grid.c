@@ -83,29 +83,29 @@ static sr_status fill_grid(sr_context *worker, void *data, int64_t chunk, int sl
   return SR_OK;
 }
 
-static sr_status check_grid(sr_context *ctx, const sr_table_view *table, int32_t k) {
-  if (k != 4 && k != 8)
-    return sr__fail(ctx, SR_ERROR_ARGUMENT,
-                    "a grid cell was given %d neighbours; use grid:4 or grid:8", k);
-  if (!table->cell || table->grid_columns < 1)
-    return sr__fail(ctx, SR_ERROR_DATA,
-                    "the rows are not cells of one lattice; read a NetCDF or GeoTIFF file, or use "
-                    "graph space with coordinates");
-  return SR_OK;
-}
+typedef struct grid_options {
+  int k; /* 0: four neighbors, 1: eight */
+  int weights;
+} grid_options;
 
-static sr_status build_grid(sr_context *ctx, const sr_table_view *table,
-                            const sr_graph_options *options, sr_graph **graph) {
+static sr_status build_grid(sr_context *ctx, const sr_table_view *table, const void *options,
+                            uint64_t seed, sr_graph **graph) {
+  (void)seed;
   sr_status status = SR_OK;
-  int32_t k = options->k ? options->k : 4;
-  grid_work work = {table->cell, table->rows, table->grid_columns, k == 8, NULL};
-  SR_TRY(check_grid(ctx, table, k));
+  const grid_options *o = options;
+  grid_work work = {table->cell, table->rows, table->grid_columns, o->k == 1, NULL};
+  if (!table->cell || table->grid_columns < 1)
+    SR_TRY(sr__fail(ctx, SR_ERROR_DATA,
+                    "the rows are not cells of one lattice; read a NetCDF or GeoTIFF file, or use "
+                    "graph space with coordinates"));
   SR_TRY(sr__graph_begin(ctx, table->rows, "grid", &work.graph));
   int64_t chunks = sr__graph_chunks(table->rows);
   SR_TRY(sr__parallel_for(ctx, chunks, count_grid, &work));
   SR_TRY(sr__graph_sum_degrees(ctx, work.graph, false));
   SR_TRY(sr__parallel_for(ctx, chunks, fill_grid, &work));
   sr__graph_finish(work.graph);
+  if (o->weights == SR__WEIGHTS_RBF)
+    SR_TRY(sr__graph_weigh(ctx, table, SR__METRIC_FEATURES, work.graph));
   *graph = work.graph;
   work.graph = NULL;
 cleanup:
@@ -113,7 +113,11 @@ cleanup:
   return status;
 }
 
-const sr__graph_builder sr__builder_grid = {
-    {"grid", "lattice neighbours, holes left out (grid:4 or grid:8, default 4)"},
-    SR__METRIC_FEATURES,
-    build_grid};
+static const sr_option options_of_grid[] = {SR_CHOICE(grid_options, k, "4", "4|8",
+                                                      "neighbors of a cell; 8: with diagonals"),
+                                            SR__WEIGHTS_OPTION(grid_options), SR_OPTIONS_END};
+
+const sr__graph_builder sr__builder_grid = {.about = {"grid", "lattice neighbors, holes left out",
+                                                      options_of_grid, sizeof(grid_options), NULL},
+                                            .relation = SR_RELATION_PLACE,
+                                            .build = build_grid};

@@ -20,12 +20,19 @@ static sr_status check_coordinates(sr_context *ctx, const sr_table_view *table) 
   return SR_OK;
 }
 
-static sr_status build_space(sr_context *ctx, const sr_table_view *table,
-                             const sr_graph_options *options, sr_graph **graph) {
+typedef struct space_options {
+  int64_t k;
+  int weights;
+} space_options;
+
+static sr_status build_space(sr_context *ctx, const sr_table_view *table, const void *options,
+                             uint64_t seed, sr_graph **graph) {
+  (void)seed;
   enum { MOST_COORDINATES = 3 };
   sr_status status = SR_OK;
   sr__knn knn = {0};
-  int32_t k = options->k ? options->k : 8, dimension = table->coordinate_count;
+  const space_options *o = options;
+  int32_t k = (int32_t)o->k, dimension = table->coordinate_count;
   SR_TRY(sr__knn_check_k(ctx, &k, table->rows));
   SR_TRY(check_coordinates(ctx, table));
   if (dimension > MOST_COORDINATES)
@@ -34,12 +41,19 @@ static sr_status build_space(sr_context *ctx, const sr_table_view *table,
   sr__points points = {.rows = table->rows, .dimension = dimension, .column = table->coordinates};
   SR_TRY(sr__knn_tree(ctx, &points, k, &knn));
   SR_TRY(sr__graph_from_knn(ctx, &knn, "space", graph));
+  if (o->weights == SR__WEIGHTS_RBF)
+    SR_TRY(sr__graph_weigh(ctx, table, SR__METRIC_COORDINATES, *graph));
 cleanup:
   sr__knn_free(ctx, &knn);
   return status;
 }
 
-const sr__graph_builder sr__builder_space = {
-    {"space", "the k nearest rows by coordinates (space:K, default 8)"},
-    SR__METRIC_COORDINATES,
-    build_space};
+static const sr_option options_of_space[] = {SR_INTEGER(space_options, k, "8", 1, 1e9,
+                                                        "nearest rows that a row is joined to"),
+                                             SR__WEIGHTS_OPTION(space_options), SR_OPTIONS_END};
+
+const sr__graph_builder sr__builder_space = {.about = {"space", "the k nearest rows by coordinates",
+                                                       options_of_space, sizeof(space_options),
+                                                       NULL},
+                                             .relation = SR_RELATION_PLACE,
+                                             .build = build_space};

@@ -59,13 +59,17 @@ static sr_status fill_window(sr_context *worker, void *data, int64_t chunk, int 
   return SR_OK;
 }
 
-static sr_status build_time(sr_context *ctx, const sr_table_view *table,
-                            const sr_graph_options *options, sr_graph **graph) {
+typedef struct time_options {
+  int64_t tau;
+  int weights;
+} time_options;
+
+static sr_status build_time(sr_context *ctx, const sr_table_view *table, const void *options,
+                            uint64_t seed, sr_graph **graph) {
+  (void)seed;
   sr_status status = SR_OK;
-  window_work work = {.rows = table->rows, .tau = options->tau > 0 ? options->tau : 1};
-  if (options->tau < 0)
-    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "the time window is %d rows; it must be at least 1",
-                    options->tau));
+  const time_options *o = options;
+  window_work work = {.rows = table->rows, .tau = o->tau};
   SR_TRY(sr__group_runs(ctx, table->group, table->rows, &work.run, &work.runs, &work.order));
   SR_TRY(sr__graph_begin(ctx, table->rows, "time", &work.graph));
   int64_t chunks = sr__graph_chunks(table->rows);
@@ -79,6 +83,8 @@ static sr_status build_time(sr_context *ctx, const sr_table_view *table,
     work.run = NULL;
   }
   sr__graph_finish(work.graph);
+  if (o->weights == SR__WEIGHTS_RBF)
+    SR_TRY(sr__graph_weigh(ctx, table, SR__METRIC_FEATURES, work.graph));
   *graph = work.graph;
   work.graph = NULL;
 cleanup:
@@ -88,7 +94,12 @@ cleanup:
   return status;
 }
 
-const sr__graph_builder sr__builder_time = {
-    {"time", "rows at most tau apart in their group (time:TAU, default 1)"},
-    SR__METRIC_FEATURES,
-    build_time};
+static const sr_option options_of_time[] = {SR_INTEGER(time_options, tau, "1", 1, 1e9,
+                                                       "rows at most this far apart are joined"),
+                                            SR__WEIGHTS_OPTION(time_options), SR_OPTIONS_END};
+
+const sr__graph_builder sr__builder_time = {.about = {"time",
+                                                      "rows at most tau apart in their group",
+                                                      options_of_time, sizeof(time_options), NULL},
+                                            .relation = SR_RELATION_ORDER,
+                                            .build = build_time};

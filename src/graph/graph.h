@@ -67,39 +67,41 @@ SR_MUST_CHECK sr_status sr__group_runs(sr_context *ctx, const int32_t *group, in
  * node a are stay[a] plus its weights. Equal values share a cell, so there may be fewer nodes than
  * cells asked for; where there are no more values than cells, each has its own. `group` may be
  * NULL. */
-typedef struct sr__transition {
+typedef struct sr__transition_graph {
   sr_graph *graph;
   int32_t *cell; /* of each row; -1 where the coordinate is not finite */
   double *stay;  /* a node: twice the number of steps that stay (both directions) */
-} sr__transition;
-SR_MUST_CHECK sr_status sr__graph_transition(sr_context *ctx, const double *coordinate,
-                                             int64_t rows, const int32_t *group, int32_t cells,
-                                             int64_t lag, sr__transition *transition);
-void sr__transition_free(sr_context *ctx, sr__transition *transition);
+} sr__transition_graph;
+SR_MUST_CHECK sr_status sr__transition_graph_count(sr_context *ctx, const double *coordinate,
+                                                   int64_t rows, const int32_t *group,
+                                                   int32_t cells, int64_t lag,
+                                                   sr__transition_graph *transition);
+void sr__transition_graph_free(sr_context *ctx, sr__transition_graph *transition);
 
 /* ---- builders ----------------------------------------------------------------------------- */
 
-typedef enum sr__graph_metric {
-  SR__METRIC_NONE, /* the arcs have weights of their own */
-  SR__METRIC_COORDINATES,
-  SR__METRIC_FEATURES
-} sr__graph_metric;
+typedef enum sr__graph_metric { SR__METRIC_COORDINATES, SR__METRIC_FEATURES } sr__graph_metric;
 /* Gives the arcs the weights exp(-d^2 / (2 s^2)), s the median of the lengths above 0. */
 SR_MUST_CHECK sr_status sr__graph_weigh(sr_context *ctx, const sr_table_view *table,
                                         sr__graph_metric metric, sr_graph *graph);
 
+/* The choices of the option `weights` that builders have whose edges have lengths. */
+typedef enum sr__graph_weights { SR__WEIGHTS_NONE, SR__WEIGHTS_RBF } sr__graph_weights;
+#define SR__WEIGHTS_OPTION(type) \
+  SR_CHOICE(type, weights, "none", "none|rbf", "rbf: near neighbors count more")
+
+/* One builder. `build` gets the struct that about.options fills. */
 typedef struct sr__graph_builder {
-  sr_method_info info;
-  sr__graph_metric metric; /* what RBF weights measure */
-  sr_status (*build)(sr_context *ctx, const sr_table_view *table, const sr_graph_options *options,
-                     sr_graph **graph);
+  sr_method about;
+  sr_graph_relation relation;
+  sr_status (*build)(sr_context *ctx, const sr_table_view *table, const void *options,
+                     uint64_t seed, sr_graph **graph);
 } sr__graph_builder;
 
-extern const sr__graph_builder sr__builder_time;
-extern const sr__graph_builder sr__builder_space;
-extern const sr__graph_builder sr__builder_features;
-extern const sr__graph_builder sr__builder_grid;
-extern const sr__graph_builder sr__builder_edges;
-extern const sr__graph_builder sr__builder_transition;
+/* The builder that a text names, checked with its options. Errors as sr_graph_build. */
+SR_MUST_CHECK sr_status sr__graph_builder_of(sr_context *ctx, const char *text,
+                                             const sr__graph_builder **builder);
+/* The builder of a table where none is named. */
+const char *sr__graph_default(const sr_table_view *table);
 
 #endif

@@ -1,82 +1,49 @@
-/* The builders by name, and the text form of their options. */
-#include <stdlib.h>
-
+/* The builders by name. */
+#include "core/options.h"
 #include "graph.h"
 
+#define SR_ENTRY(name) extern const sr__graph_builder sr__builder_##name;
+#include "methods.def"
+#undef SR_ENTRY
+#define SR_ENTRY(name) &sr__builder_##name,
 static const sr__graph_builder *const builders[] = {
-    &sr__builder_time, &sr__builder_space, &sr__builder_features,
-    &sr__builder_grid, &sr__builder_edges, &sr__builder_transition,
+#include "methods.def"
 };
+#undef SR_ENTRY
 enum { BUILDER_COUNT = sizeof builders / sizeof *builders };
 
-const sr_method_info *sr_graph_builder(int index) {
-  return index >= 0 && index < BUILDER_COUNT ? &builders[index]->info : NULL;
+const sr_method *sr_graph_method(int index) {
+  return index >= 0 && index < BUILDER_COUNT ? &builders[index]->about : NULL;
 }
 
-static const sr__graph_builder *find_builder(const char *name, size_t length) {
-  for (int b = 0; b < BUILDER_COUNT; b++) {
-    const char *known = builders[b]->info.name;
-    if (strlen(known) == length && memcmp(known, name, length) == 0) return builders[b];
-  }
-  return NULL;
+const char *sr__graph_default(const sr_table_view *table) {
+  if (table->cell) return "grid";
+  return table->coordinate_count > 0 ? "space" : "time";
 }
 
-static sr_status unknown_builder(sr_context *ctx, const char *name) {
-  char known[256] = "";
-  for (int b = 0; b < BUILDER_COUNT; b++) {
-    size_t used = strlen(known);
-    snprintf(known + used, sizeof known - used, "%s%s", b ? ", " : "", builders[b]->info.name);
-  }
-  return sr__fail(ctx, SR_ERROR_NOT_FOUND, "there is no graph \"%s\"; use one of %s", name, known);
+sr_status sr__graph_builder_of(sr_context *ctx, const char *text,
+                               const sr__graph_builder **builder) {
+  const sr_method *method = NULL;
+  sr_status status = sr_method_check(ctx, "graph", sr_graph_method, text, &method);
+  *builder = (const sr__graph_builder *)method; /* `about` is its first field */
+  return status;
 }
 
-void sr_graph_options_init(sr_graph_options *options) {
-  *options = (sr_graph_options){.builder = "time", .seed = 1};
-}
-
-/* The number after "name:"; each builder checks its own range. */
-static sr_status parse_number(sr_context *ctx, const char *text, const char *digits,
-                              int32_t *value) {
-  char *end = NULL;
-  long parsed = strtol(digits, &end, 10);
-  if (*digits < '0' || *digits > '9' || *end != '\0' || parsed < 1 || parsed > INT32_MAX)
-    return sr__fail(ctx, SR_ERROR_ARGUMENT, "graph \"%s\": \"%s\" is not a whole number above 0",
-                    text, digits);
-  *value = (int32_t)parsed;
-  return SR_OK;
-}
-
-sr_status sr_graph_options_parse(sr_context *ctx, const char *text, sr_graph_options *options) {
-  size_t length = strcspn(text, ":");
-  const sr__graph_builder *builder = find_builder(text, length);
-  if (!builder) return unknown_builder(ctx, text);
-  const char *argument = text[length] == ':' ? text + length + 1 : NULL;
-  options->builder = builder->info.name;
-  bool edges = strcmp(builder->info.name, "edges") == 0;
-  if (edges) {
-    if (!argument || !*argument)
-      return sr__fail(ctx, SR_ERROR_ARGUMENT, "graph \"%s\" needs a file: edges:FILE", text);
-    options->edges_path = argument;
-    return SR_OK;
-  }
-  if (!argument) return SR_OK;
-  bool time = strcmp(builder->info.name, "time") == 0;
-  return parse_number(ctx, text, argument, time ? &options->tau : &options->k);
-}
-
-sr_status sr_graph_build(sr_context *ctx, const sr_table *table, const sr_graph_options *options,
+sr_status sr_graph_build(sr_context *ctx, const sr_table *table, const char *text, uint64_t seed,
                          sr_graph **graph) {
+  sr_status status = SR_OK;
+  const sr_table_view *view = sr_table_get(table);
+  sr_allocator allocator = sr__allocator(ctx);
+  sr__configuration chosen = {0};
   *graph = NULL;
-  const char *name = options->builder ? options->builder : "";
-  const sr__graph_builder *builder = find_builder(name, strlen(name));
-  if (!builder) return unknown_builder(ctx, name);
-  if (options->weights != SR_WEIGHTS_NONE && builder->metric == SR__METRIC_NONE)
-    return sr__fail(ctx, SR_ERROR_ARGUMENT,
-                    "the %s graph has weights of its own; leave RBF weights out", name);
-  sr_status status = builder->build(ctx, sr_table_get(table), options, graph);
-  if (status == SR_OK && options->weights == SR_WEIGHTS_RBF) {
-    status = sr__graph_weigh(ctx, sr_table_get(table), builder->metric, *graph);
-    if (status != SR_OK) sr_graph_free(graph);
-  }
+  if (!text) text = sr__graph_default(view);
+  SR_TRY(sr__configure(ctx, "graph", sr_graph_method, text, &chosen));
+  const sr__graph_builder *builder = (const sr__graph_builder *)chosen.method;
+  SR_TRY(builder->build(ctx, view, chosen.options, seed, graph));
+  (*graph)->view.builder = builder->about.name;
+  (*graph)->view.relation = builder->relation;
+cleanup:
+  if (status != SR_OK) sr_graph_free(graph);
+  sr__configuration_free(&allocator, &chosen);
   return status;
 }

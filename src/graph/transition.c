@@ -142,14 +142,14 @@ static sr_status check_request(sr_context *ctx, int64_t rows, int32_t cells, int
   return SR_OK;
 }
 
-sr_status sr__graph_transition(sr_context *ctx, const double *coordinate, int64_t rows,
-                               const int32_t *group, int32_t cells, int64_t lag,
-                               sr__transition *transition) {
+sr_status sr__transition_graph_count(sr_context *ctx, const double *coordinate, int64_t rows,
+                                     const int32_t *group, int32_t cells, int64_t lag,
+                                     sr__transition_graph *transition) {
   sr_status status = SR_OK;
   transition_work work = {.coordinate = coordinate, .rows = rows, .cells = cells};
   int32_t *order = NULL, used = 0;
   int64_t *run = NULL, runs = 0;
-  *transition = (sr__transition){0};
+  *transition = (sr__transition_graph){0};
   SR_TRY(check_request(ctx, rows, cells, lag));
   SR_NEW(ctx, work.cut, cells);
   SR_NEW(ctx, work.cell, rows);
@@ -169,43 +169,55 @@ cleanup:
   sr__free(ctx, work.cut);
   sr__free(ctx, work.cell);
   sr__free(ctx, work.count);
-  if (status != SR_OK) sr__transition_free(ctx, transition);
+  if (status != SR_OK) sr__transition_graph_free(ctx, transition);
   return status;
 }
 
-void sr__transition_free(sr_context *ctx, sr__transition *transition) {
+void sr__transition_graph_free(sr_context *ctx, sr__transition_graph *transition) {
   sr_graph_free(&transition->graph);
   sr__free(ctx, transition->cell);
   sr__free(ctx, transition->stay);
-  *transition = (sr__transition){0};
+  *transition = (sr__transition_graph){0};
 }
 
 /* ---- the builder -------------------------------------------------------------------------- */
 
-static sr_status build_transition(sr_context *ctx, const sr_table_view *table,
-                                  const sr_graph_options *options, sr_graph **graph) {
+typedef struct transition_options {
+  int64_t cells, lag;
+} transition_options;
+
+static sr_status build_transition(sr_context *ctx, const sr_table_view *table, const void *options,
+                                  uint64_t seed, sr_graph **graph) {
+  (void)seed;
   enum { CELLS_OF_LONG_TABLES = 256, CELLS_OF_SHORT_TABLES = 64, LONG_TABLE = 20000 };
   sr_status status = SR_OK;
-  sr__transition transition = {0};
+  const transition_options *o = options;
+  sr__transition_graph transition = {0};
   double *coordinate = NULL;
-  int32_t cells = options->k;
+  int32_t cells = (int32_t)o->cells;
   if (cells == 0) cells = table->rows < LONG_TABLE ? CELLS_OF_SHORT_TABLES : CELLS_OF_LONG_TABLES;
   if (table->features < 1)
     SR_TRY(sr__fail(ctx, SR_ERROR_DATA,
                     "the transition graph follows the first feature and the table has none"));
   SR_NEW(ctx, coordinate, table->rows);
   for (int64_t i = 0; i < table->rows; i++) coordinate[i] = table->x[i];
-  SR_TRY(sr__graph_transition(ctx, coordinate, table->rows, table->group, cells,
-                              options->tau ? options->tau : 1, &transition));
+  SR_TRY(sr__transition_graph_count(ctx, coordinate, table->rows, table->group, cells, o->lag,
+                                    &transition));
   *graph = transition.graph;
   transition.graph = NULL;
 cleanup:
   sr__free(ctx, coordinate);
-  sr__transition_free(ctx, &transition);
+  sr__transition_graph_free(ctx, &transition);
   return status;
 }
 
+static const sr_option options_of_transition[] = {
+    SR_INTEGER(transition_options, cells, "0", 0, MOST_CELLS,
+               "quantile cells; 0: 64, or 256 for 20,000 rows and more"),
+    SR_INTEGER(transition_options, lag, "1", 1, 1e9, "rows that a step spans"), SR_OPTIONS_END};
+
 const sr__graph_builder sr__builder_transition = {
-    {"transition", "steps between quantile cells of the first feature (transition:CELLS)"},
-    SR__METRIC_NONE,
-    build_transition};
+    .about = {"transition", "steps between quantile cells of the first feature",
+              options_of_transition, sizeof(transition_options), NULL},
+    .relation = SR_RELATION_STEPS,
+    .build = build_transition};

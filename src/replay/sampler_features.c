@@ -132,14 +132,12 @@ static sr_status cut(sr_context *ctx, const routed_features *own, int64_t count,
   sr_table *table = NULL;
   sr_graph *graph = NULL;
   sr_table_view view = {.rows = count, .features = own->hidden, .x = x};
-  sr_graph_options graph_options;
+  char text[64];
   sr_parts_options parts_options;
+  int64_t neighbors = own->chosen.neighbors < count ? own->chosen.neighbors : count - 1;
+  snprintf(text, sizeof text, "features:%lld", (long long)neighbors);
   SR_TRY(sr_table_new(ctx, &view, &table));
-  sr_graph_options_init(&graph_options);
-  graph_options.builder = "features";
-  graph_options.k = (int32_t)(own->chosen.neighbors < count ? own->chosen.neighbors : count - 1);
-  graph_options.seed = own->seed;
-  SR_TRY(sr_graph_build(ctx, table, &graph_options, &graph));
+  SR_TRY(sr_graph_build(ctx, table, text, own->seed, &graph));
   sr_parts_options_init(&parts_options);
   parts_options.parts = (int32_t)own->chosen.parts;
   parts_options.mode = SR_PARTS_FAST;

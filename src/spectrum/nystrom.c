@@ -331,11 +331,12 @@ cleanup:
   return status;
 }
 
-static sr_status choose_landmarks(sr_context *ctx, nystrom *z, const sr_spectrum_options *options) {
+static sr_status choose_landmarks(sr_context *ctx, nystrom *z, const sr_nystrom_options *options,
+                                  uint64_t seed) {
   sr_status status = SR_OK;
   int32_t *chosen = NULL;
   sr__random random;
-  sr__random_init(&random, options->seed, SR_PURPOSE_LANDMARK, 0, 0);
+  sr__random_init(&random, seed, SR_PURPOSE_LANDMARK, 0, 0);
   SR_NEW(ctx, chosen, z->count);
   SR_TRY(draw_uniform(ctx, z, &random, chosen));
   load_landmarks(z, chosen);
@@ -388,7 +389,7 @@ static sr_status check_degrees(sr_context *ctx, const nystrom *z) {
 /* ---- the call ------------------------------------------------------------------------------- */
 
 static sr_status check(sr_context *ctx, const sr_table_view *table,
-                       const sr_spectrum_options *options) {
+                       const sr_nystrom_options *options) {
   if (table->rows < 3 || table->features < 1)
     return sr__fail(ctx, SR_ERROR_DATA, "%lld rows of %lld features are too few for a kernel",
                     (long long)table->rows, (long long)table->features);
@@ -474,23 +475,28 @@ static void nystrom_free(sr_context *ctx, nystrom *z) {
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__free(ctx, blocks[i]);
 }
 
+void sr_nystrom_options_init(sr_nystrom_options *options) {
+  *options = (sr_nystrom_options){.pairs = 1, .landmarks = 500};
+}
+
 sr_status sr_spectrum_nystrom(sr_context *ctx, const sr_table *table,
-                              const sr_spectrum_options *options, sr_spectrum **spectrum) {
+                              const sr_nystrom_options *options, uint64_t seed,
+                              sr_spectrum **spectrum) {
   sr_status status = SR_OK;
-  sr_spectrum_options defaults;
+  sr_nystrom_options defaults;
   sr_spectrum *made = NULL;
   const sr_table_view *view = sr_table_get(table);
   nystrom z = {.table = view, .rows = view->rows, .features = view->features};
   double largest = 0;
   *spectrum = NULL;
-  sr_spectrum_options_init(&defaults);
+  sr_nystrom_options_init(&defaults);
   if (!options) options = &defaults;
   SR_TRY(check(ctx, view, options));
   z.count = options->landmarks < z.rows ? options->landmarks : (int32_t)z.rows;
   z.slabs = z.rows / SLAB_LEAST + 1 < SLABS_MAX ? z.rows / SLAB_LEAST + 1 : SLABS_MAX;
   SR_TRY(allocate(ctx, &z));
   standardize(&z);
-  SR_TRY(choose_landmarks(ctx, &z, options));
+  SR_TRY(choose_landmarks(ctx, &z, options, seed));
   if (z.rank < options->pairs + 1)
     SR_TRY(sr__fail(ctx, SR_ERROR_DATA,
                     "the kernel has rank %d among %d landmarks, too little for %d pairs", z.rank,

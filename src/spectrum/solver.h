@@ -10,6 +10,8 @@ typedef struct sr__problem {
   int32_t window; /* > 0: one run of a pure window graph; graph.offset etc. are still there */
   int32_t pairs;  /* below the number of nodes */
   const sr_spectrum_options *options;
+  uint64_t seed;   /* of a start vector drawn at random */
+  const void *own; /* the solver's own options */
 } sr__problem;
 
 /* vector + p * nodes is pair p. The caller orders signs and measures residuals; values are replaced
@@ -25,7 +27,7 @@ typedef struct sr__answer {
 } sr__answer;
 
 typedef struct sr__solver {
-  sr_method_info info;
+  sr_method about;
   sr_status (*solve)(sr_context *ctx, const sr__problem *problem, sr__answer *answer);
   bool makes_room; /* calls sr__answer_room itself, once it has freed what it needed */
 } sr__solver;
@@ -33,17 +35,10 @@ typedef struct sr__solver {
 /* Makes room for the vectors, all zero, if there is none yet. */
 SR_MUST_CHECK sr_status sr__answer_room(sr_context *ctx, sr__answer *answer);
 
+/* Those that others hand a problem on to. */
 extern const sr__solver sr__solver_dense;
 extern const sr__solver sr__solver_window;
-extern const sr__solver sr__solver_lanczos;
 extern const sr__solver sr__solver_multilevel;
-extern const sr__solver sr__solver_nystrom;
-extern const sr__solver sr__solver_arpack;
-
-/* By name; NULL where there is none. */
-const sr__solver *sr__solver_find(const char *name);
-/* The right one for a problem. */
-const sr__solver *sr__solver_choose(const sr__problem *problem);
 
 /* Nodes up to which the dense solver accepts a graph. */
 enum { SR__DENSE_LIMIT = 3000 };

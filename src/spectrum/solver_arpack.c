@@ -1,11 +1,13 @@
 /* ARPACK's implicitly restarted Lanczos, for comparison. It keeps hidden static state, so one call
  * runs at a time. */
+#include "solver.h"
+
+#ifdef SR_HAVE_ARPACK
 #include <arpack/arpack.h>
 #include <math.h>
 #include <pthread.h>
 
 #include "core/random.h"
-#include "solver.h"
 
 static pthread_mutex_t one_call = PTHREAD_MUTEX_INITIALIZER;
 
@@ -42,7 +44,7 @@ static sr_status arpack_new(sr_context *ctx, const sr__problem *problem, arpack_
   SR_NEW_ZERO(ctx, s->select, s->basis);
   double volume = 0;
   sr__random random;
-  sr__random_init(&random, 0, SR_PURPOSE_SOLVER, 0, 0);
+  sr__random_init(&random, problem->seed, SR_PURPOSE_SOLVER, 0, 0);
   for (int i = 0; i < n; i++) {
     double degree = sr__csr_degree(s->graph, i);
     s->root[i] = 1 / sqrt(degree);
@@ -125,7 +127,14 @@ static sr_status solve(sr_context *ctx, const sr__problem *problem, sr__answer *
   return status;
 }
 
+#define SOLVE solve
+#define MISSING NULL
+#else
+#define SOLVE NULL
+#define MISSING "ARPACK (Debian: libarpack2-dev)"
+#endif
+
 const sr__solver sr__solver_arpack = {
-    {"arpack", "ARPACK's implicitly restarted Lanczos, one call at a time; for comparison"},
-    solve,
-    false};
+    .about = {"arpack", "ARPACK's implicitly restarted Lanczos, one call at a time; for comparison",
+              NULL, 0, MISSING},
+    .solve = SOLVE};

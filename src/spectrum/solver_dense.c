@@ -13,4 +13,5 @@ static sr_status solve(sr_context *ctx, const sr__problem *problem, sr__answer *
 }
 
 const sr__solver sr__solver_dense = {
-    {"dense", "LAPACK on the whole matrix; the reference for small graphs"}, solve, false};
+    .about = {"dense", "LAPACK on the whole matrix; the reference for small graphs", NULL, 0, NULL},
+    .solve = solve};

@@ -24,4 +24,6 @@ cleanup:
 }
 
 const sr__solver sr__solver_lanczos = {
-    {"lanczos", "Lanczos with thick restarts; graphs whose lambda_2 is not small"}, solve, false};
+    .about = {"lanczos", "Lanczos with thick restarts; graphs whose lambda_2 is not small", NULL, 0,
+              NULL},
+    .solve = solve};

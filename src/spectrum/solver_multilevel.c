@@ -51,7 +51,8 @@ cleanup:
 }
 
 const sr__solver sr__solver_multilevel = {
-    {"multilevel",
-     "aggregation hierarchy and block LOBPCG; meshes, neighbour graphs, long windows"},
-    solve,
-    true};
+    .about = {"multilevel",
+              "aggregation hierarchy and block LOBPCG; meshes, neighbor graphs, long windows", NULL,
+              0, NULL},
+    .solve = solve,
+    .makes_room = true};

@@ -153,6 +153,7 @@ static sr_status solve(sr_context *ctx, const sr__problem *problem, sr__answer *
 }
 
 const sr__solver sr__solver_window = {
-    {"window", "closed form for time windows, refined by a banded solve where it is not exact"},
-    solve,
-    false};
+    .about = {"window",
+              "closed form for time windows, refined by a banded solve where it is not exact", NULL,
+              0, NULL},
+    .solve = solve};

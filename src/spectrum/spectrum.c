@@ -3,13 +3,14 @@
 
 #include <math.h>
 
+#include "core/options.h"
 #include "graph/graph.h"
 #include "multilevel.h"
 #include "object.h"
 #include "solver.h"
 
 void sr_spectrum_options_init(sr_spectrum_options *options) {
-  *options = (sr_spectrum_options){.pairs = 1, .tolerance = 1e-6, .landmarks = 500, .seed = 1};
+  *options = (sr_spectrum_options){.pairs = 1, .tolerance = 1e-6};
 }
 
 const sr_spectrum_view *sr_spectrum_get(const sr_spectrum *spectrum) { return &spectrum->view; }
@@ -221,15 +222,6 @@ static sr_status check_options(sr_context *ctx, const sr_spectrum_options *optio
   return SR_OK;
 }
 
-static sr_status find_solver(sr_context *ctx, const sr__problem *problem,
-                             const sr__solver **solver) {
-  const char *name = problem->options->solver;
-  *solver = !name || strcmp(name, "auto") == 0 ? sr__solver_choose(problem) : sr__solver_find(name);
-  if (*solver) return SR_OK;
-  return sr__fail(ctx, SR_ERROR_NOT_FOUND,
-                  "no solver is called \"%s\": auto, dense, window, lanczos, multilevel", name);
-}
-
 static sr_status check_size(sr_context *ctx, const selection *s, int32_t pairs) {
   if (s->graph.nodes < 2)
     return sr__fail(ctx, SR_ERROR_DATA,
@@ -263,18 +255,23 @@ static void put_in_place(const selection *s, int64_t nodes, int32_t pairs, doubl
 }
 
 sr_status sr_spectrum_compute(sr_context *ctx, const sr_graph *graph,
-                              const sr_spectrum_options *options, sr_spectrum **spectrum) {
+                              const sr_spectrum_options *options, uint64_t seed,
+                              sr_spectrum **spectrum) {
   sr_status status = SR_OK;
   sr_spectrum_options defaults;
   const sr_graph_view *view = sr_graph_get(graph);
   selection s = {0};
   sr_spectrum *made = NULL;
-  const sr__solver *solver = NULL;
+  sr_allocator allocator = sr__allocator(ctx);
+  sr__configuration chosen = {0};
   sr__answer answer = {0};
   *spectrum = NULL;
   sr_spectrum_options_init(&defaults);
   if (!options) options = &defaults;
   SR_TRY(check_options(ctx, options));
+  SR_TRY(sr__configure(ctx, "solver", sr_solver_method, options->solver ? options->solver : "auto",
+                       &chosen));
+  const sr__solver *solver = (const sr__solver *)chosen.method; /* `about` is its first field */
   SR_TRY(view->window > 0 && !view->weight ? select_run(ctx, view, &s)
                                            : select_component(ctx, graph, &s));
   SR_TRY(check_size(ctx, &s, options->pairs));
@@ -282,9 +279,10 @@ sr_status sr_spectrum_compute(sr_context *ctx, const sr_graph *graph,
   sr__problem problem = {.graph = s.graph,
                          .window = s.window,
                          .pairs = options->pairs,
-                         .options = options};
+                         .options = options,
+                         .seed = seed,
+                         .own = chosen.options};
   answer = (sr__answer){.value = made->value, .room = view->nodes * options->pairs};
-  SR_TRY(find_solver(ctx, &problem, &solver));
   if (!solver->makes_room) SR_TRY(sr__answer_room(ctx, &answer));
   SR_TRY(solver->solve(ctx, &problem, &answer));
   made->view.vector = made->vector = answer.vector;
@@ -294,7 +292,7 @@ sr_status sr_spectrum_compute(sr_context *ctx, const sr_graph *graph,
                    &made->value[p], p == 0 ? &made->view.residual : NULL));
   put_in_place(&s, view->nodes, options->pairs, made->vector);
   made->view.iterations = answer.iterations;
-  made->view.solver = answer.solver ? answer.solver : solver->info.name;
+  made->view.solver = answer.solver ? answer.solver : solver->about.name;
   made->view.components = s.components;
   if (!answer.converged)
     status = sr__fail(ctx, SR_ERROR_NOT_CONVERGED,
@@ -308,5 +306,6 @@ cleanup:
   sr__free(ctx, answer.vector);
   sr_spectrum_free(&made);
   selection_free(ctx, &s);
+  sr__configuration_free(&allocator, &chosen);
   return status;
 }
