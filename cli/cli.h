@@ -94,6 +94,8 @@ bool cli_flag(const cli_run *run, const char *name);
 const char *cli_text(const cli_run *run, const char *name); /* NULL: not given, no default */
 int64_t cli_integer(const cli_run *run, const char *name);
 double cli_real(const cli_run *run, const char *name);
+/* Zeroed bytes that live as long as the run; NULL where memory is out. */
+char *cli_keep(cli_run *run, size_t bytes);
 /* NULL-terminated, owned by the run; NULL where not given. */
 const char *const *cli_list(cli_run *run, const char *name);
 

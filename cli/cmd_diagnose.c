@@ -36,14 +36,16 @@ static void say_dependence(const cli_run *run, const sr_dependence_view *v) {
   cli_say(run, "  worth            %.0f independent rows of %lld\n", v->ess, (long long)v->rows);
 }
 
-static void say_advice(const cli_run *run, const sr_dependence_view *v) {
-  cli_say(run, "  block or part    %.0f rows, so %d parts\n", v->block, v->parts);
+static void say_advice(const cli_run *run, const sr_structure_view *s,
+                       const sr_dependence_view *v) {
+  int32_t parts = sr_parts_get(s->parts)->parts;
+  cli_say(run, "  block or part    %.0f rows, so %d parts\n", (double)v->rows / parts, parts);
   if (!isnan(v->politis_white_stationary))
     cli_say(run, "  block bootstrap  %.0f rows on average (stationary), %.0f (circular)%s\n",
             v->politis_white_stationary, v->politis_white_circular,
             v->politis_white_saturated ? ", at its cap" : "");
-  cli_say(run, "  plan             %s%s\n", v->recommend,
-          strcmp(v->recommend, "uniform") == 0
+  cli_say(run, "  plan             %s%s\n", s->recommend,
+          strcmp(s->recommend, "uniform") == 0
               ? ": the rows are as good as independent"
               : ", and judge by parts that were held out, never by single rows");
 }
@@ -92,7 +94,9 @@ static json_t *lists_json(const sr_dependence_view *v, json_t *result) {
   return result;
 }
 
-static json_t *diagnosis_json(const sr_table_view *t, const sr_dependence_view *v) {
+static json_t *diagnosis_json(const sr_table_view *t, const sr_structure_view *s,
+                              const sr_dependence_view *v) {
+  int32_t parts = sr_parts_get(s->parts)->parts;
   json_t *result = json_object();
   json_object_set_new(result, "n", json_integer(v->rows));
   json_object_set_new(result, "d", json_integer(v->features));
@@ -115,45 +119,47 @@ static json_t *diagnosis_json(const sr_table_view *t, const sr_dependence_view *
   json_object_set_new(result, "group_share", cli_json_real(v->group_share));
   json_object_set_new(result, "missing_share", cli_json_real(v->missing_share));
   json_object_set_new(result, "sample_condition", cli_json_real(v->sample_condition));
-  json_object_set_new(result, "parts", json_integer(v->parts));
-  json_object_set_new(result, "block", cli_json_real(v->block));
-  json_object_set_new(result, "recommend", json_string(v->recommend));
+  json_object_set_new(result, "parts", json_integer(parts));
+  json_object_set_new(result, "block", cli_json_real((double)v->rows / parts));
+  json_object_set_new(result, "recommend", json_string(s->recommend));
   return lists_json(v, result);
 }
 
 /* ---- the command -------------------------------------------------------------------------- */
 
-static int finish(cli_run *run, const sr_table *table, const sr_dependence_view *v) {
+static int finish(cli_run *run, const sr_table *table, const sr_structure_view *s) {
+  const sr_dependence_view *v = sr_dependence_get(s->dependence);
   const sr_table_view *t = sr_table_get(table);
   const char *page = cli_text(run, "output");
   if (page) {
-    sr_status status = diagnose_write_page(run, table, v, page);
+    sr_status status = diagnose_write_page(run, table, s, page);
     if (status != SR_OK) return cli_fail(run, status);
   }
   say_rows(run, t, v);
   say_dependence(run, v);
-  say_advice(run, v);
+  say_advice(run, s, v);
   say_estimates(run, v);
   say_warnings(run, v);
   if (page) cli_say(run, "\n  pictures in %s\n", page);
-  return cli_finish(run, diagnosis_json(t, v));
+  return cli_finish(run, diagnosis_json(t, s, v));
 }
 
 static int run_diagnose(cli_run *run) {
   sr_table *table = NULL;
-  sr_dependence *dependence = NULL;
-  sr_dependence_options options_;
-  sr_dependence_options_init(&options_);
-  sr_status status = cli_read_table(run, run->arguments[0], &table);
-  if (status == SR_OK) {
-    options_.graph = cli_text(run, "graph");
-    options_.seed = run->seed;
-    options_.level = cli_real(run, "level");
-    status = sr_dependence_estimate(run->ctx, table, &options_, &dependence);
-  }
+  sr_structure *structure = NULL;
+  sr_structure_options wanted;
+  sr_structure_options_init(&wanted);
+  wanted.graph = cli_text(run, "graph");
+  wanted.level = cli_real(run, "level");
+  sr_status status = SR_OK;
+  if (wanted.graph)
+    status = sr_method_check(run->ctx, "graph", sr_graph_method, wanted.graph, NULL);
+  if (status == SR_OK) status = cli_read_table(run, run->arguments[0], &table);
+  if (status == SR_OK)
+    status = sr_structure_estimate(run->ctx, table, &wanted, run->seed, &structure);
   int code =
-      status == SR_OK ? finish(run, table, sr_dependence_get(dependence)) : cli_fail(run, status);
-  sr_dependence_free(&dependence);
+      status == SR_OK ? finish(run, table, sr_structure_get(structure)) : cli_fail(run, status);
+  sr_structure_free(&structure);
   sr_table_free(&table);
   return code;
 }

@@ -1,5 +1,3 @@
-#include <string.h>
-
 #include "commands.h"
 #include "plan_options.h"
 
@@ -13,7 +11,7 @@ static const cli_option options[] = {
 
 static int finish(cli_run *run, const sr_structure *structure, const sr_plan *plan,
                   const sr_plan_sizes *sizes) {
-  sr_plan_info info = sr_plan_get(plan);
+  sr_plan_view info = sr_plan_get(plan);
   int32_t parts = sr_parts_get(sr_structure_get(structure)->parts)->parts;
   cli_say(run, "plan      ");
   cli_say_plan(run, info.name, info.parameter_count, info.parameters);
@@ -32,22 +30,20 @@ static int finish(cli_run *run, const sr_structure *structure, const sr_plan *pl
 static int run_plan(cli_run *run) {
   const char *path = cli_text(run, "output");
   if (!path) return cli_complain(run, CLI_USAGE, "plan needs -o BAGS.npy or -o BAGS.csv");
-  if (strcmp(cli_text(run, "plan"), "auto") == 0)
-    return cli_complain(
-        run, CLI_USAGE,
-        "auto is chosen by training; run train --plan auto and give the plan it names");
   sr_table *table = NULL;
   sr_structure *structure = NULL;
   sr_plan *plan = NULL;
   sr_plan_sizes sizes;
-  sr_plan_options plan_options = cli_read_plan(run);
-  plan_options.name = cli_text(run, "plan");
-  sr_status status = cli_read_table(run, run->arguments[0], &table);
+  const char *text = cli_plan_text(run, cli_text(run, "plan"));
+  sr_status status = sr_method_check(run->ctx, "plan", sr_plan_method, text, NULL);
+  if (status == SR_OK) status = cli_read_table(run, run->arguments[0], &table);
   if (status == SR_OK) {
-    sr_structure_options structure_options = cli_read_structure(run);
-    status = sr_structure_estimate(run->ctx, table, &structure_options, &structure);
+    sr_structure_options options_ = cli_read_structure(run);
+    status = sr_structure_estimate(run->ctx, table, &options_, run->seed, &structure);
   }
-  if (status == SR_OK) status = sr_structure_plan(run->ctx, structure, &plan_options, &plan);
+  if (status == SR_OK)
+    status = sr_plan_new(run->ctx, structure, text, (int32_t)cli_integer(run, "members"), run->seed,
+                         &plan);
   if (status == SR_OK) status = sr_plan_write(run->ctx, plan, path, &sizes);
   int code = status == SR_OK ? finish(run, structure, plan, &sizes) : cli_fail(run, status);
   sr_plan_free(&plan);

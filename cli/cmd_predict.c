@@ -1,4 +1,3 @@
-#include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
@@ -42,27 +41,19 @@ static double error_of(const sr_ensemble *ensemble, const sr_table *table, const
 }
 
 static int predict(cli_run *run, const sr_ensemble *ensemble, const sr_table *table) {
-  int64_t rows = sr_table_get(table)->rows, classes = sr_ensemble_get(ensemble)->classes.count;
+  int64_t rows = sr_table_get(table)->rows;
   double start = sr_seconds();
   const char *path = cli_text(run, "output");
   bool to_stdout = strcmp(path, "-") == 0;
-  int32_t *label = malloc((size_t)(rows ? rows : 1) * sizeof *label);
-  float *proba = NULL;
-  if (cli_flag(run, "proba")) proba = malloc((size_t)((rows ? rows : 1) * classes) * sizeof *proba);
-  if (!label || (cli_flag(run, "proba") && !proba)) {
-    free(label);
-    free(proba);
-    return cli_fail(run, SR_ERROR_MEMORY);
-  }
-  sr_status status = sr_ensemble_predict(run->ctx, ensemble, table, label, proba);
+  sr_table *predictions = NULL;
+  sr_status status =
+      sr_ensemble_predict_table(run->ctx, ensemble, table, cli_flag(run, "proba"), &predictions);
   double seconds = sr_seconds() - start, error = -1.0;
   if (status == SR_OK) {
-    error = error_of(ensemble, table, label);
-    if (!(to_stdout && run->json))
-      status = sr_predictions_write(run->ctx, ensemble, rows, label, proba, path);
+    error = error_of(ensemble, table, sr_table_get(predictions)->label);
+    if (!(to_stdout && run->json)) status = sr_table_write(run->ctx, predictions, path);
   }
-  free(label);
-  free(proba);
+  sr_table_free(&predictions);
   if (status != SR_OK) return cli_fail(run, status);
   if (!to_stdout) {
     cli_say(run, "%s: %lld rows in %.2f s", path, (long long)rows, seconds);

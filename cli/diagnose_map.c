@@ -32,22 +32,21 @@ static sr_status add_map_plot(sr_context *ctx, sr_page *page, const sr_table_vie
   return status;
 }
 
-sr_status diagnose_add_map(cli_run *run, sr_page *page, const sr_table *table) {
+sr_status diagnose_add_map(cli_run *run, sr_page *page, const sr_table *table,
+                           const sr_graph *graph) {
   sr_status status = SR_OK;
   sr_context *ctx = run->ctx;
-  sr_graph *graph = NULL;
   sr_spectrum *spectrum = NULL;
   sr_spectrum_options solver;
   sr_spectrum_options_init(&solver);
   solver.tolerance = 1e-2; /* a picture needs no more */
-  TRY(sr_graph_build(ctx, table, cli_text(run, "graph"), run->seed, &graph));
+  if (!graph || sr_graph_get(graph)->arcs == 0) return SR_OK;
   status = sr_spectrum_compute(ctx, graph, &solver, run->seed, &spectrum);
   if (status == SR_ERROR_NOT_CONVERGED) status = SR_OK; /* the best vector found is a picture too */
   TRY(status);
   if (spectrum && sr_spectrum_get(spectrum)->pairs > 0)
     TRY(add_map_plot(ctx, page, sr_table_get(table), sr_spectrum_get(spectrum)->vector));
 cleanup:
-  sr_graph_free(&graph);
   sr_spectrum_free(&spectrum);
   return status;
 }

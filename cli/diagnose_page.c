@@ -11,8 +11,10 @@ static bool in_time(const sr_dependence_view *v) { return v->relation == SR_RELA
 
 /* ---- words and tables --------------------------------------------------------------------- */
 
-static sr_status add_summary(sr_context *ctx, sr_page *page, const sr_dependence_view *v) {
+static sr_status add_summary(sr_context *ctx, sr_page *page, const sr_structure_view *s) {
   sr_status status = SR_OK;
+  const sr_dependence_view *v = sr_dependence_get(s->dependence);
+  int32_t parts = sr_parts_get(s->parts)->parts;
   char text[768];
   const char *unit = in_time(v) ? "rows" : "nodes";
   if (isnan(v->tmix.estimate))
@@ -24,7 +26,7 @@ static sr_status add_summary(sr_context *ctx, sr_page *page, const sr_dependence
         "%.0f independent ones. Use parts or blocks of about %.0f rows (%d parts); recommended "
         "plan: %s.",
         v->tmix.estimate, unit, v->tmix.low, v->tmix.high, v->tmix.method, v->reason,
-        (long long)v->rows, v->ess, v->block, v->parts, v->recommend);
+        (long long)v->rows, v->ess, (double)v->rows / parts, parts, s->recommend);
   TRY(sr_page_paragraph(ctx, page, text));
   for (int32_t i = 0; i < v->warning_count; i++)
     TRY(sr_page_note(ctx, page, SR_AGREEMENT_PARTLY, v->warnings[i]));
@@ -142,22 +144,23 @@ static sr_status add_slow(sr_context *ctx, sr_page *page, const sr_dependence_vi
 }
 
 sr_status diagnose_add_sections(cli_run *run, sr_page *page, const sr_table *table,
-                                const sr_dependence_view *view) {
+                                const sr_structure_view *structure) {
   sr_status status = SR_OK;
   sr_context *ctx = run->ctx;
-  TRY(add_summary(ctx, page, view));
+  const sr_dependence_view *view = sr_dependence_get(structure->dependence);
+  TRY(add_summary(ctx, page, structure));
   TRY(add_estimates(ctx, page, view));
   if (isnan(view->tmix.estimate)) return SR_OK;
   TRY(add_correlation(ctx, page, view));
   TRY(add_implied(ctx, page, view));
   TRY(add_slow(ctx, page, view));
   TRY(add_spectrum(ctx, page, view));
-  if (!in_time(view)) TRY(diagnose_add_map(run, page, table));
+  if (!in_time(view)) TRY(diagnose_add_map(run, page, table, structure->dependency_graph));
 cleanup:
   return status;
 }
 
-sr_status diagnose_write_page(cli_run *run, const sr_table *table, const sr_dependence_view *view,
+sr_status diagnose_write_page(cli_run *run, const sr_table *table, const sr_structure_view *view,
                               const char *path) {
   sr_status status = SR_OK;
   sr_page *page = NULL;

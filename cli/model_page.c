@@ -16,7 +16,7 @@ static const char *vote_name(sr_vote vote) {
 
 static void say_plan(const cli_run *run, const sr_ensemble_view *view) {
   cli_say(run, "plan      ");
-  cli_say_plan(run, view->plan, view->parameter_count, view->parameters);
+  cli_say_plan(run, view->mix[0].name, view->mix[0].parameter_count, view->mix[0].parameters);
   cli_say(run, ": %s\n", view->reason);
   if (isfinite(view->tmix))
     cli_say(run, "scale     rows are new after about %.3g rows\n", view->tmix);
@@ -27,12 +27,12 @@ static void say_error(const cli_run *run, const sr_evaluation *e) {
           e->honest_low, e->honest_high);
   if (e->folds)
     cli_say(run, "          held out: %d %ss in %d folds, %lld rows kept free around them\n",
-            e->units, e->held_out, e->folds, (long long)e->buffer);
+            e->units, sr_unit_name(e->held_out), e->folds, (long long)e->buffer);
   else
     cli_say(run,
             "          held out: each of %d %ss is judged by the members that saw nothing of it"
             " (%.0f on average)\n",
-            e->units, e->held_out, e->judges);
+            e->units, sr_unit_name(e->held_out), e->judges);
   cli_say(run,
           "          naive  %.4f (held out: single rows, by the members that did not draw them)\n",
           e->naive);
@@ -91,7 +91,7 @@ void cli_say_model(const cli_run *run, const sr_ensemble *ensemble) {
   const sr_ensemble_view *view = sr_ensemble_get(ensemble);
   cli_say(run,
           "model     %d members (%s), %s vote, trained on %lld rows, %lld features, %d classes\n",
-          view->members, view->learner, vote_name(view->vote), (long long)view->rows,
+          view->members, view->learner_name, vote_name(view->vote), (long long)view->rows,
           (long long)view->features, view->classes.count);
   say_plan(run, view);
   if (!view->evaluation) return;
@@ -107,8 +107,8 @@ static json_t *error_json(const sr_evaluation *e) {
   return json_pack("{s:o,s:o,s:o,s:o,s:o,s:s,s:i,s:i,s:I,s:I,s:I,s:o,s:o}", "honest",
                    cli_json_real(e->honest), "honest_low", cli_json_real(e->honest_low),
                    "honest_high", cli_json_real(e->honest_high), "naive", cli_json_real(e->naive),
-                   "baseline", cli_json_real(e->baseline), "held_out", e->held_out, "units",
-                   (int)e->units, "folds", (int)e->folds, "buffer", (json_int_t)e->buffer,
+                   "baseline", cli_json_real(e->baseline), "held_out", sr_unit_name(e->held_out),
+                   "units", (int)e->units, "folds", (int)e->folds, "buffer", (json_int_t)e->buffer,
                    "honest_rows", (json_int_t)e->honest_rows, "naive_rows",
                    (json_int_t)e->naive_rows, "level", cli_json_real(e->level), "judges",
                    cli_json_real(e->judges));
@@ -150,7 +150,7 @@ static json_t *candidates_json(const sr_choice *choice) {
   json_t *list = json_array();
   for (int32_t k = 0; k < choice->candidate_count; k++) {
     const sr_candidate *c = &choice->candidates[k];
-    json_array_append_new(list, json_pack("{s:s,s:o,s:o,s:o,s:i,s:b}", "plan", c->label, "error",
+    json_array_append_new(list, json_pack("{s:s,s:o,s:o,s:o,s:i,s:b}", "plan", c->plan, "error",
                                           cli_json_real(c->error), "difference",
                                           cli_json_real(c->difference), "difference_se",
                                           cli_json_real(c->difference_se), "members",
@@ -161,12 +161,13 @@ static json_t *candidates_json(const sr_choice *choice) {
 
 json_t *cli_model_json(const sr_ensemble *ensemble) {
   const sr_ensemble_view *view = sr_ensemble_get(ensemble);
-  json_t *object =
-      json_pack("{s:o,s:i,s:s,s:s,s:I,s:I,s:s,s:o,s:o}", "plan",
-                cli_plan_json(view->plan, view->parameter_count, view->parameters), "members",
-                (int)view->members, "learner", view->learner, "vote", vote_name(view->vote), "rows",
-                (json_int_t)view->rows, "features", (json_int_t)view->features, "reason",
-                view->reason, "tmix", cli_json_real(view->tmix), "classes", classes_json(view));
+  json_t *object = json_pack("{s:o,s:i,s:s,s:s,s:I,s:I,s:s,s:o,s:o}", "plan",
+                             cli_plan_json(view->mix[0].name, view->mix[0].parameter_count,
+                                           view->mix[0].parameters),
+                             "members", (int)view->members, "learner", view->learner_name, "vote",
+                             vote_name(view->vote), "rows", (json_int_t)view->rows, "features",
+                             (json_int_t)view->features, "reason", view->reason, "tmix",
+                             cli_json_real(view->tmix), "classes", classes_json(view));
   if (!object) return NULL;
   if (view->target_name) json_object_set_new(object, "target", json_string(view->target_name));
   if (view->choice) json_object_set_new(object, "candidates", candidates_json(view->choice));

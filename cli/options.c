@@ -272,6 +272,14 @@ struct cli_block {
   const char *items[];
 };
 
+char *cli_keep(cli_run *run, size_t bytes) {
+  struct cli_block *block = calloc(1, sizeof *block + bytes);
+  if (!block) return NULL;
+  block->next = run->lists;
+  run->lists = block;
+  return (char *)block->items;
+}
+
 const char *const *cli_list(cli_run *run, const char *name) {
   const char *text = cli_text(run, name);
   if (!text) return NULL;

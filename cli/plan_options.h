@@ -9,9 +9,10 @@ extern const cli_option cli_scheme_options[];    /* plan, members and the scheme
 extern const cli_option cli_learner_options[];   /* learner and its own numbers */
 
 sr_structure_options cli_read_structure(cli_run *run);
-/* Everything but the name, which may be a list. */
-sr_plan_options cli_read_plan(const cli_run *run);
-sr_learner_options cli_read_learner(const cli_run *run);
+/* A method's text with the flags that are options of its own: "routed" and --part-share 0.3 give
+ * "routed:part_share=0.3". A list keeps its commas. The run owns the text. */
+const char *cli_plan_text(cli_run *run, const char *text);
+const char *cli_learner_text(cli_run *run, const char *text);
 sr_vote cli_read_vote(const cli_run *run);
 /* {"name": ..., "parameters": {...}} */
 json_t *cli_plan_json(const char *name, int32_t count, const sr_plan_parameter *parameters);

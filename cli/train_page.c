@@ -18,8 +18,8 @@ static sr_status add_error_table(sr_context *ctx, sr_page *page, const sr_evalua
   snprintf(honest, CELL, "%.4f", e->honest);
   snprintf(interval, CELL, "%.4f to %.4f (%.0f %%)", e->honest_low, e->honest_high,
            100.0 * e->level);
-  snprintf(held, CELL, "%d whole %ss, %lld rows kept free around them", e->units, e->held_out,
-           (long long)e->buffer);
+  snprintf(held, CELL, "%d whole %ss, %lld rows kept free around them", e->units,
+           sr_unit_name(e->held_out), (long long)e->buffer);
   snprintf(baseline, CELL, "%.4f", e->baseline);
   sr_page_cell cells[] = {{"naive", 0},       {naive, 0},    {"", 0},
                           {"single rows", 0}, {"honest", 0}, {honest, 0},
@@ -86,7 +86,7 @@ static sr_status add_candidates(sr_context *ctx, sr_page *page, const sr_choice 
     snprintf(text[rows][1], CELL, "%+.4f", c->difference);
     snprintf(text[rows][2], CELL, "%.4f", c->difference_se);
     cells[4 * rows] =
-        (sr_page_cell){c->label, i == choice->chosen ? SR_AGREEMENT_GOOD : SR_AGREEMENT_NONE};
+        (sr_page_cell){c->plan, i == choice->chosen ? SR_AGREEMENT_GOOD : SR_AGREEMENT_NONE};
     for (int k = 0; k < 3; k++) cells[4 * rows + 1 + k].text = text[rows][k];
     rows++;
   }
@@ -102,7 +102,7 @@ static sr_status add_plan(sr_context *ctx, sr_page *page, const sr_ensemble_view
   sr_status status = SR_OK;
   char text[512];
   snprintf(text, sizeof text, "%d members (%s) by the plan '%s': %s.", v->members, v->learner,
-           v->plan, v->reason);
+           v->mix[0].plan, v->reason);
   TRY(sr_page_heading(ctx, page, 2, "The plan"));
   TRY(sr_page_paragraph(ctx, page, text));
   if (v->evaluation) {
@@ -168,7 +168,7 @@ static sr_status add_error(sr_context *ctx, sr_page *page, const sr_ensemble_vie
       "Judged by members that never drew the row, the error looks like %.4f. Judged by members "
       "that saw nothing of the whole %s around it, it is %.4f. The second number is what new "
       "%ss will meet.",
-      e->naive, e->held_out, e->honest, e->held_out);
+      e->naive, sr_unit_name(e->held_out), e->honest, sr_unit_name(e->held_out));
   TRY(sr_page_heading(ctx, page, 2, "The error"));
   TRY(sr_page_paragraph(ctx, page, text));
   TRY(add_error_table(ctx, page, e));
@@ -178,18 +178,12 @@ cleanup:
   return status;
 }
 
-static sr_status add_dependence(cli_run *run, sr_page *page, const sr_table *table) {
+static sr_status add_dependence(cli_run *run, sr_page *page, const sr_table *table,
+                                const sr_structure *structure) {
   sr_status status = SR_OK;
-  sr_dependence *dependence = NULL;
-  sr_dependence_options options;
-  sr_dependence_options_init(&options);
-  options.graph = cli_text(run, "graph");
-  options.seed = run->seed;
-  TRY(sr_dependence_estimate(run->ctx, table, &options, &dependence));
   TRY(sr_page_heading(run->ctx, page, 2, "How dependent the rows are"));
-  TRY(diagnose_add_sections(run, page, table, sr_dependence_get(dependence)));
+  TRY(diagnose_add_sections(run, page, table, sr_structure_get(structure)));
 cleanup:
-  sr_dependence_free(&dependence);
   return status;
 }
 
@@ -222,7 +216,7 @@ sr_status train_write_page(cli_run *run, const sr_table *table, const sr_ensembl
   TRY(add_plan(run->ctx, page, v));
   if (v->evaluation && v->evaluation->importance && v->evaluation->features > 0)
     TRY(add_features(run->ctx, page, v));
-  TRY(add_dependence(run, page, table));
+  TRY(add_dependence(run, page, table, v->structure));
   TRY(add_origin(run, page, v));
   TRY(sr_page_write(run->ctx, page, path));
 cleanup:

@@ -46,16 +46,16 @@ int main(void) {
 
   sr_train_options options;
   sr_train_options_init(&options);
-  options.plan.members = 50;
+  options.members = 50;
   sr_ensemble *ensemble = NULL;
-  if (sr_train(ctx, table, &options, &ensemble) != SR_OK) return fail("train", ctx);
+  if (sr_train(ctx, table, &options, 1, &ensemble) != SR_OK) return fail("train", ctx);
 
   const sr_ensemble_view *trained = sr_ensemble_get(ensemble);
   const sr_evaluation *worth = trained->evaluation;
-  printf("plan %s: %s\n", trained->plan, trained->reason);
+  printf("plan %s: %s\n", trained->mix[0].plan, trained->reason);
   printf("error on rows that members did not draw: %.3f\n", worth->naive);
-  printf("error on %ss that members never saw: %.3f (%.3f to %.3f)\n", worth->held_out,
-         worth->honest, worth->honest_low, worth->honest_high);
+  printf("error on %ss that members never saw: %.3f (%.3f to %.3f)\n",
+         sr_unit_name(worth->held_out), worth->honest, worth->honest_low, worth->honest_high);
 
   if (sr_ensemble_predict(ctx, ensemble, table, predicted, NULL) != SR_OK)
     return fail("predict", ctx);

@@ -40,7 +40,10 @@ static void name_case(experiment_scale scale, int index, char *name, size_t size
 
 static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurement *out) {
   witness w = witness_at(unit->scale, unit->index);
-  planned p = {.name = "spectral", .parts = choices[unit->index % CHOICES].parts};
+  char plan[48] = "spectral";
+  int32_t parts = choices[unit->index % CHOICES].parts;
+  if (parts) snprintf(plan, sizeof plan, "spectral:parts=%d", parts);
+  planned p = {.plan = plan, .knows_tmix = parts > 0};
   return witness_measure(ctx, &w, &p, unit, 10000, out);
 }
 

@@ -37,7 +37,7 @@ static void name_case(experiment_scale scale, int index, char *name, size_t size
 
 static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurement *out) {
   witness w = witness_at(unit->scale, unit->index);
-  planned p = {.name = plans[unit->index / TMIX_COUNT % PLANS],
+  planned p = {.plan = plans[unit->index / TMIX_COUNT % PLANS],
                .learner = learners[unit->index / (PLANS * TMIX_COUNT)]};
   return witness_measure(ctx, &w, &p, unit, 10000, out);
 }

@@ -43,10 +43,7 @@ cleanup:
 static sr_status transition_value(sr_context *ctx, const sr_table *table, uint64_t seed,
                                   double *value) {
   sr_dependence *dependence = NULL;
-  sr_dependence_options options;
-  sr_dependence_options_init(&options);
-  options.seed = seed;
-  sr_status status = sr_dependence_estimate(ctx, table, &options, &dependence);
+  sr_status status = sr_dependence_estimate(ctx, table, NULL, NULL, seed, &dependence);
   if (status == SR_OK) *value = sr_dependence_get(dependence)->lambda2;
   sr_dependence_free(&dependence);
   return status;

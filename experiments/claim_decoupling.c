@@ -45,33 +45,31 @@ static sr_status train_parts(sr_context *ctx, const witness *w, uint64_t seed, u
                              int32_t *part, sr_ensemble **ensemble) {
   sr_status status = SR_OK;
   char text[WITNESS_TEXT];
-  sr_structure_options so;
-  sr_plan_options po;
-  sr_ensemble_options eo;
+  char scheme[48];
+  sr_structure_options options;
   sr_table *table = NULL;
   sr_structure *structure = NULL;
   sr_plan *plan = NULL;
-  int32_t *rows = malloc(2 * (size_t)w->rows * sizeof *rows);
-  sr_structure_options_init(&so);
-  sr_plan_options_init(&po);
-  sr_ensemble_options_init(&eo);
-  so.tmix = w->tmix;
-  po.name = "spectral";
-  po.members = w->members;
-  po.seed = eo.seed = so.seed = seed * 1000003 + set;
-  if (!rows) TRY(SR_ERROR_MEMORY);
+  int64_t *rows = malloc((size_t)w->rows * sizeof *rows);
+  int32_t *counts = malloc((size_t)w->rows * sizeof *counts);
+  uint64_t own_seed = seed * 1000003 + set;
+  sr_structure_options_init(&options);
+  options.tmix = w->tmix;
+  snprintf(scheme, sizeof scheme, "spectral:parts=%d", (int)w->tmix);
+  if (!rows || !counts) TRY(SR_ERROR_MEMORY);
   witness_text(w, text);
   TRY(sr_simulate(ctx, text, seed, set, &table, NULL));
-  TRY(sr_structure_estimate(ctx, table, &so, &structure));
-  TRY(sr_structure_plan_parts(ctx, structure, &po, (int32_t)w->tmix, &plan));
-  TRY(sr_ensemble_fit(ctx, table, plan, &eo, ensemble));
+  TRY(sr_structure_estimate(ctx, table, &options, own_seed, &structure));
+  TRY(sr_plan_new(ctx, structure, scheme, w->members, own_seed, &plan));
+  TRY(sr_ensemble_fit(ctx, table, plan, NULL, own_seed, ensemble));
   for (int32_t j = 0; j < w->members; j++) {
     int64_t length = 0;
-    TRY(sr_plan_bag(ctx, plan, j, rows, rows + w->rows, &length));
+    TRY(sr_plan_bag(ctx, plan, j, rows, counts, &length));
     part[j] = (int32_t)((double)rows[length / 2] * w->tmix / (double)w->rows);
   }
 cleanup:
   free(rows);
+  free(counts);
   sr_plan_free(&plan);
   sr_structure_free(&structure);
   sr_table_free(&table);

@@ -32,7 +32,9 @@ static void name_case(experiment_scale scale, int index, char *name, size_t size
 
 static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurement *out) {
   witness w = witness_at(unit->scale, unit->index);
-  planned p = {.name = "circular", .block = block_grid[unit->index % BLOCK_COUNT]};
+  char plan[48];
+  snprintf(plan, sizeof plan, "circular:block=%.17g", block_grid[unit->index % BLOCK_COUNT]);
+  planned p = {.plan = plan};
   return witness_measure(ctx, &w, &p, unit, 10000, out);
 }
 

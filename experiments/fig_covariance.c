@@ -57,7 +57,7 @@ static sr_status add_votes(sr_context *ctx, const sr_ensemble *ensemble, const s
 static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurement *out) {
   sr_status status = SR_OK;
   witness w = witness_at(unit->scale, unit->index);
-  planned p = {.name = plans[unit->index / TMIX_COUNT].plan};
+  planned p = {.plan = plans[unit->index / TMIX_COUNT].plan};
   int sets = data_sets_at(unit->scale);
   sr_table *table = NULL, *test = NULL;
   sr_ensemble *ensemble = NULL;

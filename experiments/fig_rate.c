@@ -44,7 +44,7 @@ static void name_case(experiment_scale scale, int index, char *name, size_t size
 
 static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurement *out) {
   witness w = witness_at(unit->scale, unit->index);
-  planned p = {.name = plans[unit->index / POINTS].plan};
+  planned p = {.plan = plans[unit->index / POINTS].plan};
   return witness_measure(ctx, &w, &p, unit, 10000, out);
 }
 

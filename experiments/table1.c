@@ -28,7 +28,7 @@ static const struct {
     {"uniform-nm", "uniform-nm (ours)", {NAN, NAN, NAN, NAN}, {NAN, NAN, NAN, NAN}},
     {"routed", "routed (ours)", {NAN, NAN, NAN, NAN}, {NAN, NAN, NAN, NAN}},
     {"auto", "auto (ours)", {NAN, NAN, NAN, NAN}, {NAN, NAN, NAN, NAN}}};
-enum { UNIFORM = 0, SPECTRAL = 7, UNIFORM_NM = 8, AUTO = 10 };
+enum { UNIFORM = 0, ORACLE_BLOCK = 6, SPECTRAL = 7, UNIFORM_NM = 8, AUTO = 10 };
 
 /* ---- the grid of witnesses ---------------------------------------------------------------- */
 
@@ -69,7 +69,8 @@ static void name_case(experiment_scale scale, int index, char *name, size_t size
 
 static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurement *out) {
   witness w = witness_at(unit->scale, unit->index);
-  planned p = {.name = methods[unit->index % METHOD_COUNT].plan};
+  int method = unit->index % METHOD_COUNT;
+  planned p = {.plan = methods[method].plan, .knows_tmix = method == ORACLE_BLOCK};
   return witness_measure(ctx, &w, &p, unit, test_rows_at(unit->scale), out);
 }
 

@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Replicates of test rows start here, so that they never meet those of training rows. */
 static const uint64_t first_test_replicate = 1000000;
@@ -20,37 +19,16 @@ sr_status witness_train(sr_context *ctx, const witness *w, const planned *p, uin
   char text[WITNESS_TEXT];
   sr_train_options t;
   sr_train_options_init(&t);
-  t.evaluate = 0;
-  t.seed = seed * 1000003 + replicate;
-  t.plan.name = p->name;
-  t.plan.members = w->members;
-  if (p->block > 0.0) t.plan.block = p->block;
-  if (p->part_share > 0.0) t.plan.part_share = p->part_share;
-  if (p->row_share > 0.0) t.plan.row_share = p->row_share;
-  if (p->learner) t.learner.name = p->learner;
-  if (strcmp(p->name, "oracle-block") == 0) t.structure.tmix = w->tmix;
+  t.evaluate.evaluate = 0;
+  t.plan = p->plan;
+  t.members = w->members;
+  if (p->learner) t.learner = p->learner;
+  if (p->knows_tmix) t.structure.tmix = w->tmix;
   *table = NULL;
   *ensemble = NULL;
   witness_text(w, text);
   TRY(sr_simulate(ctx, text, seed, replicate, table, NULL));
-  if (p->parts > 0) {
-    sr_structure *structure = NULL;
-    sr_plan *plan = NULL;
-    sr_ensemble_options e;
-    sr_ensemble_options_init(&e);
-    e.seed = t.seed;
-    e.learner = t.learner;
-    t.plan.seed = t.seed;
-    t.structure.tmix = w->tmix;
-    t.structure.seed = t.seed;
-    status = sr_structure_estimate(ctx, *table, &t.structure, &structure);
-    if (status == SR_OK) status = sr_structure_plan_parts(ctx, structure, &t.plan, p->parts, &plan);
-    if (status == SR_OK) status = sr_ensemble_fit(ctx, *table, plan, &e, ensemble);
-    sr_plan_free(&plan);
-    sr_structure_free(&structure);
-  } else {
-    status = sr_train(ctx, *table, &t, ensemble);
-  }
+  TRY(sr_train(ctx, *table, &t, seed * 1000003 + replicate, ensemble));
 cleanup:
   return status;
 }
@@ -100,8 +78,8 @@ sr_status witness_measure(sr_context *ctx, const witness *w, const planned *p,
   measure(out, "risk", risk);
   const sr_ensemble_view *view = sr_ensemble_get(ensemble);
   measure(out, "tmix", view->tmix);
-  for (int32_t k = 0; k < view->parameter_count; k++)
-    measure(out, view->parameters[k].name, view->parameters[k].value);
+  for (int32_t k = 0; k < view->mix[0].parameter_count; k++)
+    measure(out, view->mix[0].parameters[k].name, view->mix[0].parameters[k].value);
 cleanup:
   sr_table_free(&table);
   sr_table_free(&test);

@@ -2,6 +2,8 @@
 #ifndef SR_EXPERIMENTS_WITNESS_H
 #define SR_EXPERIMENTS_WITNESS_H
 
+#include <stdbool.h>
+
 #include "experiment.h"
 
 typedef enum noise_kind { NOISE_IID, NOISE_AR } noise_kind;
@@ -15,21 +17,18 @@ typedef struct witness {
   int32_t members;
 } witness;
 
-/* How a plan is named in the cases, and what it needs. */
+/* A plan of the cases, and what it is given. */
 typedef struct planned {
-  const char *name;             /* a scheme, or "auto" */
-  double block;                 /* block schemes; 0: the scheme's own */
-  int32_t parts;                /* spectral, routed: 0: what the data say */
-  double part_share, row_share; /* routed; 0: the scheme's own */
-  const char *learner;          /* NULL: tree */
+  const char *plan;    /* as sr_train takes it */
+  const char *learner; /* NULL: tree */
+  bool knows_tmix;     /* the true T is given; else it is estimated */
 } planned;
 
 enum { WITNESS_TEXT = 160 };
 /* The witness as sr_simulate takes it. */
 void witness_text(const witness *w, char text[WITNESS_TEXT]);
 
-/* Trains on replicate `replicate` of the witness. The true T is given to oracle-block alone; all
- * others estimate what they need. */
+/* Trains on replicate `replicate` of the witness. */
 SR_MUST_CHECK sr_status witness_train(sr_context *ctx, const witness *w, const planned *p,
                                       uint64_t seed, uint64_t replicate, sr_table **table,
                                       sr_ensemble **ensemble);

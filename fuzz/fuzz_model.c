@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   memcpy(bytes, data, size);
   seal(bytes, size);
   sr_ensemble *ensemble = NULL;
-  if (sr_ensemble_load_bytes(ctx, bytes, (int64_t)size, &ensemble) == SR_OK) vote(ctx, ensemble);
+  if (sr_ensemble_from_bytes(ctx, bytes, (int64_t)size, &ensemble) == SR_OK) vote(ctx, ensemble);
   sr_ensemble_free(&ensemble);
   sr_context_free(&ctx);
   free(bytes);

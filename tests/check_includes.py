@@ -6,30 +6,25 @@ import sys
 
 SOURCE = os.environ["SR_SOURCE"]
 
-# Rooms that a room may include, itself aside.
-CORE = {"core"}
-DATA = CORE | {"data"}
-GRAPH = DATA | {"graph"}
-SPECTRUM = GRAPH | {"spectrum"}
-PARTITION = SPECTRUM | {"partition"}
-ALLOWED = {
-    "core": set(),
-    "data": CORE,
-    "simulate": DATA,
-    "graph": DATA,
-    "spectrum": GRAPH,
-    "partition": SPECTRUM,
-    "dependence": PARTITION,
-    "stats": CORE,
-    "nn": CORE,
-    "replay": PARTITION | {"nn", "stats"},
-    "report": CORE | {"stats"},
-    "plan": PARTITION,
-    "learner": DATA | {"nn"},
-    "ensemble": PARTITION | {"plan", "learner", "dependence", "stats"},
+# What a room may include, with all that those may include. A public header counts as its room.
+BELOW = {
+    "core": [],
+    "data": ["core"], "stats": ["core"], "nn": ["core"],
+    "simulate": ["data"], "graph": ["data"], "learner": ["data", "nn"],
+    "spectrum": ["graph"], "partition": ["spectrum"], "dependence": ["graph"],
+    "structure": ["partition", "dependence"], "plan": ["structure"],
+    "ensemble": ["plan", "learner"], "evaluate": ["ensemble", "stats"], "train": ["evaluate"],
+    "report": ["stats"], "describe": ["train", "report", "simulate"],
+    "replay": ["partition", "nn", "stats"],
 }
-PUBLIC = {"specroute", "core", "method", "data", "simulate", "graph", "spectrum", "partition", "dependence", "plan", "learner",
-          "ensemble", "stats", "report", "replay", "export"}
+
+
+def below(room):
+    return set(BELOW[room]).union(*[below(other) for other in BELOW[room]])
+
+
+ALLOWED = {room: below(room) for room in BELOW}
+PUBLIC = {"specroute", "method", "export"} | set(BELOW)
 
 
 def includes(path):

@@ -129,10 +129,10 @@ class Commands(unittest.TestCase):
         self.assertEqual(models[0], models[2])
 
     def test_compare_gives_rows_and_tests(self):
-        result = parsed("compare", self.data, "--target", "y", "--plans", "uniform,routed:0.2:1", "-m", "8")
-        self.assertEqual([row["label"] for row in result["rows"]], ["uniform", "routed 0.2 1"])
+        result = parsed("compare", self.data, "--target", "y", "--plans", "uniform,routed:part_share=0.2", "-m", "8")
+        self.assertEqual([row["label"] for row in result["rows"]], ["uniform", "routed:part_share=0.2"])
         self.assertEqual(len(result["wilcoxon"]), 1)
-        self.assertIn(result["best"]["plan"], ("uniform", "routed 0.2 1"))
+        self.assertIn(result["best"]["plan"], ("uniform", "routed:part_share=0.2"))
 
     def test_plan_writes_bags_that_come_back(self):
         bags = self.path("bags.csv")

@@ -5,42 +5,65 @@
 #include "harness.h"
 #include "learner/learner.h"
 
+/* A learner by name; the numbers are those of trees, and left out for others. */
+typedef struct kit_options {
+  const char *name;
+  int criterion;
+  int64_t max_features, max_depth, min_leaf, max_bins;
+} kit_options;
+
+static inline void kit_options_init(kit_options *options) {
+  *options = (kit_options){.name = "tree", .min_leaf = 1, .max_bins = 256};
+}
+
 /* A learner with what it made of one table. */
 typedef struct fitted {
+  sr__configuration configuration;
   const sr__learner *learner;
   sr__shared *shared;
   sr__training *training;
   sr__member *member;
+  sr_allocator allocator;
 } fitted;
 
 static inline void fitted_free(fitted *f) {
-  if (!f->learner) return;
-  f->learner->free_member(f->member);
-  f->learner->free_training(f->training);
-  f->learner->free_shared(f->shared);
+  if (f->learner) {
+    f->learner->free_member(f->member);
+    f->learner->free_training(f->training);
+    f->learner->free_shared(f->shared);
+    sr__configuration_free(&f->allocator, &f->configuration);
+  }
   *f = (fitted){0};
 }
 
 /* All rows once where `bag` is NULL. */
 static inline sr_status fit_table(sr_context *ctx, const sr_table *table,
-                                  const sr_learner_options *options, const sr__bag *bag,
-                                  uint64_t seed, fitted *f) {
+                                  const kit_options *options, const sr__bag *bag, uint64_t seed,
+                                  fitted *f) {
   sr_status status = SR_OK;
-  sr__input input = {.table = table};
   int64_t rows = sr_table_get(table)->rows;
   int32_t *all = NULL;
   sr__random random;
-  *f = (fitted){0};
-  SR_TRY(sr__learner_find(ctx, options->name, &f->learner));
-  SR_TRY(f->learner->check(ctx, options));
-  SR_TRY(sr__learner_check_input(ctx, f->learner, &input));
-  SR_TRY(f->learner->prepare(ctx, &input, options, &f->shared, &f->training));
+  char text[200];
+  *f = (fitted){.allocator = sr__allocator(ctx)};
+  if (strcmp(options->name, "tree") == 0)
+    snprintf(text, sizeof text,
+             "tree:criterion=%s,max_features=%lld,max_depth=%lld,min_leaf=%lld,max_bins=%lld",
+             options->criterion ? "entropy" : "gini", (long long)options->max_features,
+             (long long)options->max_depth, (long long)options->min_leaf,
+             (long long)options->max_bins);
+  else
+    snprintf(text, sizeof text, "%s", options->name);
+  SR_TRY(sr__configure(ctx, "learner", sr_learner_method, text, &f->configuration));
+  f->learner = (const sr__learner *)f->configuration.method;
+  SR_TRY(sr__learner_check_table(ctx, f->learner, table));
+  SR_TRY(f->learner->prepare(ctx, table, f->configuration.options, &f->shared, &f->training));
   SR_NEW(ctx, all, rows);
   for (int64_t i = 0; i < rows; i++) all[i] = (int32_t)i;
   sr__bag every = {.rows = all, .length = rows};
   sr__random_init(&random, seed, SR_PURPOSE_LEARNER, 0, 0);
-  SR_TRY(f->learner->fit(ctx, f->shared, f->training, options, bag ? bag : &every, &random,
-                         &f->member));
+  SR_TRY(f->learner->fit(ctx, f->shared, f->training, f->configuration.options, bag ? bag : &every,
+                         &random, &f->member));
 cleanup:
   sr__free(ctx, all);
   return status;
@@ -50,9 +73,8 @@ static inline sr_status predict_table(sr_context *ctx, const fitted *f, const sr
                                       int32_t *vote, float *proba) {
   sr_status status = SR_OK;
   sr__rows *rows = NULL;
-  sr__input input = {.table = table};
   int64_t count = sr_table_get(table)->rows;
-  SR_TRY(f->learner->encode(ctx, f->shared, &input, 0, count, &rows));
+  SR_TRY(f->learner->encode(ctx, f->shared, table, 0, count, &rows));
   SR_TRY(f->learner->predict(ctx, f->shared, f->member, rows, NULL, count, vote, proba));
 cleanup:
   f->learner->free_rows(rows);

@@ -11,8 +11,9 @@ static sr_table *witness(sr_context *ctx, int64_t n, int32_t d, double tmix, dou
 static sr_train_options auto_options(int32_t members) {
   sr_train_options options;
   sr_train_options_init(&options);
-  options.plan.members = members;
-  options.evaluate = 0;
+  options.plan = "choose";
+  options.members = members;
+  options.evaluate.evaluate = 0;
   return options;
 }
 
@@ -24,12 +25,12 @@ static void noise_makes_it_leave_the_full_bootstrap(void **state) {
   sr_table *table = witness(ctx, 3000, 2, 5, 1.0);
   sr_train_options options = auto_options(60);
   sr_ensemble *ensemble = NULL;
-  assert_ok(ctx, sr_train(ctx, table, &options, &ensemble));
+  assert_ok(ctx, sr_train(ctx, table, &options, 1, &ensemble));
   const sr_choice *choice = sr_ensemble_get(ensemble)->choice;
   assert_non_null(choice);
   const sr_candidate *chosen = &choice->candidates[choice->chosen];
-  assert_string_not_equal(chosen->name, "uniform");
-  assert_string_equal(chosen->name, sr_ensemble_get(ensemble)->plan);
+  assert_string_not_equal(chosen->plan, "uniform");
+  assert_string_equal(chosen->plan, sr_ensemble_get(ensemble)->mix[0].plan);
   assert_true(chosen->error < choice->candidates[0].error);
   sr_ensemble_free(&ensemble);
   sr_table_free(&table);
@@ -42,10 +43,10 @@ static void the_record_of_a_choice_is_consistent(void **state) {
   sr_table *table = witness(ctx, 1500, 4, 10, 0.5);
   sr_train_options options = auto_options(40);
   sr_ensemble *ensemble = NULL;
-  assert_ok(ctx, sr_train(ctx, table, &options, &ensemble));
+  assert_ok(ctx, sr_train(ctx, table, &options, 1, &ensemble));
   const sr_choice *choice = sr_ensemble_get(ensemble)->choice;
-  assert_string_equal(choice->candidates[0].label, "uniform");
-  assert_string_equal(choice->candidates[1].label, "uniform-nm");
+  assert_string_equal(choice->candidates[0].plan, "uniform");
+  assert_string_equal(choice->candidates[1].plan, "uniform-nm");
   assert_true(choice->fallback == 0 || choice->fallback == 1);
   assert_close(choice->candidates[choice->fallback].difference, 0.0, 0.0);
   assert_true(choice->cost > 0.0 && choice->cost < 1.5);
@@ -68,19 +69,14 @@ static void auto_trains_the_plan_it_names(void **state) {
   sr_table *table = witness(ctx, 1200, 3, 5, 1.0);
   sr_train_options options = auto_options(20);
   sr_ensemble *chosen = NULL, *named = NULL;
-  assert_ok(ctx, sr_train(ctx, table, &options, &chosen));
+  assert_ok(ctx, sr_train(ctx, table, &options, 1, &chosen));
   const sr_choice *choice = sr_ensemble_get(chosen)->choice;
   const sr_candidate *c = &choice->candidates[choice->chosen];
   sr_structure *structure = NULL;
   sr_plan *plan = NULL;
-  options.plan.name = c->name;
-  options.plan.part_share = c->part_share;
-  options.plan.row_share = c->row_share;
-  assert_ok(ctx, sr_structure_estimate(ctx, table, &options.structure, &structure));
-  assert_ok(ctx, sr_structure_plan_parts(ctx, structure, &options.plan, c->parts, &plan));
-  sr_ensemble_options fit;
-  sr_ensemble_options_init(&fit);
-  assert_ok(ctx, sr_ensemble_fit(ctx, table, plan, &fit, &named));
+  assert_ok(ctx, sr_structure_estimate(ctx, table, &options.structure, 1, &structure));
+  assert_ok(ctx, sr_plan_new(ctx, structure, c->plan, 20, 1, &plan));
+  assert_ok(ctx, sr_ensemble_fit(ctx, table, plan, NULL, 1, &named));
   static int32_t votes[2][20 * 1200];
   assert_ok(ctx, sr_ensemble_votes(ctx, chosen, table, votes[0]));
   assert_ok(ctx, sr_ensemble_votes(ctx, named, table, votes[1]));
@@ -99,23 +95,13 @@ static void rows_tests_and_blocks_agree(void **state) {
   (void)state;
   sr_context *ctx = test_context(2);
   sr_table *table = witness(ctx, 1500, 3, 5, 0.5);
-  sr_plan_options plans[3];
-  const char *names[] = {"uniform", "routed", "auto"};
-  for (int p = 0; p < 3; p++) {
-    sr_plan_options_init(&plans[p]);
-    plans[p].name = names[p];
-    plans[p].members = 10;
-  }
-  sr_learner_options learner;
-  sr_learner_options_init(&learner);
+  const char *names[] = {"uniform", "routed", "choose"};
   sr_compare_options options;
   sr_compare_options_init(&options);
-  options.plan_count = 3;
-  options.plans = plans;
-  options.learner_count = 1;
-  options.learners = &learner;
+  options.plans = "uniform,routed,choose";
+  options.members = 10;
   sr_comparison *comparison = NULL;
-  assert_ok(ctx, sr_compare(ctx, table, &options, &comparison));
+  assert_ok(ctx, sr_compare(ctx, table, &options, 1, &comparison));
   const sr_comparison_view *view = sr_comparison_get(comparison);
   assert_int_equal(view->row_count, 3);
   assert_int_equal(view->test_count, 2);
@@ -132,13 +118,13 @@ static void rows_tests_and_blocks_agree(void **state) {
     const sr_compare_test *test = &view->tests[t];
     double x[64], y[64];
     sr_wilcoxon expected;
-    assert_true(view->blocks <= 64);
-    for (int b = 0; b < view->blocks; b++) {
-      x[b] = view->block_error[test->first * view->blocks + b];
-      y[b] = view->block_error[test->second * view->blocks + b];
+    assert_true(view->units <= 64);
+    for (int b = 0; b < view->units; b++) {
+      x[b] = view->unit_error[test->first * view->units + b];
+      y[b] = view->unit_error[test->second * view->units + b];
     }
     assert_ok(ctx,
-              sr_wilcoxon_test(ctx, view->blocks, x, y, SR_ZERO_WILCOX, SR_TAIL_AUTO, &expected));
+              sr_wilcoxon_test(ctx, view->units, x, y, SR_ZERO_WILCOX, SR_TAIL_AUTO, &expected));
     assert_close(test->p, expected.p, 1e-12);
     assert_true(test->p_holm >= test->p);
   }
@@ -175,26 +161,19 @@ static void groups_are_held_out_whole(void **state) {
                         .groups = {GROUPS, group_names}};
   sr_table *table = NULL;
   assert_ok(ctx, sr_table_new(ctx, &view, &table));
-  sr_plan_options plan;
-  sr_plan_options_init(&plan);
-  plan.members = 5;
-  sr_learner_options learner;
-  sr_learner_options_init(&learner);
   sr_compare_options options;
   sr_compare_options_init(&options);
-  options.plan_count = options.learner_count = 1;
-  options.plans = &plan;
-  options.learners = &learner;
-  options.leave_group_out = 1;
-  options.folds = 0;
+  options.plans = "uniform";
+  options.members = 5;
+  options.folds.folds = 0;
   sr_comparison *comparison = NULL;
-  assert_ok(ctx, sr_compare(ctx, table, &options, &comparison));
+  assert_ok(ctx, sr_compare(ctx, table, &options, 1, &comparison));
   const sr_comparison_view *found = sr_comparison_get(comparison);
   assert_int_equal(found->folds, GROUPS);
-  assert_int_equal(found->blocks, GROUPS);
-  assert_string_equal(found->held_out, "group");
+  assert_int_equal(found->units, GROUPS);
+  assert_int_equal(found->held_out, SR_UNIT_GROUP);
   for (int g = 0; g < GROUPS; g++) {
-    double error = found->block_error[g];
+    double error = found->unit_error[g];
     assert_true(error == 0.0 || error == 1.0); /* one answer a group */
   }
   assert_true(found->rows[0].error > 0.3);
@@ -210,22 +189,18 @@ static void wrong_options_are_refused(void **state) {
   sr_compare_options options;
   sr_compare_options_init(&options);
   sr_comparison *comparison = NULL;
-  assert_int_equal(sr_compare(ctx, table, &options, &comparison), SR_ERROR_ARGUMENT);
-  sr_plan_options plan;
-  sr_plan_options_init(&plan);
-  sr_learner_options learner;
-  sr_learner_options_init(&learner);
-  options.plan_count = options.learner_count = 1;
-  options.plans = &plan;
-  options.learners = &learner;
-  options.leave_group_out = 1;
-  assert_int_equal(sr_compare(ctx, table, &options, &comparison), SR_ERROR_ARGUMENT);
-  options.leave_group_out = 0;
-  plan.name = "nothing";
-  assert_int_equal(sr_compare(ctx, table, &options, &comparison), SR_ERROR_NOT_FOUND);
-  plan.name = "uniform";
-  options.folds = 1;
-  assert_int_equal(sr_compare(ctx, table, &options, &comparison), SR_ERROR_ARGUMENT);
+  options.plans = "";
+  assert_int_equal(sr_compare(ctx, table, &options, 1, &comparison), SR_ERROR_ARGUMENT);
+  options.plans = "uniform";
+  options.folds.folds = 0; /* one group per fold, but there are none */
+  assert_int_equal(sr_compare(ctx, table, &options, 1, &comparison), SR_ERROR_ARGUMENT);
+  options.folds.folds = 5;
+  options.plans = "uniform,nothing";
+  assert_int_equal(sr_compare(ctx, table, &options, 1, &comparison), SR_ERROR_NOT_FOUND);
+  assert_int_equal(sr_compare_options_check(ctx, &options), SR_ERROR_NOT_FOUND);
+  options.plans = "uniform";
+  options.folds.folds = 1;
+  assert_int_equal(sr_compare(ctx, table, &options, 1, &comparison), SR_ERROR_ARGUMENT);
   assert_null(comparison);
   sr_table_free(&table);
   sr_context_free(&ctx);
@@ -233,23 +208,16 @@ static void wrong_options_are_refused(void **state) {
 
 static sr_status choose_and_compare(sr_context *ctx, void *data) {
   (void)data;
-  sr_plan_options plan;
-  sr_plan_options_init(&plan);
-  plan.members = 3;
-  plan.name = "auto";
-  sr_learner_options learner;
-  sr_learner_options_init(&learner);
   sr_compare_options options;
   sr_compare_options_init(&options);
-  options.folds = 2;
+  options.plans = "choose";
+  options.members = 3;
+  options.folds.folds = 2;
   options.structure.parts = 1; /* two candidates are enough to meet every allocation */
-  options.plan_count = options.learner_count = 1;
-  options.plans = &plan;
-  options.learners = &learner;
   sr_table *table = NULL;
   sr_comparison *comparison = NULL;
   sr_status status = sr_simulate(ctx, "ar1:n=60,d=2", 1, 0, &table, NULL);
-  if (status == SR_OK) status = sr_compare(ctx, table, &options, &comparison);
+  if (status == SR_OK) status = sr_compare(ctx, table, &options, 1, &comparison);
   sr_comparison_free(&comparison);
   sr_table_free(&table);
   return status;

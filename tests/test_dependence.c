@@ -12,11 +12,11 @@ static sr_table *lattice(sr_context *ctx, int64_t n, int32_t d, uint64_t seed) {
 }
 
 static sr_dependence *diagnose(sr_context *ctx, const sr_table *table, const char *graph) {
-  sr_dependence_options options;
-  sr_dependence_options_init(&options);
-  options.graph = graph;
   sr_dependence *dependence = NULL;
-  assert_ok(ctx, sr_dependence_estimate(ctx, table, &options, &dependence));
+  sr_graph *built = NULL;
+  if (graph) assert_ok(ctx, sr_graph_build(ctx, table, graph, 1, &built));
+  assert_ok(ctx, sr_dependence_estimate(ctx, table, built, NULL, 1, &dependence));
+  sr_graph_free(&built);
   return dependence;
 }
 
@@ -54,7 +54,6 @@ static void assert_same_diagnosis(const sr_dependence *a, const sr_dependence *b
   assert_same(x->ess, y->ess);
   assert_same(x->politis_white_stationary, y->politis_white_stationary);
   assert_same(x->drift_score, y->drift_score);
-  assert_int_equal(x->parts, y->parts);
   assert_int_equal(x->lag_count, y->lag_count);
   for (int32_t i = 0; i < x->lag_count; i++) assert_same(x->correlation[i], y->correlation[i]);
 }
@@ -94,11 +93,11 @@ static sr_status allocation_body(sr_context *ctx, void *data) {
   const allocation_case *c = data;
   sr_table *table = NULL;
   sr_dependence *dependence = NULL;
-  sr_dependence_options options;
-  sr_dependence_options_init(&options);
-  options.graph = c->graph;
+  sr_graph *graph = NULL;
   sr_status status = sr_table_new(ctx, &c->view, &table);
-  if (status == SR_OK) status = sr_dependence_estimate(ctx, table, &options, &dependence);
+  if (status == SR_OK) status = sr_graph_build(ctx, table, c->graph, 1, &graph);
+  if (status == SR_OK) status = sr_dependence_estimate(ctx, table, graph, NULL, 1, &dependence);
+  sr_graph_free(&graph);
   sr_dependence_free(&dependence);
   sr_table_free(&table);
   return status;
@@ -125,7 +124,6 @@ static void assert_unknown(const sr_dependence *dependence) {
   assert_true(isnan(v->tmix.low));
   assert_true(isnan(v->ess));
   assert_true(v->warning_count > 0);
-  assert_non_null(v->recommend);
 }
 
 static void test_few_rows(void **state) {
@@ -262,14 +260,15 @@ static void test_arguments(void **state) {
   sr_dependence *d = NULL;
   sr_dependence_options_init(&options);
   options.level = 1.0;
-  assert_int_equal(sr_dependence_estimate(ctx, table, &options, &d), SR_ERROR_ARGUMENT);
+  assert_int_equal(sr_dependence_estimate(ctx, table, NULL, &options, 1, &d), SR_ERROR_ARGUMENT);
   assert_null(d);
-  options.level = 0.9;
-  options.graph = "weather";
-  assert_int_not_equal(sr_dependence_estimate(ctx, table, &options, &d), SR_OK);
-  options.graph = "grid"; /* the rows are no cells of a lattice */
-  assert_int_not_equal(sr_dependence_estimate(ctx, table, &options, &d), SR_OK);
+  sr_table *other = chain(ctx, 50, 1, 2.0, 1);
+  sr_graph *graph = NULL;
+  assert_ok(ctx, sr_graph_build(ctx, other, "time", 1, &graph));
+  assert_int_equal(sr_dependence_estimate(ctx, table, graph, NULL, 1, &d), SR_ERROR_ARGUMENT);
   assert_null(d);
+  sr_graph_free(&graph);
+  sr_table_free(&other);
   sr_table_free(&table);
   sr_context_free(&ctx);
 }
@@ -279,15 +278,14 @@ static void test_independent(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
   for (int64_t n = 5; n <= 500; n += 495) {
-    sr_table *table = simulate(ctx, SR_SIMULATE_AR1, n, 1, 20.0, 1);
+    sr_table *table = chain(ctx, n, 1, 20.0, 1);
     sr_dependence *d = diagnose(ctx, table, "none");
     const sr_dependence_view *v = sr_dependence_get(d);
     assert_true(v->tmix.estimate == 1.0 && v->tmix.low == 1.0 && v->tmix.high == 1.0);
     assert_true(v->ess == (double)n);
-    assert_string_equal(v->recommend, "uniform");
     assert_int_equal(v->warning_count, 0);
     sr_dependence_free(&d);
-    assert_ok(ctx, sr_dependence_estimate(ctx, table, NULL, &d)); /* defaults: by the table */
+    assert_ok(ctx, sr_dependence_estimate(ctx, table, NULL, NULL, 1, &d)); /* by order */
     assert_string_equal(sr_dependence_get(d)->graph, "time");
     sr_dependence_free(&d);
     sr_table_free(&table);
@@ -370,9 +368,6 @@ static void test_advice(void **state) {
   sr_table *steady = chain(ctx, 5000, 3, 5.0, 1);
   sr_dependence *a = diagnose(ctx, still, "time"), *b = diagnose(ctx, slow, "time");
   sr_dependence *c = diagnose(ctx, moving, "time"), *d = diagnose(ctx, steady, "time");
-  assert_string_equal(sr_dependence_get(a)->recommend, "uniform");
-  assert_string_equal(sr_dependence_get(b)->recommend, "routed");
-  assert_string_equal(sr_dependence_get(d)->recommend, "auto");
   assert_true(warns(b, "more than a twentieth"));
   assert_true(warns(c, "not stationary"));
   assert_false(warns(d, "not stationary"));
@@ -380,8 +375,6 @@ static void test_advice(void **state) {
   assert_true(sr_dependence_get(b)->sample_condition < 1.0);
   const sr_dependence_view *v = sr_dependence_get(d);
   assert_close(v->sample_condition, 5000.0 / (pow(v->tmix.estimate, 3.0) * log(5000.0)), 1e-12);
-  assert_close(v->block, 4.0 * v->tmix.estimate, 0.05 * v->block);
-  assert_close(v->block * v->parts, 5000.0, 1e-9);
   sr_dependence_free(&a);
   sr_dependence_free(&b);
   sr_dependence_free(&c);

@@ -24,11 +24,11 @@ static sr_table *table_of(sr_context *ctx, int64_t n, int32_t d, const float *x)
 }
 
 static sr_dependence *diagnose(sr_context *ctx, sr_table *table, const char *graph) {
-  sr_dependence_options options;
-  sr_dependence_options_init(&options);
-  options.graph = graph;
   sr_dependence *dependence = NULL;
-  assert_ok(ctx, sr_dependence_estimate(ctx, table, &options, &dependence));
+  sr_graph *built = NULL;
+  if (graph) assert_ok(ctx, sr_graph_build(ctx, table, graph, 1, &built));
+  assert_ok(ctx, sr_dependence_estimate(ctx, table, built, NULL, 1, &dependence));
+  sr_graph_free(&built);
   sr_table_free(&table);
   return dependence;
 }

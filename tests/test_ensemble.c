@@ -22,7 +22,7 @@ static int setup(void **state) {
   sr_structure_options options;
   sr_structure_options_init(&options);
   options.tmix = 5;
-  assert_ok(f->ctx, sr_structure_estimate(f->ctx, f->table, &options, &f->structure));
+  assert_ok(f->ctx, sr_structure_estimate(f->ctx, f->table, &options, 1, &f->structure));
   *state = f;
   return 0;
 }
@@ -39,10 +39,10 @@ static int teardown(void **state) {
 static sr_train_options train_options(const char *plan) {
   sr_train_options options;
   sr_train_options_init(&options);
-  options.plan.name = plan;
-  options.plan.members = MEMBERS;
+  options.plan = plan;
+  options.members = MEMBERS;
   options.structure.tmix = 5;
-  options.importance = 0;
+  options.evaluate.importance = 0;
   return options;
 }
 
@@ -59,7 +59,7 @@ static void a_series_is_cut_into_ranges_of_four_scales(void **state) {
   fixture *f = *state;
   const sr_structure_view *view = sr_structure_get(f->structure);
   assert_string_equal(view->graph, "time");
-  assert_string_equal(view->unit, "part");
+  assert_int_equal(view->unit, SR_UNIT_PART);
   assert_string_equal(view->tmix_method, "given");
   const sr_parts_view *parts = sr_parts_get(view->parts);
   assert_int_equal(parts->parts, 30);
@@ -79,8 +79,8 @@ static void groups_are_the_parts_where_there_are_any(void **state) {
   sr_structure_options options;
   sr_structure_options_init(&options);
   sr_structure *structure = NULL;
-  assert_ok(f->ctx, sr_structure_estimate(f->ctx, table, &options, &structure));
-  assert_string_equal(sr_structure_get(structure)->unit, "group");
+  assert_ok(f->ctx, sr_structure_estimate(f->ctx, table, &options, 1, &structure));
+  assert_int_equal(sr_structure_get(structure)->unit, SR_UNIT_GROUP);
   const sr_parts_view *parts = sr_parts_get(sr_structure_get(structure)->parts);
   assert_int_equal(parts->parts, 3);
   for (int i = 0; i < N; i++)
@@ -99,18 +99,22 @@ static void the_literal_scale_is_that_of_the_cutting_graph(void **state) {
   sr_structure_options_init(&options);
   options.graph = "time:3";
   options.tmix = 5;
-  options.literal_scale = 1;
   sr_structure *structure = NULL;
-  assert_ok(f->ctx, sr_structure_estimate(f->ctx, f->table, &options, &structure));
+  assert_ok(f->ctx, sr_structure_estimate(f->ctx, f->table, &options, 1, &structure));
   double lambda = 0, theta = acos(-1.0) / (N - (TAU + 1) / 2.0);
   for (int k = 1; k <= TAU; k++) lambda += 2 * pow(sin(k * theta / 2), 2) / TAU;
-  assert_close(sr_structure_get(structure)->lambda2, lambda, 1e-5 * lambda);
-  sr_plan_options plan_options;
-  sr_plan_options_init(&plan_options);
-  plan_options.name = "spectral";
-  plan_options.members = MEMBERS;
+  /* The constant c is chosen so that c / lambda is 7 parts, or just more than 7. */
+  for (int more = 0; more < 2; more++) {
+    char text[96];
+    snprintf(text, sizeof text, "spectral:scale=literal,c=%.17g",
+             lambda * 7 * (more ? 1.0001 : 0.9999));
+    sr_plan *plan = NULL;
+    assert_ok(f->ctx, sr_plan_new(f->ctx, structure, text, MEMBERS, 1, &plan));
+    assert_close(sr_plan_get(plan).parameters[0].value, 7 + more, 0);
+    sr_plan_free(&plan);
+  }
   sr_plan *plan = NULL;
-  assert_ok(f->ctx, sr_structure_plan(f->ctx, structure, &plan_options, &plan));
+  assert_ok(f->ctx, sr_plan_new(f->ctx, structure, "spectral:scale=literal", MEMBERS, 1, &plan));
   assert_close(sr_plan_get(plan).parameters[0].value, MEMBERS, 0);
   sr_plan_free(&plan);
   sr_structure_free(&structure);
@@ -118,11 +122,8 @@ static void the_literal_scale_is_that_of_the_cutting_graph(void **state) {
 
 static void spectral_cuts_as_many_parts_as_algorithm_1_says(void **state) {
   fixture *f = *state;
-  sr_plan_options options;
-  sr_plan_options_init(&options);
-  options.name = "spectral";
   sr_plan *plan = NULL;
-  assert_ok(f->ctx, sr_structure_plan(f->ctx, f->structure, &options, &plan));
+  assert_ok(f->ctx, sr_plan_new(f->ctx, f->structure, "spectral", 100, 1, &plan));
   assert_string_equal(sr_plan_get(plan).parameters[0].name, "parts");
   assert_close(sr_plan_get(plan).parameters[0].value, 5.0, 0); /* ceil(1 / (1/5)) */
   sr_plan_free(&plan);
@@ -131,16 +132,12 @@ static void spectral_cuts_as_many_parts_as_algorithm_1_says(void **state) {
 /* ---- votes -------------------------------------------------------------------------------- */
 
 static sr_ensemble *fit(fixture *f, const char *plan_name, sr_vote vote, sr_plan **plan) {
-  sr_plan_options plan_options;
-  sr_plan_options_init(&plan_options);
-  plan_options.name = plan_name;
-  plan_options.members = MEMBERS;
-  assert_ok(f->ctx, sr_structure_plan(f->ctx, f->structure, &plan_options, plan));
+  assert_ok(f->ctx, sr_plan_new(f->ctx, f->structure, plan_name, MEMBERS, 1, plan));
   sr_ensemble_options options;
   sr_ensemble_options_init(&options);
   options.vote = vote;
   sr_ensemble *ensemble = NULL;
-  assert_ok(f->ctx, sr_ensemble_fit(f->ctx, f->table, *plan, &options, &ensemble));
+  assert_ok(f->ctx, sr_ensemble_fit(f->ctx, f->table, *plan, &options, 1, &ensemble));
   return ensemble;
 }
 
@@ -233,16 +230,10 @@ static void categories_are_found_by_name(void **state) {
   view.x = z;
   view.categories = &new_categories;
   assert_ok(f->ctx, sr_table_new(f->ctx, &view, &test));
-  sr_plan_input input = {.rows = N};
-  sr_plan_options plan_options;
-  sr_plan_options_init(&plan_options);
-  plan_options.members = 5;
   sr_plan *plan = NULL;
-  assert_ok(f->ctx, sr_plan_new(f->ctx, &input, &plan_options, &plan));
-  sr_ensemble_options options;
-  sr_ensemble_options_init(&options);
+  assert_ok(f->ctx, sr_plan_new(f->ctx, f->structure, "uniform", 5, 1, &plan));
   sr_ensemble *ensemble = NULL;
-  assert_ok(f->ctx, sr_ensemble_fit(f->ctx, train, plan, &options, &ensemble));
+  assert_ok(f->ctx, sr_ensemble_fit(f->ctx, train, plan, NULL, 1, &ensemble));
   assert_ok(f->ctx, sr_ensemble_predict(f->ctx, ensemble, test, got, NULL));
   assert_memory_equal(got, label, sizeof got);
   sr_ensemble_free(&ensemble);
@@ -259,11 +250,11 @@ typedef struct reference {
 
 /* From the definitions: bag by bag, row by row, pair by pair. */
 static reference slow_reference(fixture *f, const sr_plan *plan, const sr_ensemble *ensemble,
-                                bool buffer) {
-  static int32_t votes[MEMBERS * N], rows[N], counts[N];
+                                const sr_folds_view *folds) {
+  static int32_t votes[MEMBERS * N], counts[N];
+  static int64_t rows[N];
   static bool drawn[MEMBERS][N], seen[MEMBERS][N];
   const int32_t *label = sr_table_get(f->table)->label;
-  const sr_parts_view *parts = sr_parts_get(sr_structure_get(f->structure)->parts);
   assert_ok(f->ctx, sr_ensemble_votes(f->ctx, ensemble, f->table, votes));
   memset(drawn, 0, sizeof drawn);
   memset(seen, 0, sizeof seen);
@@ -272,9 +263,8 @@ static reference slow_reference(fixture *f, const sr_plan *plan, const sr_ensemb
     assert_ok(f->ctx, sr_plan_bag(f->ctx, plan, j, rows, counts, &length));
     for (int64_t i = 0; i < length; i++) {
       drawn[j][rows[i]] = true;
-      int32_t p = parts->part[rows[i]];
-      for (int32_t q = p - buffer; q <= p + buffer; q++)
-        if (q >= 0 && q < parts->parts) seen[j][q] = true;
+      for (int64_t near = rows[i] - folds->buffer; near <= rows[i] + folds->buffer; near++)
+        if (near >= 0 && near < N) seen[j][folds->unit_of_row[near]] = true;
     }
   }
   reference r = {0};
@@ -287,7 +277,7 @@ static reference slow_reference(fixture *f, const sr_plan *plan, const sr_ensemb
       margin[j] = 0;
       if (drawn[j][i]) continue;
       naive[votes[j * N + i]]++;
-      if (seen[j][parts->part[i]]) continue;
+      if (seen[j][folds->unit_of_row[i]]) continue;
       honest[votes[j * N + i]]++;
       margin[j] = votes[j * N + i] == label[i] ? 1 : -1;
       mean[j] += margin[j];
@@ -328,20 +318,30 @@ static reference slow_reference(fixture *f, const sr_plan *plan, const sr_ensemb
   return r;
 }
 
+/* Bags of the user's own: members judge the units that lie farther than the buffer from all they
+ * drew. */
 static void errors_match_their_definitions(void **state) {
   fixture *f = *state;
-  for (int buffer = 0; buffer < 2; buffer++) {
-    sr_train_options options = train_options("routed");
-    options.plan.part_share = 0.3;
-    options.buffer = buffer ? 1 : -1;
+  const int64_t buffers[] = {0, 1, 7, 30};
+  char path[256], text[300];
+  sr_plan *plan = NULL;
+  assert_ok(f->ctx, sr_plan_new(f->ctx, f->structure, "routed:part_share=0.2", MEMBERS, 1, &plan));
+  snprintf(path, sizeof path, "%s/own.csv", test_folder());
+  snprintf(text, sizeof text, "bags:%s", path);
+  assert_ok(f->ctx, sr_plan_write(f->ctx, plan, path, NULL));
+  double judges[4];
+  for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++) {
+    sr_train_options options = train_options(text);
+    options.evaluate.folds.buffer = buffers[k];
     sr_ensemble *ensemble = NULL;
-    assert_ok(f->ctx, sr_train(f->ctx, f->table, &options, &ensemble));
+    sr_folds *folds = NULL;
+    assert_ok(f->ctx, sr_train(f->ctx, f->table, &options, 1, &ensemble));
+    assert_ok(f->ctx, sr_folds_new(f->ctx, f->structure, &options.evaluate.folds, 1, &folds));
     const sr_evaluation *e = sr_ensemble_get(ensemble)->evaluation;
-    sr_plan *plan = NULL;
-    assert_ok(f->ctx, sr_structure_plan(f->ctx, f->structure, &options.plan, &plan));
-    reference r = slow_reference(f, plan, ensemble, buffer);
+    reference r = slow_reference(f, plan, ensemble, sr_folds_get(folds));
     assert_int_equal(e->folds, 0);
-    assert_string_equal(e->held_out, "part");
+    assert_int_equal(e->buffer, buffers[k]);
+    assert_int_equal(e->held_out, SR_UNIT_BLOCK);
     assert_close(e->naive, r.naive, 1e-12);
     assert_close(e->honest, r.honest, 1e-12);
     assert_close(e->covariance, r.covariance, 1e-12);
@@ -349,16 +349,20 @@ static void errors_match_their_definitions(void **state) {
     assert_close(e->variance_of_member, r.variance_of_member, 1e-12);
     assert_close(e->effective_members, r.variance_of_member / r.variance_of_margin, 1e-12);
     assert_true(e->honest_low <= e->honest && e->honest <= e->honest_high);
-    sr_plan_free(&plan);
+    judges[k] = e->judges;
+    sr_folds_free(&folds);
     sr_ensemble_free(&ensemble);
   }
+  assert_true(judges[0] > judges[2] &&
+              judges[2] > judges[3]); /* a longer buffer bars more members */
+  sr_plan_free(&plan);
 }
 
 static void class_reports_add_up(void **state) {
   fixture *f = *state;
   sr_train_options options = train_options("routed");
   sr_ensemble *ensemble = NULL;
-  assert_ok(f->ctx, sr_train(f->ctx, f->table, &options, &ensemble));
+  assert_ok(f->ctx, sr_train(f->ctx, f->table, &options, 1, &ensemble));
   const sr_evaluation *e = sr_ensemble_get(ensemble)->evaluation;
   assert_int_equal(e->classes, 2);
   assert_int_equal(e->rows, N);
@@ -392,10 +396,10 @@ static void folds_stand_in_where_no_part_is_left_out(void **state) {
   options.structure.tmix = 2; /* 50 blocks of 12 rows would split the runs of 20 */
   options.structure.parts = 30;
   sr_ensemble *ensemble = NULL;
-  assert_ok(f->ctx, sr_train(f->ctx, table, &options, &ensemble));
+  assert_ok(f->ctx, sr_train(f->ctx, table, &options, 1, &ensemble));
   const sr_evaluation *e = sr_ensemble_get(ensemble)->evaluation;
   assert_int_equal(e->folds, 5);
-  assert_string_equal(e->held_out, "block");
+  assert_int_equal(e->held_out, SR_UNIT_BLOCK);
   assert_true(e->naive < 0.02);
   assert_true(e->honest > 0.15); /* 0.5 for new runs; part of a run is in training for some rows */
   assert_int_equal(e->honest_rows, N);
@@ -413,14 +417,14 @@ static void rows_without_a_class_are_left_out(void **state) {
   assert_ok(f->ctx, sr_table_new(f->ctx, &view, &table));
   sr_train_options options = train_options("routed");
   sr_ensemble *ensemble = NULL;
-  assert_ok(f->ctx, sr_train(f->ctx, table, &options, &ensemble));
+  assert_ok(f->ctx, sr_train(f->ctx, table, &options, 1, &ensemble));
   assert_int_equal(sr_ensemble_get(ensemble)->rows, N - N / 3);
   assert_int_equal(sr_ensemble_get(ensemble)->evaluation->rows, N - N / 3);
   sr_ensemble_free(&ensemble);
   sr_table_free(&table);
   for (int i = 0; i < N; i++) label[i] = -1;
   assert_ok(f->ctx, sr_table_new(f->ctx, &view, &table));
-  assert_int_equal(sr_train(f->ctx, table, &options, &ensemble), SR_ERROR_DATA);
+  assert_int_equal(sr_train(f->ctx, table, &options, 1, &ensemble), SR_ERROR_DATA);
   sr_table_free(&table);
 }
 
@@ -439,9 +443,9 @@ static void the_informative_feature_is_the_most_important(void **state) {
   const char *plans[] = {"routed", "uniform"};
   for (int p = 0; p < 2; p++) {
     sr_train_options options = train_options(plans[p]);
-    options.importance = 1;
+    options.evaluate.importance = 1;
     sr_ensemble *ensemble = NULL;
-    assert_ok(f->ctx, sr_train(f->ctx, table, &options, &ensemble));
+    assert_ok(f->ctx, sr_train(f->ctx, table, &options, 1, &ensemble));
     const sr_evaluation *e = sr_ensemble_get(ensemble)->evaluation;
     assert_int_equal(e->features, 3);
     assert_true(e->importance[1] > 0.25);
@@ -470,10 +474,10 @@ static void a_gate_listens_to_members_that_know_the_place(void **state) {
     sr_train_options options = train_options("spectral");
     options.structure.tmix = 2;
     options.structure.parts = 2;
-    options.evaluate = 0;
+    options.evaluate.evaluate = 0;
     options.vote = gated ? SR_VOTE_GATED : SR_VOTE_HARD;
     sr_ensemble *ensemble = NULL;
-    assert_ok(f->ctx, sr_train(f->ctx, table, &options, &ensemble));
+    assert_ok(f->ctx, sr_train(f->ctx, table, &options, 1, &ensemble));
     assert_ok(f->ctx, sr_ensemble_predict(f->ctx, ensemble, table, got, NULL));
     for (int i = 0; i < N; i++) wrong[gated] += got[i] != label[i];
     sr_ensemble_free(&ensemble);
@@ -485,15 +489,15 @@ static void a_gate_listens_to_members_that_know_the_place(void **state) {
 
 static sr_status train_once(sr_context *ctx, void *data) {
   sr_train_options options = train_options(data);
-  options.plan.members = 4;
-  options.importance = 1;
-  options.folds = 2;
+  options.members = 4;
+  options.evaluate.importance = 1;
+  options.evaluate.folds.folds = 2;
   if (strcmp(data, "routed") == 0) options.vote = SR_VOTE_GATED;
   sr_table *table = NULL;
   sr_ensemble *ensemble = NULL;
   int32_t label[80];
   sr_status status = sr_simulate(ctx, "ar1:n=80,d=2", 1, 0, &table, NULL);
-  if (status == SR_OK) status = sr_train(ctx, table, &options, &ensemble);
+  if (status == SR_OK) status = sr_train(ctx, table, &options, 1, &ensemble);
   if (status == SR_OK) status = sr_ensemble_predict(ctx, ensemble, table, label, NULL);
   sr_ensemble_free(&ensemble);
   sr_table_free(&table);
@@ -511,7 +515,7 @@ static void an_interrupt_stops_training(void **state) {
   sr_train_options options = train_options("uniform");
   sr_ensemble *ensemble = NULL;
   sr_context_interrupt(f->ctx);
-  assert_int_equal(sr_train(f->ctx, f->table, &options, &ensemble), SR_ERROR_INTERRUPTED);
+  assert_int_equal(sr_train(f->ctx, f->table, &options, 1, &ensemble), SR_ERROR_INTERRUPTED);
   assert_null(ensemble);
   sr_context_resume(f->ctx);
 }

@@ -15,31 +15,24 @@ static const sr_evaluation *train(sr_context *ctx, const sr_table *table, const 
                                   sr_ensemble **ensemble) {
   sr_train_options options;
   sr_train_options_init(&options);
-  options.plan.name = plan;
-  options.plan.members = MEMBERS;
-  options.importance = 0;
-  assert_ok(ctx, sr_train(ctx, table, &options, ensemble));
+  options.plan = plan;
+  options.members = MEMBERS;
+  options.evaluate.importance = 0;
+  assert_ok(ctx, sr_train(ctx, table, &options, 1, ensemble));
   return sr_ensemble_get(*ensemble)->evaluation;
 }
 
 /* The error of the same plan on groups that no member saw. */
 static double leave_groups_out(sr_context *ctx, const sr_table *table, const char *plan_name,
                                int32_t folds) {
-  sr_plan_options plan;
-  sr_plan_options_init(&plan);
-  plan.name = plan_name;
-  plan.members = MEMBERS;
-  sr_learner_options learner;
-  sr_learner_options_init(&learner);
   sr_compare_options options;
   sr_compare_options_init(&options);
-  options.plan_count = options.learner_count = 1;
-  options.plans = &plan;
-  options.learners = &learner;
-  options.folds = folds;
+  options.plans = plan_name;
+  options.members = MEMBERS;
+  options.folds.folds = folds;
   sr_comparison *comparison = NULL;
-  assert_ok(ctx, sr_compare(ctx, table, &options, &comparison));
-  assert_string_equal(sr_comparison_get(comparison)->held_out, "group");
+  assert_ok(ctx, sr_compare(ctx, table, &options, 1, &comparison));
+  assert_int_equal(sr_comparison_get(comparison)->held_out, SR_UNIT_GROUP);
   double error = sr_comparison_get(comparison)->rows[0].error;
   sr_comparison_free(&comparison);
   return error;
@@ -65,7 +58,7 @@ static void maipo_within_three_points_of_leave_field_out(void **state) {
   sr_ensemble *ensemble = NULL;
   const sr_evaluation *e = train(ctx, hidden, "routed", &ensemble);
   double truth = leave_groups_out(ctx, shown, "routed", 5);
-  assert_string_equal(e->held_out, "part");
+  assert_int_equal(e->held_out, SR_UNIT_BLOCK);
   assert_true(fabs(e->honest - truth) < 0.03);
   sr_ensemble_free(&ensemble);
   if (getenv("SR_FULL")) {

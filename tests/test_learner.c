@@ -35,18 +35,18 @@ static sr_table *mixed_table(sr_context *ctx, int64_t n) {
   return table;
 }
 
-static sr_learner_options options_of(const sr__learner *learner) {
-  sr_learner_options options;
-  sr_learner_options_init(&options);
-  options.name = learner->info.name;
+static kit_options options_of(const sr__learner *learner) {
+  kit_options options;
+  kit_options_init(&options);
+  options.name = learner->about.name;
   options.min_leaf = 3;
   return options;
 }
 
-#define FOR_EACH_TABLE_LEARNER(learner)                                                        \
-  for (int index_ = 0; sr__learner_at(index_); index_++)                                       \
-    for (const sr__learner *learner = sr__learner_at(index_); learner && learner->takes_table; \
-         learner = NULL)
+#define FOR_EACH_TABLE_LEARNER(learner)                                               \
+  for (int index_ = 0; sr_learner_method(index_); index_++)                           \
+    for (const sr__learner *learner = (const sr__learner *)sr_learner_method(index_); \
+         learner && (learner->flags & SR_LEARNER_TAKES_FEATURES); learner = NULL)
 
 static sr_status load_fitted(sr_context *ctx, const sr__learner *learner, const sr__bytes *shared,
                              const sr__bytes *member, fitted *f) {
@@ -63,17 +63,16 @@ cleanup:
 static void names_are_found(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
-  const sr__learner *found = NULL;
+  const sr_method *found = NULL;
   FOR_EACH_TABLE_LEARNER(learner) {
-    assert_ok(ctx, sr__learner_find(ctx, learner->info.name, &found));
-    assert_ptr_equal(found, learner);
-    assert_ptr_equal(sr_learner_registered(index_), &learner->info);
+    assert_ok(ctx, sr_method_check(ctx, "learner", sr_learner_method, learner->about.name, &found));
+    assert_ptr_equal(found, &learner->about);
   }
-  assert_int_equal(sr__learner_find(ctx, "treee", &found), SR_ERROR_NOT_FOUND);
+  assert_int_equal(sr_method_check(ctx, "learner", sr_learner_method, "treee", &found),
+                   SR_ERROR_NOT_FOUND);
   assert_non_null(strstr(sr_context_error(ctx).message, "tree"));
-  assert_int_equal(sr__learner_find(ctx, NULL, &found), SR_ERROR_NOT_FOUND);
-  assert_null(sr_learner_registered(-1));
-  assert_null(sr_learner_registered(1000));
+  assert_null(sr_learner_method(-1));
+  assert_null(sr_learner_method(1000));
   sr_context_free(&ctx);
 }
 
@@ -83,7 +82,7 @@ static void stored_members_vote_alike(void **state) {
   sr_context *ctx = test_context(1);
   sr_table *table = mixed_table(ctx, N);
   FOR_EACH_TABLE_LEARNER(learner) {
-    sr_learner_options options = options_of(learner);
+    kit_options options = options_of(learner);
     fitted f, loaded;
     sr__bytes shared, member, again_shared, again_member;
     int32_t vote[N], loaded_vote[N];
@@ -149,7 +148,7 @@ static void damaged_bytes_are_refused_or_harmless(void **state) {
   for (int i = 0; i < 20; i++) rows[i] = 5 * i;
   assert_ok(ctx, sr_table_select(ctx, table, rows, 20, &few));
   FOR_EACH_TABLE_LEARNER(learner) {
-    sr_learner_options options = options_of(learner);
+    kit_options options = options_of(learner);
     fitted f;
     sr__bytes stored[2];
     assert_ok(ctx, fit_table(ctx, table, &options, NULL, 1, &f));
@@ -196,7 +195,7 @@ static sr_status whole_life(sr_context *ctx, void *data) {
   sr_table *table = mixed_table(ctx, 150);
   fitted f = {0}, loaded = {0};
   sr__bytes shared = {.ctx = ctx}, member = {.ctx = ctx};
-  sr_learner_options options = options_of(learner);
+  kit_options options = options_of(learner);
   int32_t vote[150];
   float proba[450];
   sr__rows *copy = NULL;
@@ -227,7 +226,6 @@ static void memory_may_run_out_anywhere(void **state) {
 
 typedef struct crowd {
   const fitted *prepared;
-  const sr_learner_options *options;
   int64_t rows;
   sr__bytes stored[12];
 } crowd;
@@ -244,7 +242,8 @@ static sr_status fit_one(sr_context *ctx, void *data, int64_t item, int slot) {
   for (int64_t i = 0; i < c->rows; i++) rows[i] = (int32_t)((i * 17 + item) % c->rows);
   sr__bag bag = {.rows = rows, .length = c->rows / 2};
   sr__random_init(&random, 1, SR_PURPOSE_LEARNER, 0, (uint64_t)item);
-  SR_TRY(f->learner->fit(ctx, f->shared, f->training, c->options, &bag, &random, &member));
+  SR_TRY(f->learner->fit(ctx, f->shared, f->training, f->configuration.options, &bag, &random,
+                         &member));
   f->learner->save_member(f->shared, member, &c->stored[item]);
   status = c->stored[item].status;
 cleanup:
@@ -262,10 +261,10 @@ static void threads_do_not_change_the_bytes(void **state) {
     for (int threads = 1; threads <= 8; threads *= 2) {
       sr_context *ctx = threads == 1 ? first_ctx : test_context(threads);
       sr_table *table = mixed_table(ctx, 3001);
-      sr_learner_options options = options_of(learner);
+      kit_options options = options_of(learner);
       fitted f;
       assert_ok(ctx, fit_table(ctx, table, &options, NULL, 1, &f));
-      crowd c = {.prepared = &f, .options = &options, .rows = 3001};
+      crowd c = {.prepared = &f, .rows = 3001};
       for (int i = 0; i < MEMBERS; i++) c.stored[i].ctx = ctx;
       assert_ok(ctx, sr__parallel_for(ctx, MEMBERS, fit_one, &c));
       for (int i = 0; threads > 1 && i < MEMBERS; i++) {
@@ -299,7 +298,7 @@ static void wrong_inputs_are_named(void **state) {
   assert_ok(ctx, sr_table_new(ctx, &labelled, &with));
   assert_ok(ctx, sr_table_new(ctx, &narrow, &other));
   FOR_EACH_TABLE_LEARNER(learner) {
-    sr_learner_options options = options_of(learner);
+    kit_options options = options_of(learner);
     fitted f;
     int32_t vote[2];
     assert_int_equal(fit_table(ctx, without, &options, NULL, 1, &f), SR_ERROR_DATA);
@@ -308,22 +307,12 @@ static void wrong_inputs_are_named(void **state) {
     assert_int_equal(predict_table(ctx, &f, other, vote, NULL), SR_ERROR_DATA);
     assert_non_null(strstr(sr_context_error(ctx).message, "features"));
     fitted_free(&f);
-    sr__input series = {.series = (const sr_series *)(const void *)&options};
-    if (!learner->takes_series)
-      assert_int_equal(sr__learner_check_input(ctx, learner, &series), SR_ERROR_UNSUPPORTED);
   }
-  sr_learner_options bad;
-  const sr__learner *tree = NULL;
-  assert_ok(ctx, sr__learner_find(ctx, "tree", &tree));
-  for (int k = 0; k < 5; k++) {
-    sr_learner_options_init(&bad);
-    if (k == 0) bad.min_leaf = 0;
-    if (k == 1) bad.max_bins = 257;
-    if (k == 2) bad.max_bins = 1;
-    if (k == 3) bad.max_features = -2;
-    if (k == 4) bad.max_depth = -1;
-    assert_int_equal(tree->check(ctx, &bad), SR_ERROR_ARGUMENT);
-  }
+  static const char *const bad[] = {"tree:min_leaf=0", "tree:max_bins=257", "tree:max_bins=1",
+                                    "tree:max_features=-2", "tree:max_depth=-1"};
+  for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
+    assert_int_equal(sr_method_check(ctx, "learner", sr_learner_method, bad[k], NULL),
+                     SR_ERROR_ARGUMENT);
   sr_table_free(&without);
   sr_table_free(&with);
   sr_table_free(&other);

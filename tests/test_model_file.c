@@ -16,18 +16,18 @@ static sr_table *small_table(sr_context *ctx) {
 static sr_train_options small_options(sr_vote vote) {
   sr_train_options options;
   sr_train_options_init(&options);
-  options.plan.name = "routed";
-  options.plan.members = 3;
+  options.plan = "routed";
+  options.members = 3;
   options.structure.tmix = 4;
   options.vote = vote;
-  options.learner.max_depth = 3;
+  options.learner = "tree:max_depth=3";
   return options;
 }
 
 static sr_ensemble *small_model(sr_context *ctx, const sr_table *table, sr_vote vote) {
   sr_train_options options = small_options(vote);
   sr_ensemble *ensemble = NULL;
-  assert_ok(ctx, sr_train(ctx, table, &options, &ensemble));
+  assert_ok(ctx, sr_train(ctx, table, &options, 1, &ensemble));
   return ensemble;
 }
 
@@ -46,7 +46,7 @@ static void a_model_comes_back_whole(void **state) {
     sr_ensemble *ensemble = small_model(ctx, table, (sr_vote)vote), *back = NULL;
     size_t count, again;
     char *bytes = saved(ctx, ensemble, &count);
-    assert_ok(ctx, sr_ensemble_load_bytes(ctx, bytes, (int64_t)count, &back));
+    assert_ok(ctx, sr_ensemble_from_bytes(ctx, bytes, (int64_t)count, &back));
     char *second = saved(ctx, back, &again);
     assert_int_equal(count, again);
     assert_memory_equal(bytes, second, count);
@@ -57,7 +57,8 @@ static void a_model_comes_back_whole(void **state) {
     assert_memory_equal(label[0], label[1], sizeof label[0]);
     assert_memory_equal(proba[0], proba[1], sizeof proba[0]);
     const sr_ensemble_view *view = sr_ensemble_get(back);
-    assert_string_equal(view->plan, "routed");
+    assert_string_equal(view->mix[0].plan, "routed");
+    assert_string_equal(view->learner, "tree:max_depth=3");
     assert_string_equal(view->target_name, "y");
     assert_string_equal(view->feature_names[2], "x3");
     assert_close(view->evaluation->honest, sr_ensemble_get(ensemble)->evaluation->honest, 0);
@@ -82,10 +83,10 @@ static void the_same_seed_gives_the_same_bytes_at_any_thread_count(void **state)
       sr_table *table = test_simulate(ctx, 1, "ar1:n=800");
       sr_train_options options;
       sr_train_options_init(&options);
-      options.plan.name = plans[p];
-      options.plan.members = 20;
+      options.plan = plans[p];
+      options.members = 20;
       sr_ensemble *ensemble = NULL;
-      assert_ok(ctx, sr_train(ctx, table, &options, &ensemble));
+      assert_ok(ctx, sr_train(ctx, table, &options, 1, &ensemble));
       size_t count;
       char *bytes = saved(ctx, ensemble, &count);
       if (!first) {
@@ -114,7 +115,7 @@ static void every_altered_byte_is_noticed(void **state) {
   for (size_t at = 0; at < count; at++) {
     for (int bit = 0; bit < 8; bit += 7) {
       bytes[at] ^= (char)(1 << bit);
-      assert_int_equal(sr_ensemble_load_bytes(ctx, bytes, (int64_t)count, &back), SR_ERROR_FORMAT);
+      assert_int_equal(sr_ensemble_from_bytes(ctx, bytes, (int64_t)count, &back), SR_ERROR_FORMAT);
       assert_null(back);
       bytes[at] ^= (char)(1 << bit);
     }
@@ -136,7 +137,7 @@ static void every_cut_is_noticed(void **state) {
     /* A copy of exactly this length, so that a read past the end is seen by the sanitizer. */
     char *cut = malloc(length ? length : 1);
     memcpy(cut, bytes, length);
-    assert_int_equal(sr_ensemble_load_bytes(ctx, cut, (int64_t)length, &back), SR_ERROR_FORMAT);
+    assert_int_equal(sr_ensemble_from_bytes(ctx, cut, (int64_t)length, &back), SR_ERROR_FORMAT);
     free(cut);
   }
   free(bytes);
@@ -167,7 +168,7 @@ static void altered_bytes_behind_a_right_checksum_do_no_harm(void **state) {
     for (size_t k = 0; k < sizeof flips; k++) {
       bytes[at] ^= flips[k];
       seal(bytes, count);
-      sr_status status = sr_ensemble_load_bytes(ctx, bytes, (int64_t)count, &back);
+      sr_status status = sr_ensemble_from_bytes(ctx, bytes, (int64_t)count, &back);
       if (status == SR_OK)
         (void)!sr_ensemble_predict(ctx, back, table, label, NULL);
       else
@@ -197,7 +198,7 @@ static void unknown_sections_are_passed_over_or_refused_by_their_first_letter(vo
     memcpy(longer + end, tags[k], 4);
     longer[end + 4] = 5;
     seal(longer, count + 17);
-    sr_status status = sr_ensemble_load_bytes(ctx, longer, (int64_t)count + 17, &back);
+    sr_status status = sr_ensemble_from_bytes(ctx, longer, (int64_t)count + 17, &back);
     assert_int_equal(status, k ? SR_ERROR_FORMAT : SR_OK);
     sr_ensemble_free(&back);
     free(longer);
@@ -205,7 +206,7 @@ static void unknown_sections_are_passed_over_or_refused_by_their_first_letter(vo
   uint32_t version = SR_MODEL_VERSION + 1;
   memcpy(bytes + 8, &version, sizeof version);
   seal(bytes, count);
-  assert_int_equal(sr_ensemble_load_bytes(ctx, bytes, (int64_t)count, &back), SR_ERROR_FORMAT);
+  assert_int_equal(sr_ensemble_from_bytes(ctx, bytes, (int64_t)count, &back), SR_ERROR_FORMAT);
   assert_non_null(strstr(sr_context_error(ctx).message, "version 2"));
   free(bytes);
   sr_ensemble_free(&ensemble);

@@ -4,6 +4,7 @@
 #include "core/random.h"
 #include "harness.h"
 #include "plan/plan.h"
+#include "plan_kit.h"
 
 enum { N = 1000, MEMBERS = 10, PARTS = 7 };
 
@@ -12,7 +13,8 @@ typedef struct fixture {
   sr_parts *parts;
   int32_t part[N];
   int32_t group[N]; /* three groups, their rows interleaved */
-  int32_t rows[N + 1], counts[N + 1];
+  int64_t rows[N + 1];
+  int32_t counts[N + 1];
   int64_t length;
 } fixture;
 
@@ -36,18 +38,24 @@ static int teardown(void **state) {
   return 0;
 }
 
-static sr_plan_input input_of(const fixture *f) {
-  return (sr_plan_input){.rows = N, .parts = f->parts, .tmix = 12.0, .block = 17.0};
+static plan_input input_of(const fixture *f) {
+  return (plan_input){.rows = N, .parts = f->parts, .tmix = 12.0, .block = 17.0};
 }
 
-static sr_plan *make_plan(fixture *f, const sr_plan_input *input, const char *name) {
-  sr_plan_options options;
-  sr_plan_options_init(&options);
-  options.name = name;
-  options.members = MEMBERS;
+/* Algorithm 1 cuts as many parts as the fixture has. */
+static const char *text_of(const char *name) {
+  return strcmp(name, "spectral") == 0 ? "spectral:parts=7" : name;
+}
+
+static sr_plan *make_plan_of(fixture *f, const plan_input *input, const char *text,
+                             int32_t members) {
   sr_plan *plan = NULL;
-  assert_ok(f->ctx, sr_plan_new(f->ctx, input, &options, &plan));
+  assert_ok(f->ctx, plan_new(f->ctx, input, text, members, 1, &plan));
   return plan;
+}
+
+static sr_plan *make_plan(fixture *f, const plan_input *input, const char *name) {
+  return make_plan_of(f, input, input->rows == 1 ? name : text_of(name), MEMBERS);
 }
 
 static void get_bag(fixture *f, const sr_plan *plan, int32_t member) {
@@ -70,26 +78,26 @@ enum { SCHEMES = sizeof all_but_bags / sizeof *all_but_bags };
 static void the_registry_lists_every_scheme(void **state) {
   (void)state;
   int count = 0;
-  for (; sr_plan_scheme(count); count++) {
-    assert_true(strlen(sr_plan_scheme(count)->help) > 0);
-    if (count < SCHEMES) assert_string_equal(sr_plan_scheme(count)->name, all_but_bags[count]);
+  for (; sr_plan_method(count); count++) {
+    assert_true(strlen(sr_plan_method(count)->help) > 0);
+    if (count < SCHEMES) assert_string_equal(sr_plan_method(count)->name, all_but_bags[count]);
   }
   assert_int_equal(count, SCHEMES + 1);
-  assert_string_equal(sr_plan_scheme(SCHEMES)->name, "bags");
-  assert_null(sr_plan_scheme(-1));
+  assert_string_equal(sr_plan_method(SCHEMES)->name, "bags");
+  assert_null(sr_plan_method(-1));
 }
 
 static void bags_are_sorted_distinct_and_within_capacity(void **state) {
   fixture *f = *state;
   for (int grouped = 0; grouped < 2; grouped++) {
-    sr_plan_input input = input_of(f);
+    plan_input input = input_of(f);
     if (grouped) {
       input.group = f->group;
       input.groups = 3;
     }
     for (int s = 0; s < SCHEMES; s++) {
       sr_plan *plan = make_plan(f, &input, all_but_bags[s]);
-      sr_plan_info info = sr_plan_get(plan);
+      sr_plan_view info = sr_plan_get(plan);
       assert_string_equal(info.name, all_but_bags[s]);
       assert_int_equal(info.members, MEMBERS);
       for (int32_t member = 0; member < MEMBERS; member++) {
@@ -107,7 +115,7 @@ static void bags_are_sorted_distinct_and_within_capacity(void **state) {
 
 static void bags_have_the_size_their_scheme_says(void **state) {
   fixture *f = *state;
-  sr_plan_input input = input_of(f);
+  plan_input input = input_of(f);
   /* burn-in drops ceil(12 ln 1000) = 83 rows. */
   const struct {
     const char *name;
@@ -128,15 +136,16 @@ static void bags_have_the_size_their_scheme_says(void **state) {
 
 static void a_bag_depends_on_seed_and_member_alone(void **state) {
   fixture *f = *state;
-  sr_plan_input input = input_of(f);
+  plan_input input = input_of(f);
   for (int s = 0; s < SCHEMES; s++) {
     sr_plan *plan = make_plan(f, &input, all_but_bags[s]);
     sr_plan *again = make_plan(f, &input, all_but_bags[s]);
-    int32_t rows[N + 1], counts[N + 1];
+    int64_t rows[N + 1];
+    int32_t counts[N + 1];
     int64_t length;
     get_bag(f, plan, 3);
     assert_ok(f->ctx, sr_plan_bag(f->ctx, again, 9, rows, counts, &length));
-    bool differs = length != f->length || memcmp(rows, f->rows, (size_t)length * 4) ||
+    bool differs = length != f->length || memcmp(rows, f->rows, (size_t)length * sizeof *rows) ||
                    memcmp(counts, f->counts, (size_t)length * 4);
     assert_true(differs);
     assert_ok(f->ctx, sr_plan_bag(f->ctx, again, 3, rows, counts, &length));
@@ -155,12 +164,8 @@ static void a_bag_depends_on_seed_and_member_alone(void **state) {
 static void uniform_counts_are_multinomial(void **state) {
   fixture *f = *state;
   enum { BAGS = 4000 };
-  sr_plan_input input = input_of(f);
-  sr_plan_options options;
-  sr_plan_options_init(&options);
-  options.members = BAGS;
-  sr_plan *plan = NULL;
-  assert_ok(f->ctx, sr_plan_new(f->ctx, &input, &options, &plan));
+  plan_input input = input_of(f);
+  sr_plan *plan = make_plan_of(f, &input, "uniform", BAGS);
   static double sum[N], square[N];
   double distinct = 0, last_block = 0, last_block_square = 0;
   for (int32_t member = 0; member < BAGS; member++) {
@@ -211,22 +216,18 @@ static void pieces_join_to_the_bag(void **state) {
   fixture *f = *state;
   enum { MOST = 30000 };
   static const int64_t sizes[] = {1, 255, 256, 257, 20000, MOST};
-  static const double shares[] = {1.0, 0.01};
-  int32_t *memory = malloc(4 * MOST * sizeof *memory), *rows = memory, *counts = memory + MOST;
+  int32_t *memory = malloc(3 * MOST * sizeof *memory), *counts = memory;
+  int64_t *rows = malloc(MOST * sizeof *rows);
   for (int k = 0; k < 12; k++) {
-    sr_plan_input input = {.rows = sizes[k / 2]};
-    sr_plan_options options;
-    sr_plan_options_init(&options);
-    options.name = k % 2 ? "uniform-nm" : "uniform";
-    options.draw_share = shares[k % 2];
-    sr_plan *plan = NULL;
+    plan_input input = {.rows = sizes[k / 2]};
+    sr_plan *plan = make_plan_of(f, &input, k % 2 ? "uniform-nm:0.01" : "uniform", 100);
     int64_t length, draws = 0;
-    joined_bag joined = {.rows = memory + 2 * MOST, .counts = memory + 3 * MOST};
-    assert_ok(f->ctx, sr_plan_new(f->ctx, &input, &options, &plan));
+    joined_bag joined = {.rows = memory + MOST, .counts = memory + 2 * MOST};
+    sr__bag bag = sr__bag_open(plan, 3);
     assert_ok(f->ctx, sr_plan_bag(f->ctx, plan, 3, rows, counts, &length));
-    assert_ok(f->ctx, sr__plan_read_bag(f->ctx, plan, 3, join_piece, &joined));
+    assert_ok(f->ctx, sr__bag_read(f->ctx, &bag, join_piece, &joined));
     assert_int_equal(joined.length, length);
-    assert_memory_equal(joined.rows, rows, (size_t)length * sizeof *rows);
+    for (int64_t i = 0; i < length; i++) assert_int_equal(joined.rows[i], rows[i]);
     assert_memory_equal(joined.counts, counts, (size_t)length * sizeof *counts);
     for (int64_t i = 0; i < length; i++) draws += counts[i];
     assert_int_equal(draws, k % 2 ? sr_plan_get(plan).parameters[0].value : (double)input.rows);
@@ -234,19 +235,14 @@ static void pieces_join_to_the_bag(void **state) {
     sr_plan_free(&plan);
   }
   free(memory);
+  free(rows);
 }
 
 static void few_draws_are_uniform(void **state) {
   fixture *f = *state;
   enum { BAGS = 4000, DRAWS = 12 };
-  sr_plan_input input = input_of(f);
-  sr_plan_options options;
-  sr_plan_options_init(&options);
-  options.name = "uniform-nm";
-  options.members = BAGS;
-  options.draw_share = (double)DRAWS / N;
-  sr_plan *plan = NULL;
-  assert_ok(f->ctx, sr_plan_new(f->ctx, &input, &options, &plan));
+  plan_input input = input_of(f);
+  sr_plan *plan = make_plan_of(f, &input, "uniform-nm:draw_share=0.012", BAGS);
   static double sum[N];
   for (int32_t member = 0; member < BAGS; member++) {
     get_bag(f, plan, member);
@@ -308,7 +304,7 @@ static void blocks_equal_their_index_lists(void **state) {
   fixture *f = *state;
   int32_t group[N];
   for (int64_t i = 0; i < N; i++) group[i] = group_at(i);
-  sr_plan_input input = {.rows = N, .group = group, .groups = 3, .tmix = 12, .block = 17};
+  plan_input input = {.rows = N, .group = group, .groups = 3, .tmix = 12, .block = 17};
   const struct {
     const char *name;
     double block;
@@ -338,7 +334,7 @@ static void blocks_equal_their_index_lists(void **state) {
 /* Thinned bags hold rows of one residue a group, never two rows of a group closer than the lag. */
 static void thinned_rows_keep_their_distance(void **state) {
   fixture *f = *state;
-  sr_plan_input input = input_of(f);
+  plan_input input = input_of(f);
   input.group = f->group;
   input.groups = 3;
   const char *names[] = {"lag-thin", "tmix-thin"};
@@ -363,7 +359,7 @@ static void thinned_rows_keep_their_distance(void **state) {
 
 static void burn_in_drops_the_first_rows_of_each_group(void **state) {
   fixture *f = *state;
-  sr_plan_input input = input_of(f);
+  plan_input input = input_of(f);
   input.group = f->group;
   input.groups = 3;
   int64_t seen[3] = {0}, rank[N];
@@ -376,10 +372,7 @@ static void burn_in_drops_the_first_rows_of_each_group(void **state) {
   }
   sr_plan_free(&plan);
   input.tmix = 200;
-  sr_plan_options options;
-  sr_plan_options_init(&options);
-  options.name = "burn-in";
-  assert_int_equal(sr_plan_new(f->ctx, &input, &options, &plan), SR_ERROR_DATA);
+  assert_int_equal(plan_new(f->ctx, &input, "burn-in", 100, 1, &plan), SR_ERROR_DATA);
   assert_null(plan);
 }
 
@@ -388,7 +381,7 @@ static void burn_in_drops_the_first_rows_of_each_group(void **state) {
 /* 10 members over 7 parts: one each, and one more for parts 0, 1 and 2. */
 static void spectral_gives_each_part_its_members(void **state) {
   fixture *f = *state;
-  sr_plan_input input = input_of(f);
+  plan_input input = input_of(f);
   sr_plan *plan = make_plan(f, &input, "spectral");
   const int32_t expected[MEMBERS] = {0, 0, 1, 1, 2, 2, 3, 4, 5, 6};
   for (int32_t member = 0; member < MEMBERS; member++) {
@@ -396,7 +389,6 @@ static void spectral_gives_each_part_its_members(void **state) {
     for (int64_t i = 0; i < f->length; i++) assert_int_equal(f->part[f->rows[i]], expected[member]);
     assert_int_equal(bag_size(f), sr_parts_get(f->parts)->size[expected[member]]);
   }
-  assert_true(sr_plan_get(plan).leaves_parts_out);
   sr_plan_free(&plan);
   assert_int_equal(sr_plan_spectral_parts(1.0, 0.1, 100, N), 10);
   assert_int_equal(sr_plan_spectral_parts(1.0, 2e-9, 100, N), 100);
@@ -407,27 +399,18 @@ static void spectral_gives_each_part_its_members(void **state) {
 
 static void spectral_refuses_more_parts_than_members(void **state) {
   fixture *f = *state;
-  sr_plan_input input = input_of(f);
-  sr_plan_options options;
-  sr_plan_options_init(&options);
-  options.name = "spectral";
-  options.members = PARTS - 1;
+  plan_input input = input_of(f);
   sr_plan *plan = NULL;
-  assert_int_equal(sr_plan_new(f->ctx, &input, &options, &plan), SR_ERROR_ARGUMENT);
+  assert_int_equal(plan_new(f->ctx, &input, "spectral:parts=7", PARTS - 1, 1, &plan),
+                   SR_ERROR_ARGUMENT);
 }
 
 static void routed_draws_its_share_of_parts_and_rows(void **state) {
   fixture *f = *state;
   enum { BAGS = 2000 };
-  sr_plan_input input = input_of(f);
-  sr_plan_options options;
-  sr_plan_options_init(&options);
-  options.name = "routed";
-  options.members = BAGS;
-  options.part_share = 0.4; /* 2.8 of 7 parts: 3 */
-  options.row_share = 0.1;
-  sr_plan *plan = NULL;
-  assert_ok(f->ctx, sr_plan_new(f->ctx, &input, &options, &plan));
+  plan_input input = input_of(f);
+  /* 2.8 of 7 parts: 3 */
+  sr_plan *plan = make_plan_of(f, &input, "routed:part_share=0.4,row_share=0.1", BAGS);
   double rows = 0, times[PARTS] = {0};
   for (int32_t member = 0; member < BAGS; member++) {
     get_bag(f, plan, member);
@@ -454,30 +437,38 @@ static void routed_draws_its_share_of_parts_and_rows(void **state) {
 /* ---- refusals and memory ----------------------------------------------------------------------
  */
 
-static void missing_inputs_are_refused(void **state) {
+static void wrong_plans_are_refused(void **state) {
   fixture *f = *state;
-  sr_plan_input bare = {.rows = N};
-  const char *needy[] = {"tmix-thin", "burn-in", "oracle-block", "auto-block",
-                         "spectral",  "routed",  "bags"};
-  sr_plan_options options;
-  sr_plan_options_init(&options);
+  plan_input bare = {.rows = N};
   sr_plan *plan = NULL;
-  for (size_t i = 0; i < sizeof needy / sizeof *needy; i++) {
-    options.name = needy[i];
-    assert_int_equal(sr_plan_new(f->ctx, &bare, &options, &plan), SR_ERROR_ARGUMENT);
-  }
-  options.name = "bagging";
-  assert_int_equal(sr_plan_new(f->ctx, &bare, &options, &plan), SR_ERROR_NOT_FOUND);
+  assert_int_equal(plan_new(f->ctx, &bare, "bags", 10, 1, &plan), SR_ERROR_ARGUMENT);
+  assert_int_equal(plan_new(f->ctx, &bare, "bagging", 10, 1, &plan), SR_ERROR_NOT_FOUND);
   assert_non_null(strstr(sr_context_error(f->ctx).message, "uniform-nm"));
-  options.name = "uniform";
-  options.members = 0;
-  assert_int_equal(sr_plan_new(f->ctx, &bare, &options, &plan), SR_ERROR_ARGUMENT);
-  options.members = 1;
-  options.part_share = 1.5;
-  assert_int_equal(sr_plan_new(f->ctx, &bare, &options, &plan), SR_ERROR_ARGUMENT);
+  assert_int_equal(plan_new(f->ctx, &bare, "uniform:lag=7", 10, 1, &plan), SR_ERROR_NOT_FOUND);
+  assert_int_equal(plan_new(f->ctx, &bare, "uniform", 0, 1, &plan), SR_ERROR_ARGUMENT);
+  assert_int_equal(plan_new(f->ctx, &bare, "routed:part_share=1.5", 1, 1, &plan),
+                   SR_ERROR_ARGUMENT);
   bare.rows = 0;
-  options.part_share = 0.5;
-  assert_int_equal(sr_plan_new(f->ctx, &bare, &options, &plan), SR_ERROR_ARGUMENT);
+  assert_int_equal(plan_new(f->ctx, &bare, "uniform", 1, 1, &plan), SR_ERROR_DATA);
+}
+
+/* Bags in memory are sorted and added up; empty ones and rows that do not exist are refused. */
+static void bags_in_memory_are_a_plan(void **state) {
+  fixture *f = *state;
+  const int64_t offset[] = {0, 3, 5}, row[] = {7, 2, 7, 0, 9};
+  const int32_t count[] = {1, 4, 2, 1, 1};
+  const int64_t gap[] = {0, 0, 5};
+  sr_plan *plan = NULL;
+  assert_ok(f->ctx, sr_plan_from_bags(f->ctx, 10, 2, offset, row, count, &plan));
+  get_bag(f, plan, 0);
+  assert_int_equal(f->length, 2);
+  assert_int_equal(f->rows[0], 2);
+  assert_int_equal(f->counts[0], 4);
+  assert_int_equal(f->rows[1], 7);
+  assert_int_equal(f->counts[1], 3);
+  sr_plan_free(&plan);
+  assert_int_equal(sr_plan_from_bags(f->ctx, 9, 2, offset, row, count, &plan), SR_ERROR_ARGUMENT);
+  assert_int_equal(sr_plan_from_bags(f->ctx, 10, 2, gap, row, count, &plan), SR_ERROR_ARGUMENT);
 }
 
 static void one_row_is_enough(void **state) {
@@ -485,7 +476,7 @@ static void one_row_is_enough(void **state) {
   int32_t zero = 0;
   sr_parts *parts = NULL;
   assert_ok(f->ctx, sr_parts_new(f->ctx, 1, &zero, NULL, &parts));
-  sr_plan_input input = {.rows = 1, .parts = parts, .tmix = 1, .block = 1};
+  plan_input input = {.rows = 1, .parts = parts, .tmix = 1, .block = 1};
   for (int s = 0; s < SCHEMES; s++) {
     if (strcmp(all_but_bags[s], "burn-in") == 0) continue;
     sr_plan *plan = make_plan(f, &input, all_but_bags[s]);
@@ -499,15 +490,12 @@ static void one_row_is_enough(void **state) {
 
 static sr_status bag_of_each_scheme(sr_context *ctx, void *data) {
   fixture *f = data;
-  sr_plan_input input = {
+  plan_input input = {
       .rows = N, .parts = f->parts, .tmix = 12, .block = 17, .group = f->group, .groups = 3};
   sr_status status = SR_OK;
   for (int s = 0; s < SCHEMES && status == SR_OK; s++) {
-    sr_plan_options options;
-    sr_plan_options_init(&options);
-    options.name = all_but_bags[s];
     sr_plan *plan = NULL;
-    status = sr_plan_new(ctx, &input, &options, &plan);
+    status = plan_new(ctx, &input, text_of(all_but_bags[s]), 100, 1, &plan);
     if (status == SR_OK) status = sr_plan_bag(ctx, plan, 0, f->rows, f->counts, &f->length);
     sr_plan_free(&plan);
   }
@@ -534,7 +522,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(spectral_gives_each_part_its_members, setup, teardown),
       cmocka_unit_test_setup_teardown(spectral_refuses_more_parts_than_members, setup, teardown),
       cmocka_unit_test_setup_teardown(routed_draws_its_share_of_parts_and_rows, setup, teardown),
-      cmocka_unit_test_setup_teardown(missing_inputs_are_refused, setup, teardown),
+      cmocka_unit_test_setup_teardown(wrong_plans_are_refused, setup, teardown),
+      cmocka_unit_test_setup_teardown(bags_in_memory_are_a_plan, setup, teardown),
       cmocka_unit_test_setup_teardown(one_row_is_enough, setup, teardown),
       cmocka_unit_test_setup_teardown(plans_survive_every_allocation_failure, setup, teardown),
   };

@@ -1,20 +1,19 @@
 /* Bags to and from files. */
-#include "harness.h"
+#include "plan_kit.h"
 
 enum { ROWS = 3 };
 
 static sr_status bags_plan(sr_context *ctx, const char *path, sr_plan **plan) {
-  sr_plan_input input = {.rows = ROWS};
-  sr_plan_options options;
-  sr_plan_options_init(&options);
-  options.name = "bags";
-  options.bags_path = path;
-  return sr_plan_new(ctx, &input, &options, plan);
+  plan_input input = {.rows = ROWS};
+  char text[300];
+  snprintf(text, sizeof text, "bags:%s", path);
+  return plan_new(ctx, &input, text, 100, 1, plan);
 }
 
 static void assert_bag(sr_context *ctx, const sr_plan *plan, int32_t member, int64_t length,
-                       const int32_t *rows, const int32_t *counts) {
-  int32_t got_rows[ROWS], got_counts[ROWS];
+                       const int64_t *rows, const int32_t *counts) {
+  int64_t got_rows[ROWS];
+  int32_t got_counts[ROWS];
   int64_t got;
   assert_ok(ctx, sr_plan_bag(ctx, plan, member, got_rows, got_counts, &got));
   assert_int_equal(got, length);
@@ -30,8 +29,8 @@ static void csv_bags_are_sorted_and_added_up(void **state) {
   sr_plan *plan = NULL;
   assert_ok(ctx, bags_plan(ctx, test_file("bags.csv", text, strlen(text)), &plan));
   assert_int_equal(sr_plan_get(plan).members, 2);
-  assert_bag(ctx, plan, 0, 2, (int32_t[]){1, 2}, (int32_t[]){2, 1});
-  assert_bag(ctx, plan, 1, 1, (int32_t[]){0}, (int32_t[]){300});
+  assert_bag(ctx, plan, 0, 2, (int64_t[]){1, 2}, (int32_t[]){2, 1});
+  assert_bag(ctx, plan, 1, 1, (int64_t[]){0}, (int32_t[]){300});
   sr_plan_free(&plan);
   sr_context_free(&ctx);
 }
@@ -50,8 +49,8 @@ static void npy_is_what_numpy_writes(void **state) {
   sr_context *ctx = test_context(1);
   sr_plan *plan = NULL;
   assert_ok(ctx, bags_plan(ctx, test_file("numpy.npy", bytes, sizeof bytes), &plan));
-  assert_bag(ctx, plan, 0, 2, (int32_t[]){1, 2}, (int32_t[]){2, 1});
-  assert_bag(ctx, plan, 1, 1, (int32_t[]){0}, (int32_t[]){300});
+  assert_bag(ctx, plan, 0, 2, (int64_t[]){1, 2}, (int32_t[]){2, 1});
+  assert_bag(ctx, plan, 1, 1, (int64_t[]){0}, (int32_t[]){300});
   char path[256];
   snprintf(path, sizeof path, "%s/out.npy", test_folder());
   sr_plan_sizes sizes;
@@ -71,18 +70,16 @@ static void npy_is_what_numpy_writes(void **state) {
 static void csv_comes_back(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
-  sr_plan_input input = {.rows = ROWS};
-  sr_plan_options options;
-  sr_plan_options_init(&options);
-  options.members = 4;
+  plan_input input = {.rows = ROWS};
   sr_plan *plan = NULL, *back = NULL;
-  assert_ok(ctx, sr_plan_new(ctx, &input, &options, &plan));
+  assert_ok(ctx, plan_new(ctx, &input, "uniform", 4, 1, &plan));
   char path[256];
   snprintf(path, sizeof path, "%s/back.csv", test_folder());
   assert_ok(ctx, sr_plan_write(ctx, plan, path, NULL));
   assert_ok(ctx, bags_plan(ctx, path, &back));
   for (int32_t member = 0; member < 4; member++) {
-    int32_t rows[ROWS], counts[ROWS];
+    int64_t rows[ROWS];
+    int32_t counts[ROWS];
     int64_t length;
     assert_ok(ctx, sr_plan_bag(ctx, plan, member, rows, counts, &length));
     assert_bag(ctx, back, member, length, rows, counts);

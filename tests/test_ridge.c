@@ -1,7 +1,7 @@
 /* The ridge solver against scikit-learn and against refitting without each row. */
 #include <math.h>
 
-#include "learner/ridge.h"
+#include "learner/ridge/ridge.h"
 #include "learner_kit.h"
 
 /* The made-up table of tests/data/ridge_reference.py. */
@@ -242,8 +242,8 @@ static void counts_are_weights(void **state) {
   assert_ok(ctx, sr_table_new(ctx, &view, &plain));
   view.weight = weight;
   assert_ok(ctx, sr_table_new(ctx, &view, &weighted));
-  sr_learner_options options;
-  sr_learner_options_init(&options);
+  kit_options options;
+  kit_options_init(&options);
   options.name = "ridge";
   sr__bag bag = {.rows = all, .counts = counts, .length = N};
   fitted a, b;

@@ -31,9 +31,9 @@ static sr_table *random_table(sr_context *ctx, int64_t n, int32_t d, int32_t cla
   return table;
 }
 
-static sr_learner_options tree_options(void) {
-  sr_learner_options options;
-  sr_learner_options_init(&options);
+static kit_options tree_options(void) {
+  kit_options options;
+  kit_options_init(&options);
   options.name = "tree";
   return options;
 }
@@ -55,8 +55,8 @@ static void distinct_rows_are_memorised(void **state) {
       view.label = label;
       view.classes = (sr_dictionary){classes, kit_names};
       assert_ok(ctx, sr_table_new(ctx, &view, &table));
-      sr_learner_options options = tree_options();
-      options.criterion = (sr_criterion)criterion;
+      kit_options options = tree_options();
+      options.criterion = criterion;
       fitted f;
       int32_t vote[250];
       assert_ok(ctx, fit_table(ctx, table, &options, NULL, 1, &f));
@@ -110,7 +110,7 @@ static void weights_are_repeated_rows(void **state) {
     sr_table *long_table = NULL, *weighted = with_weights(ctx, table, weight);
     sr_table *scaled = with_weights(ctx, table, fractional);
     assert_ok(ctx, sr_table_select(ctx, table, repeated, length, &long_table));
-    sr_learner_options options = tree_options();
+    kit_options options = tree_options();
     sr__bag bag = {.rows = all, .counts = counts, .length = N};
     fitted by_rows, by_weight, by_scaled, by_count;
     assert_ok(ctx, fit_table(ctx, long_table, &options, NULL, 3, &by_rows));
@@ -137,7 +137,7 @@ static void bad_weights_are_refused(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
   sr_table *table = random_table(ctx, 10, 2, 2, 0.0, 1);
-  sr_learner_options options = tree_options();
+  kit_options options = tree_options();
   const float bad[] = {-1.0f, NAN, INFINITY, 0.0f};
   for (int k = 0; k < 4; k++) {
     float weight[10];
@@ -168,7 +168,7 @@ static void limits_hold_and_shares_are_counts(void **state) {
   sr_context *ctx = test_context(1);
   sr_table *table = random_table(ctx, N, 6, CLASSES, 0.05, 21);
   const sr_table_view *view = sr_table_get(table);
-  sr_learner_options options = tree_options();
+  kit_options options = tree_options();
   options.min_leaf = 7;
   options.max_depth = 9;
   fitted f;
@@ -222,7 +222,7 @@ static void members_vote_for_classes_they_saw(void **state) {
   for (int32_t i = 0; i < N; i++)
     if (view->label[i] == 1 || view->label[i] == 4) rows[length++] = i;
   sr__bag bag = {.rows = rows, .length = length}, empty = {.rows = rows};
-  sr_learner_options options = tree_options();
+  kit_options options = tree_options();
   fitted f;
   assert_ok(ctx, fit_table(ctx, table, &options, &bag, 1, &f));
   assert_ok(ctx, predict_table(ctx, &f, table, vote, NULL));
@@ -251,7 +251,7 @@ static void missing_values_carry_the_class(void **state) {
         .rows = n, .features = 1, .x = x, .label = label, .classes = {2, kit_names}};
     sr_table *table = NULL;
     assert_ok(ctx, sr_table_new(ctx, &view, &table));
-    sr_learner_options options = tree_options();
+    kit_options options = tree_options();
     fitted f;
     assert_ok(ctx, fit_table(ctx, table, &options, NULL, 1, &f));
     assert_ok(ctx, predict_table(ctx, &f, table, vote, NULL));
@@ -288,7 +288,7 @@ static void categories_match_by_name(void **state) {
   assert_ok(ctx, sr_table_new(ctx, &view, &table));
   assert_ok(ctx, sr_table_new(ctx, &new_view, &other));
   assert_ok(ctx, sr_table_new(ctx, &numeric_view, &numeric));
-  sr_learner_options options = tree_options();
+  kit_options options = tree_options();
   fitted f;
   assert_ok(ctx, fit_table(ctx, table, &options, NULL, 1, &f));
   assert_ok(ctx, predict_table(ctx, &f, other, vote, NULL));
@@ -329,7 +329,7 @@ static void many_categories_share_the_last_bin(void **state) {
                         .classes = {2, kit_names}};
   sr_table *table = NULL;
   assert_ok(ctx, sr_table_new(ctx, &view, &table));
-  sr_learner_options options = tree_options();
+  kit_options options = tree_options();
   fitted f;
   assert_ok(ctx, fit_table(ctx, table, &options, NULL, 1, &f));
   assert_ok(ctx, predict_table(ctx, &f, table, vote, NULL));
@@ -377,7 +377,7 @@ static void codes_and_copies_do_not_change_the_tree(void **state) {
                                : ordered_table(ctx, SMALL, classes, 32);
     sr_table *small = kind == 0 ? plain : with_weights(ctx, plain, weight), *large = NULL;
     assert_ok(ctx, sr_table_select(ctx, small, spread, (int64_t)SMALL * FACTOR, &large));
-    sr_learner_options options = tree_options();
+    kit_options options = tree_options();
     sr__bag bag = {.rows = rows, .length = SMALL};
     fitted a, b;
     assert_ok(ctx, fit_table(ctx, small, &options, NULL, 5, &a));
@@ -401,7 +401,7 @@ static void rows_may_be_asked_for_in_any_way(void **state) {
   enum { N = 333 };
   sr_context *ctx = test_context(1);
   sr_table *table = random_table(ctx, N, 5, 3, 0.1, 8);
-  sr_learner_options options = tree_options();
+  kit_options options = tree_options();
   options.max_depth = 4;
   fitted f;
   assert_ok(ctx, fit_table(ctx, table, &options, NULL, 1, &f));
@@ -444,12 +444,12 @@ static void votes_do_not_depend_on_the_walk(void **state) {
   for (size_t k = 0; k < sizeof widths / sizeof *widths; k++) {
     sr_table *table = random_table(ctx, N, widths[k], 3, k % 3 == 0 ? 0.0 : 0.2, 20 + k);
     sr_table *other = random_table(ctx, N, widths[k], 3, 0.1, 40 + k);
-    sr_learner_options options = tree_options();
-    options.max_depth = k % 2 ? 0 : (int32_t)k;
+    kit_options options = tree_options();
+    options.max_depth = k % 2 ? 0 : k;
     fitted f;
     sr__rows *rows = NULL;
     assert_ok(ctx, fit_table(ctx, table, &options, NULL, 1, &f));
-    assert_ok(ctx, f.learner->encode(ctx, f.shared, &(sr__input){.table = other}, 0, N, &rows));
+    assert_ok(ctx, f.learner->encode(ctx, f.shared, other, 0, N, &rows));
     sr__tree_block *block = f.member->block;
     f.member->block = NULL; /* node by node */
     assert_ok(ctx, f.learner->predict(ctx, f.shared, f.member, rows, NULL, N, by_node, shares));

@@ -165,8 +165,8 @@ static void check_setting(setting s, uint64_t seed) {
                         .weight = s.weighted ? weight : NULL};
   sr_table *table = NULL;
   assert_ok(ctx, sr_table_new(ctx, &view, &table));
-  sr_learner_options options;
-  sr_learner_options_init(&options);
+  kit_options options;
+  kit_options_init(&options);
   options.max_features = -1;
   options.min_leaf = s.min_leaf;
   fitted f;
@@ -233,8 +233,8 @@ static void categories_split_as_the_best_subset(void **state) {
                           .classes = {2, kit_names}};
     sr_table *table = NULL;
     assert_ok(ctx, sr_table_new(ctx, &view, &table));
-    sr_learner_options options;
-    sr_learner_options_init(&options);
+    kit_options options;
+    kit_options_init(&options);
     options.max_depth = 1;
     fitted f;
     assert_ok(ctx, fit_table(ctx, table, &options, NULL, seed, &f));
@@ -294,9 +294,9 @@ static void entropy_cut_is_the_best(void **state) {
         .rows = n, .features = D, .x = x, .label = label, .classes = {classes, kit_names}};
     sr_table *table = NULL;
     assert_ok(ctx, sr_table_new(ctx, &view, &table));
-    sr_learner_options options;
-    sr_learner_options_init(&options);
-    options.criterion = SR_CRITERION_ENTROPY;
+    kit_options options;
+    kit_options_init(&options);
+    options.criterion = 1;
     options.max_features = -1;
     fitted f;
     assert_ok(ctx, fit_table(ctx, table, &options, NULL, seed, &f));

@@ -107,6 +107,8 @@ typedef struct sr_build {
 
 /* Seconds of a clock that never goes back; its zero means nothing. */
 SR_API double sr_seconds(void);
+/* Frees bytes or text that a call gave; null-safe. */
+SR_API void sr_bytes_free(void **bytes);
 
 SR_API const char *sr_version(void);
 SR_API sr_build sr_build_info(void);

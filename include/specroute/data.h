@@ -27,6 +27,7 @@ typedef struct sr_table_view {
   const int32_t *label;             /* class of each row in [0, classes.count), -1 = missing */
   sr_dictionary classes;
   const char *target_name;
+  int predicted;        /* 1: the target was predicted; writers put it first */
   const double *time;   /* as given; rows are in the order in which they came */
   const int32_t *group; /* in [0, groups.count): series, run, polygon ... */
   sr_dictionary groups;

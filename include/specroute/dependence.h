@@ -32,9 +32,6 @@ typedef struct sr_dependence_view {
   int politis_white_saturated;
   double drift; /* largest linear change of a mean over all rows, in standard deviations */
   double sample_condition; /* n / (T^3 log n); below 1 the paper's condition fails */
-  int32_t parts;           /* how many parts to use */
-  double block;            /* rows a block or part should have */
-  const char *recommend;   /* name of a plan */
   int32_t warning_count;
   const char *const *warnings;
   int32_t lag_count; /* pooled autocorrelation (time) or correlogram (graphs) */
@@ -62,19 +59,19 @@ typedef struct sr_dependence_view {
 } sr_dependence_view;
 
 typedef struct sr_dependence_options {
-  const char *graph; /* as sr_graph_build takes it; NULL: by the table */
-  uint64_t seed;
   double level; /* of the interval: 0.9 */
 } sr_dependence_options;
 
 SR_API void sr_dependence_options_init(sr_dependence_options *options);
-/* Rows are taken in their order in the table; groups are never joined. Too few or too simple data
- * are no error: the numbers are NaN and a warning says why. Errors: SR_ERROR_ARGUMENT (unknown
- * graph, level outside (0, 1)), SR_ERROR_DATA (the graph needs what the table lacks),
- * SR_ERROR_MEMORY. Cost: O(n d^2) time, O(n d) memory. */
+/* Rows are taken in their order in the table, or as neighbors in `graph` where one is given that is
+ * not made of the order; groups are never joined. `options` may be NULL. Too few or too simple data
+ * are no error: the numbers are NaN and a warning says why. Free with sr_dependence_free. Errors:
+ * SR_ERROR_ARGUMENT (level outside (0, 1), a graph of other rows), SR_ERROR_MEMORY. Cost: O(n d^2)
+ * time, O(n d) memory. */
 SR_API SR_MUST_CHECK sr_status sr_dependence_estimate(sr_context *ctx, const sr_table *table,
+                                                      const sr_graph *graph,
                                                       const sr_dependence_options *options,
-                                                      sr_dependence **dependence);
+                                                      uint64_t seed, sr_dependence **dependence);
 SR_API void sr_dependence_free(sr_dependence **dependence);
 SR_API const sr_dependence_view *sr_dependence_get(const sr_dependence *dependence);
 

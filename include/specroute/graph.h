@@ -60,12 +60,6 @@ SR_API SR_MUST_CHECK sr_status sr_graph_components(sr_context *ctx, const sr_gra
 /* The registry: builders in a fixed order; NULL past the end. */
 SR_API const sr_method *sr_graph_method(int index);
 
-/* Of registries that do not describe their options yet. */
-typedef struct sr_method_info {
-  const char *name;
-  const char *help;
-} sr_method_info;
-
 #ifdef __cplusplus
 }
 #endif

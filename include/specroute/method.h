@@ -32,16 +32,23 @@ typedef struct sr_option {
   size_t offset; /* of the value in the struct of options */
 } sr_option;
 
-#define SR_INTEGER(type, field, fallback, low, high, help) \
-  { #field, SR_OPTION_INTEGER, fallback, NULL, low, high, help, offsetof(type, field) }
-#define SR_REAL(type, field, fallback, low, high, help) \
-  { #field, SR_OPTION_REAL, fallback, NULL, low, high, help, offsetof(type, field) }
-#define SR_FLAG(type, field, fallback, help) \
-  { #field, SR_OPTION_FLAG, fallback, "no|yes", 0, 0, help, offsetof(type, field) }
-#define SR_CHOICE(type, field, fallback, choices, help) \
-  { #field, SR_OPTION_CHOICE, fallback, choices, 0, 0, help, offsetof(type, field) }
-#define SR_TEXT(type, field, fallback, help) \
-  { #field, SR_OPTION_TEXT, fallback, NULL, 0, 0, help, offsetof(type, field) }
+/* An option under the name of its field, or (_AT) a field of a struct inside under a key of its
+ * own. */
+#define SR_INTEGER_AT(type, field, key, fallback, low, high, help) \
+  { key, SR_OPTION_INTEGER, fallback, NULL, low, high, help, offsetof(type, field) }
+#define SR_REAL_AT(type, field, key, fallback, low, high, help) \
+  { key, SR_OPTION_REAL, fallback, NULL, low, high, help, offsetof(type, field) }
+#define SR_FLAG_AT(type, field, key, fallback, help) \
+  { key, SR_OPTION_FLAG, fallback, "no|yes", 0, 0, help, offsetof(type, field) }
+#define SR_CHOICE_AT(type, field, key, fallback, choices, help) \
+  { key, SR_OPTION_CHOICE, fallback, choices, 0, 0, help, offsetof(type, field) }
+#define SR_TEXT_AT(type, field, key, fallback, help) \
+  { key, SR_OPTION_TEXT, fallback, NULL, 0, 0, help, offsetof(type, field) }
+#define SR_INTEGER(type, field, ...) SR_INTEGER_AT(type, field, #field, __VA_ARGS__)
+#define SR_REAL(type, field, ...) SR_REAL_AT(type, field, #field, __VA_ARGS__)
+#define SR_FLAG(type, field, ...) SR_FLAG_AT(type, field, #field, __VA_ARGS__)
+#define SR_CHOICE(type, field, ...) SR_CHOICE_AT(type, field, #field, __VA_ARGS__)
+#define SR_TEXT(type, field, ...) SR_TEXT_AT(type, field, #field, __VA_ARGS__)
 #define SR_OPTIONS_END \
   { NULL, SR_OPTION_INTEGER, NULL, NULL, 0, 0, NULL, 0 }
 

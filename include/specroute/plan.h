@@ -2,7 +2,7 @@
 #ifndef SPECROUTE_PLAN_H
 #define SPECROUTE_PLAN_H
 
-#include <specroute/partition.h>
+#include <specroute/structure.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -11,58 +11,42 @@ extern "C" {
 /* m bags as a recipe: each bag is made when asked for, from its own random stream. */
 typedef struct sr_plan sr_plan;
 
-/* What a scheme may look at. Fields that a scheme needs and does not get are an SR_ERROR_ARGUMENT.
- */
-typedef struct sr_plan_input {
-  int64_t rows;
-  const int32_t *group; /* NULL: one group; rows of a group are in order */
-  int32_t groups;
-  const sr_parts *parts; /* spectral, routed */
-  double tmix;           /* tmix-thin, burn-in, oracle-block */
-  double block;          /* Politis-White length for auto-block */
-} sr_plan_input;
-
-typedef struct sr_plan_options {
-  const char *name;  /* see sr_plan_scheme */
-  int32_t members;   /* 100 */
-  uint64_t seed;     /* 1 */
-  double block;      /* stationary, circular, moving: 0 = n^(1/3) */
-  int64_t lag;       /* lag-thin: 5 */
-  double draw_share; /* uniform-nm: rows drawn over rows there are; 0 = 1 / members */
-  double part_share; /* routed: share f of the parts a member draws; 0.5 */
-  double row_share;  /* routed: share g of the rows of each; 1 */
-  const char
-      *bags_path; /* bags: csv "member,row[,count]" (from 0) or npy (members x rows, counts) */
-} sr_plan_options;
-
 typedef struct sr_plan_parameter {
   const char *name;
   double value;
 } sr_plan_parameter;
 
-typedef struct sr_plan_info {
-  const char *name;
+typedef struct sr_plan_view {
+  const char *name; /* of the scheme */
+  const char *text; /* name and options as sr_plan_new takes them */
   int32_t members;
   int64_t rows;
   int64_t capacity;        /* no bag has more distinct rows */
-  int leaves_parts_out;    /* 1 where every bag misses at least one whole part */
   int32_t parameter_count; /* what the scheme worked with: block, lag, parts, ... */
   const sr_plan_parameter *parameters;
-} sr_plan_info;
+} sr_plan_view;
 
-SR_API void sr_plan_options_init(sr_plan_options *options);
-/* Copies what it needs of the input, so that the parts may be freed. Errors: SR_ERROR_ARGUMENT,
- * SR_ERROR_NOT_FOUND (no such scheme), SR_ERROR_DATA (nothing left to learn from), SR_ERROR_IO and
- * SR_ERROR_FORMAT (bags from a file), SR_ERROR_MEMORY. */
-SR_API SR_MUST_CHECK sr_status sr_plan_new(sr_context *ctx, const sr_plan_input *input,
-                                           const sr_plan_options *options, sr_plan **plan);
+/* A plan of the scheme that `text` names (NAME[:KEY=VALUE,...], see sr_plan_method) with `members`
+ * bags. It copies what it needs, so the structure may be freed; free with sr_plan_free. Errors:
+ * SR_ERROR_ARGUMENT, SR_ERROR_NOT_FOUND (no such scheme or option), SR_ERROR_DATA (nothing left to
+ * learn from), SR_ERROR_IO and SR_ERROR_FORMAT (bags from a file), SR_ERROR_MEMORY. */
+SR_API SR_MUST_CHECK sr_status sr_plan_new(sr_context *ctx, const sr_structure *structure,
+                                           const char *text, int32_t members, uint64_t seed,
+                                           sr_plan **plan);
+/* A plan of bags in memory: bag j holds row[offset[j] .. offset[j + 1]), each `count` times (NULL =
+ * once), in any order; offset has members + 1 entries. Everything is copied. Errors:
+ * SR_ERROR_ARGUMENT (an empty bag, a row or count out of range), SR_ERROR_MEMORY. */
+SR_API SR_MUST_CHECK sr_status sr_plan_from_bags(sr_context *ctx, int64_t rows, int32_t members,
+                                                 const int64_t *offset, const int64_t *row,
+                                                 const int32_t *count, sr_plan **plan);
 SR_API void sr_plan_free(sr_plan **plan);
 /* Valid as long as the plan. */
-SR_API sr_plan_info sr_plan_get(const sr_plan *plan);
+SR_API sr_plan_view sr_plan_get(const sr_plan *plan);
 /* Distinct rows of one bag, increasing, with how often each occurs (>= 1). `rows` and `counts` hold
- * `capacity` entries. Safe from several threads with a context each. */
+ * `capacity` entries. Safe from several threads with a context each. Errors: SR_ERROR_ARGUMENT (no
+ * such member), SR_ERROR_MEMORY. Cost: about one pass over the rows that the scheme draws from. */
 SR_API SR_MUST_CHECK sr_status sr_plan_bag(sr_context *ctx, const sr_plan *plan, int32_t member,
-                                           int32_t *rows, int32_t *counts, int64_t *length);
+                                           int64_t *rows, int32_t *counts, int64_t *length);
 
 /* Rows of a bag with repeats. */
 typedef struct sr_plan_sizes {
@@ -71,7 +55,7 @@ typedef struct sr_plan_sizes {
 } sr_plan_sizes;
 /* Writes every bag for another trainer: .npy is a members x rows matrix of counts in the smallest
  * unsigned type that holds them, .csv lines "member,row,count" counted from 0. `sizes` may be NULL.
- */
+ * Errors: SR_ERROR_OUTPUT, SR_ERROR_UNSUPPORTED (another ending), SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_plan_write(sr_context *ctx, const sr_plan *plan, const char *path,
                                              sr_plan_sizes *sizes);
 
@@ -79,7 +63,7 @@ SR_API SR_MUST_CHECK sr_status sr_plan_write(sr_context *ctx, const sr_plan *pla
 SR_API int32_t sr_plan_spectral_parts(double c, double lambda2, int32_t members, int64_t rows);
 
 /* The registry: schemes in a fixed order; NULL past the end. */
-SR_API const sr_method_info *sr_plan_scheme(int index);
+SR_API const sr_method *sr_plan_method(int index);
 
 #ifdef __cplusplus
 }

@@ -6,8 +6,8 @@
 #include <specroute/data.h>
 #include <specroute/dependence.h>
 #include <specroute/ensemble.h>
+#include <specroute/evaluate.h>
 #include <specroute/graph.h>
-#include <specroute/learner.h>
 #include <specroute/method.h>
 #include <specroute/partition.h>
 #include <specroute/plan.h>
@@ -15,5 +15,7 @@
 #include <specroute/simulate.h>
 #include <specroute/spectrum.h>
 #include <specroute/stats.h>
+#include <specroute/structure.h>
+#include <specroute/train.h>
 
 #endif

@@ -1,5 +1,7 @@
 #include "bytes.h"
 
+#include <stddef.h>
+
 /* ---- writing ------------------------------------------------------------------------------ */
 
 static sr_status reserve(sr__bytes *bytes, int64_t count) {
@@ -124,4 +126,34 @@ char *sr__get_string(sr__byte_reader *reader) {
     return NULL;
   }
   return text;
+}
+
+/* ---- bytes for the user -------------------------------------------------------------------- */
+
+/* The allocator stands before the bytes, so that they can be freed without a context. */
+typedef union owned_bytes {
+  sr_allocator allocator;
+  max_align_t align;
+} owned_bytes;
+
+sr_status sr__bytes_hand_over(sr_context *ctx, const sr__bytes *bytes, void **copy,
+                              int64_t *count) {
+  *copy = NULL;
+  *count = 0;
+  if (bytes->status != SR_OK) return bytes->status;
+  owned_bytes *block = sr__alloc(ctx, bytes->size + (int64_t)sizeof *block, 1);
+  if (!block) return sr_context_error(ctx).status;
+  block->allocator = sr__allocator(ctx);
+  if (bytes->size) memcpy(block + 1, bytes->data, (size_t)bytes->size);
+  *copy = block + 1;
+  *count = bytes->size;
+  return SR_OK;
+}
+
+void sr_bytes_free(void **bytes) {
+  if (!bytes || !*bytes) return;
+  owned_bytes *block = (owned_bytes *)*bytes - 1;
+  sr_allocator allocator = block->allocator;
+  sr__release(&allocator, block);
+  *bytes = NULL;
 }

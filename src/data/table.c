@@ -75,6 +75,7 @@ static sr_status copy_view(sr_context *ctx, const sr_table_view *from, sr_table_
   }
   SR_TRY(sr__dictionary_copy(ctx, from->classes, &to->classes));
   SR_TRY(sr__dictionary_copy(ctx, from->groups, &to->groups));
+  to->predicted = from->predicted;
   if (from->target_name) {
     to->target_name = sr__strdup(ctx, from->target_name);
     if (!to->target_name) SR_TRY(SR_ERROR_MEMORY);
@@ -195,7 +196,8 @@ sr_status sr_table_select(sr_context *ctx, const sr_table *table, const int32_t 
                          .categories = from->categories,
                          .classes = from->classes,
                          .groups = from->groups,
-                         .target_name = from->target_name};
+                         .target_name = from->target_name,
+                         .predicted = from->predicted};
   SR_TRY(copy_view(ctx, &names, &made->view));
   sr_table_view *to = &made->view;
   to->rows = count;

@@ -171,8 +171,8 @@ struct sr_dependence {
 /* Fill the object; `z` is the quantile of the interval. */
 SR_MUST_CHECK sr_status sr__estimate_time(sr_context *ctx, const sr_table_view *table, double z,
                                           sr_dependence *d);
-SR_MUST_CHECK sr_status sr__estimate_graph(sr_context *ctx, const sr_table *table,
-                                           const sr_dependence_options *options, double z,
+SR_MUST_CHECK sr_status sr__estimate_graph(sr_context *ctx, const sr_table_view *table,
+                                           const sr_graph *graph, uint64_t seed, double z,
                                            sr_dependence *d);
 /* What the columns leave out and why, in words. */
 void sr__warn_columns(sr_dependence *d, const sr_table_view *table, const sr__columns *columns);

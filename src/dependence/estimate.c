@@ -8,7 +8,7 @@
 enum { LEAST_ROWS = 10 };
 
 void sr_dependence_options_init(sr_dependence_options *options) {
-  *options = (sr_dependence_options){.seed = 1, .level = 0.9};
+  *options = (sr_dependence_options){.level = 0.9};
 }
 
 void sr__dependence_warn(sr_dependence *d, const char *format, ...) {
@@ -100,22 +100,6 @@ static void warn_disagreement(sr_dependence *d) {
                         least->method, least->estimate, most->method, most->estimate);
 }
 
-/* Parts of four T, at least twenty of them; a plan that needs held-out parts only where there are
- * enough. */
-static void recommend(sr_dependence *d) {
-  sr_dependence_view *v = &d->view;
-  double n = (double)v->rows, t = v->tmix.estimate;
-  v->recommend = "uniform";
-  v->parts = v->rows < 20 ? (int32_t)v->rows : 20;
-  v->block = v->parts ? n / v->parts : NAN;
-  if (!isfinite(t)) return;
-  double wanted = floor(n / (4.0 * t));
-  if (wanted > v->parts) v->parts = (int32_t)fmin(wanted, 2000.0);
-  v->block = n / v->parts;
-  if (v->ess >= 0.8 * n && t < 1.25) return;
-  v->recommend = n >= 80.0 * t ? "auto" : "routed";
-}
-
 static void conclude(sr_dependence *d) {
   sr_dependence_view *v = &d->view;
   v->scales = d->scales;
@@ -123,13 +107,12 @@ static void conclude(sr_dependence *d) {
   v->sample_condition = sr_theory_bounds(v->tmix.estimate, (double)v->rows, 0.0).sample_condition;
   if (isfinite(v->tmix.estimate) && v->relation != SR_RELATION_NONE) warn_scale(d);
   warn_disagreement(d);
-  recommend(d);
 }
 
 /* ---- the object --------------------------------------------------------------------------- */
 
-static void set_unknown(sr_dependence *d, const sr_table_view *table,
-                        const sr__graph_builder *builder) {
+static void set_unknown(sr_dependence *d, const sr_table_view *table, const sr_graph *graph) {
+  const sr_graph_view *view = graph ? sr_graph_get(graph) : NULL;
   d->view = (sr_dependence_view){.rows = table->rows,
                                  .features = table->features,
                                  .tmix = {"none", NAN, NAN, NAN},
@@ -140,9 +123,8 @@ static void set_unknown(sr_dependence *d, const sr_table_view *table,
                                  .politis_white_circular = NAN,
                                  .drift = NAN,
                                  .sample_condition = NAN,
-                                 .block = NAN,
-                                 .graph = builder->about.name,
-                                 .relation = builder->relation,
+                                 .graph = view ? view->builder : "time",
+                                 .relation = view ? view->relation : SR_RELATION_ORDER,
                                  .reason = d->reason,
                                  .groups = 1,
                                  .group_share = NAN,
@@ -179,34 +161,35 @@ static void set_independent(sr_dependence *d) {
   snprintf(d->reason, sizeof d->reason, "the rows were said not to depend on each other");
 }
 
-sr_status sr_dependence_estimate(sr_context *ctx, const sr_table *table,
-                                 const sr_dependence_options *options, sr_dependence **dependence) {
+sr_status sr_dependence_estimate(sr_context *ctx, const sr_table *table, const sr_graph *graph,
+                                 const sr_dependence_options *options, uint64_t seed,
+                                 sr_dependence **dependence) {
   sr_status status = SR_OK;
   const sr_table_view *view = sr_table_get(table);
   sr_dependence *d = NULL;
   sr_dependence_options given;
-  const sr__graph_builder *builder = NULL;
   *dependence = NULL;
   sr_dependence_options_init(&given);
   if (options) given = *options;
-  if (!given.graph) given.graph = sr__graph_default(view);
   SR_TRY(check_options(ctx, &given));
-  SR_TRY(sr__graph_builder_of(ctx, given.graph, &builder));
+  if (graph && sr_graph_get(graph)->nodes != view->rows)
+    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "the graph has %lld nodes, the table %lld rows",
+                    (long long)sr_graph_get(graph)->nodes, (long long)view->rows));
   SR_NEW_ZERO(ctx, d, 1);
   d->allocator = sr__allocator(ctx);
-  set_unknown(d, view, builder);
+  set_unknown(d, view, graph);
   warn_labels(d, view);
   double z = interval_quantile(given.level);
-  if (builder->relation == SR_RELATION_NONE)
+  if (d->view.relation == SR_RELATION_NONE)
     set_independent(d);
   else if (view->rows < LEAST_ROWS)
     sr__dependence_warn(d,
                         "%lld rows are too few to say anything about dependence; %d are the least",
                         (long long)view->rows, LEAST_ROWS);
-  else if (builder->relation == SR_RELATION_ORDER)
+  else if (d->view.relation == SR_RELATION_ORDER)
     SR_TRY(sr__estimate_time(ctx, view, z, d));
   else
-    SR_TRY(sr__estimate_graph(ctx, table, &given, z, d));
+    SR_TRY(sr__estimate_graph(ctx, view, graph, seed, z, d));
   conclude(d);
   *dependence = d;
   d = NULL;

@@ -4,25 +4,21 @@
 #include "dependence.h"
 
 typedef struct graph_work {
-  sr_graph *graph;
   int64_t *order;
   sr__columns features, labels;
   sr__correlogram by_feature, by_label;
 } graph_work;
 
-static sr_status measure(sr_context *ctx, const sr_table *table,
-                         const sr_dependence_options *options, double z, graph_work *w) {
+static sr_status measure(sr_context *ctx, const sr_table_view *view, const sr_graph_view *graph,
+                         uint64_t seed, double z, graph_work *w) {
   sr_status status = SR_OK;
-  const sr_table_view *view = sr_table_get(table);
-  SR_TRY(sr_graph_build(ctx, table, options->graph, options->seed, &w->graph));
   SR_NEW(ctx, w->order, view->rows);
   for (int64_t i = 0; i < view->rows; i++) w->order[i] = i;
   SR_TRY(sr__columns_standardise(ctx, view, w->order, &w->features));
   SR_TRY(sr__columns_labels(ctx, view, w->order, &w->labels));
   SR_TRY(sr__columns_residuals(ctx, &w->features, &w->labels));
-  const sr_graph_view *graph = sr_graph_get(w->graph);
-  SR_TRY(sr__correlogram_measure(ctx, graph, &w->features, z, options->seed, &w->by_feature));
-  SR_TRY(sr__correlogram_measure(ctx, graph, &w->labels, z, options->seed, &w->by_label));
+  SR_TRY(sr__correlogram_measure(ctx, graph, &w->features, z, seed, &w->by_feature));
+  SR_TRY(sr__correlogram_measure(ctx, graph, &w->labels, z, seed, &w->by_label));
 cleanup:
   return status;
 }
@@ -78,19 +74,19 @@ static void tell(sr_dependence *d, const sr__correlogram *c) {
   if (isfinite(c->range.estimate)) sr__dependence_add(d, c->range);
 }
 
-sr_status sr__estimate_graph(sr_context *ctx, const sr_table *table,
-                             const sr_dependence_options *options, double z, sr_dependence *d) {
+sr_status sr__estimate_graph(sr_context *ctx, const sr_table_view *table, const sr_graph *graph,
+                             uint64_t seed, double z, sr_dependence *d) {
   sr_status status = SR_OK;
   graph_work w = {0};
-  SR_TRY(measure(ctx, table, options, z, &w));
-  sr__warn_columns(d, sr_table_get(table), &w.features);
+  SR_TRY(measure(ctx, table, sr_graph_get(graph), seed, z, &w));
+  sr__warn_columns(d, table, &w.features);
   bool by_labels = d->view.relation == SR_RELATION_FEATURES;
   const sr__correlogram *c = by_labels ? &w.by_label : &w.by_feature;
   if (by_labels && w.labels.count == 0)
     sr__dependence_warn(d,
                         "neighbours in feature space are alike by construction; without labels (a "
                         "target of at most 16 classes) their dependence cannot be measured");
-  if (sr_graph_get(w.graph)->arcs == 0)
+  if (sr_graph_get(graph)->arcs == 0)
     sr__dependence_warn(d, "the graph has no edges, so nothing can be said about dependence");
   if (isfinite(c->lambda)) {
     choose(d, c, by_labels ? "label residuals" : "features");
@@ -103,7 +99,6 @@ sr_status sr__estimate_graph(sr_context *ctx, const sr_table *table,
     sr__dependence_add(d, labels);
   }
 cleanup:
-  sr_graph_free(&w.graph);
   sr__free(ctx, w.order);
   sr__columns_free(ctx, &w.features);
   sr__columns_free(ctx, &w.labels);

@@ -3,13 +3,10 @@
 #include <math.h>
 
 void sr_ensemble_options_init(sr_ensemble_options *options) {
-  memset(options, 0, sizeof *options);
-  sr_learner_options_init(&options->learner);
-  options->vote = SR_VOTE_HARD;
-  options->seed = 1;
+  *options = (sr_ensemble_options){.learner = "tree", .vote = SR_VOTE_HARD};
 }
 
-static sr_status copy_schema(sr_context *ctx, const sr_table_view *from, sr_table **schema) {
+static sr_status copy_schema(sr_context *ctx, const sr_table_view *from, sr_ensemble *e) {
   static const float no_values[1] = {0};
   sr_table_view view = {.features = from->features,
                         .x = no_values,
@@ -17,85 +14,157 @@ static sr_status copy_schema(sr_context *ctx, const sr_table_view *from, sr_tabl
                         .categories = from->categories,
                         .classes = from->classes,
                         .target_name = from->target_name};
-  return sr_table_new(ctx, &view, schema);
-}
-
-static sr_status copy_plan_info(sr_context *ctx, const sr_plan *plan, sr_ensemble *e) {
-  sr_plan_info info = sr_plan_get(plan);
-  e->plan_name = sr__strdup(ctx, info.name);
-  if (!e->plan_name) return SR_ERROR_MEMORY;
-  e->view.plan = e->plan_name;
-  for (int32_t k = 0; k < info.parameter_count; k++) {
-    e->parameter_name[k] = sr__strdup(ctx, info.parameters[k].name);
-    if (!e->parameter_name[k]) return SR_ERROR_MEMORY;
-    e->parameters[k] = (sr_plan_parameter){e->parameter_name[k], info.parameters[k].value};
-  }
-  e->view.parameter_count = info.parameter_count;
-  e->view.parameters = e->parameters;
-  return SR_OK;
-}
-
-sr_status sr__ensemble_assemble(sr_context *ctx, sr__engine *engine, sr__crew *crew,
-                                const sr_plan *plan, sr_vote vote, uint64_t seed,
-                                sr_ensemble **ensemble) {
-  sr_status status = SR_OK;
-  sr_ensemble *e = NULL;
-  SR_NEW_ZERO(ctx, e, 1);
-  e->allocator = sr__allocator(ctx);
-  e->learner = engine->learner;
-  SR_TRY(copy_schema(ctx, engine->view, &e->schema));
-  SR_TRY(copy_plan_info(ctx, plan, e));
+  sr_status status = sr_table_new(ctx, &view, &e->schema);
+  if (status != SR_OK) return status;
   const sr_table_view *schema = sr_table_get(e->schema);
-  e->view.learner = engine->learner->info.name;
-  e->view.vote = vote;
-  e->view.members = crew->members;
-  e->view.seed = seed;
-  e->view.rows = engine->view->rows;
   e->view.features = schema->features;
   e->view.feature_names = schema->feature_names;
   e->view.classes = schema->classes;
   e->view.target_name = schema->target_name;
+  return SR_OK;
+}
+
+sr_status sr__ensemble_show_mix(sr_context *ctx, sr_ensemble *e, int32_t count) {
+  sr_status status = SR_OK;
+  e->view.mix_count = count;
+  SR_NEW(ctx, e->mix, count);
+  for (int32_t k = 0; k < count; k++) {
+    const sr__plan_record *r = &e->record[k];
+    e->mix[k] = (sr_mix_entry){.plan = r->text,
+                               .name = r->name,
+                               .parameter_count = r->parameter_count,
+                               .parameters = r->parameters,
+                               .members = r->members,
+                               .weight = r->weight};
+  }
+  e->view.mix = e->mix;
+cleanup:
+  return status;
+}
+
+static sr_status copy_structure(sr_context *ctx, const sr_structure *structure, sr_ensemble *e) {
+  sr_status status = SR_OK;
+  e->view.tmix = structure->view.tmix;
+  e->view.seconds_structure = structure->view.seconds;
+  if (!structure->dependence) return SR_OK;
+  const sr_dependence_view *found = sr_dependence_get(structure->dependence);
+  SR_NEW_ZERO(ctx, e->warning, found->warning_count);
+  e->view.warnings = (const char *const *)e->warning;
+  for (int32_t k = 0; k < found->warning_count; k++) {
+    e->warning[k] = sr__strdup(ctx, found->warnings[k]);
+    if (!e->warning[k]) SR_TRY(SR_ERROR_MEMORY);
+    e->view.warning_count++;
+  }
+cleanup:
+  return status;
+}
+
+/* Nothing can fail from here on, so that pieces are taken whole or not at all. */
+static void take_pieces(const sr__ensemble_pieces *p, sr_ensemble *e) {
+  sr__members *members = p->members;
+  if (p->structure) {
+    e->structure = *p->structure;
+    e->view.structure = e->structure;
+    *p->structure = NULL;
+  }
+  e->shared = p->prepared->shared;
+  p->prepared->shared = NULL;
+  e->member = members->member;
+  e->weight = members->weight;
+  members->member = NULL;
+  members->weight = NULL;
+  if (p->mix) {
+    e->offset = p->mix->offset;
+    e->view.offset = e->offset;
+    e->reason = p->mix->reason;
+    e->choice = p->mix->choice;
+    if (e->choice.candidate_count) e->view.choice = &e->choice;
+    p->mix->offset = NULL;
+    p->mix->reason = NULL;
+    p->mix->choice = (sr_choice){0};
+  }
+  e->view.reason = e->reason;
+  if (p->evaluation) {
+    e->evaluation = *p->evaluation;
+    e->view.evaluation = &e->evaluation;
+    *p->evaluation = (sr_evaluation){0};
+  }
+  if (p->part_weights) {
+    e->part_weights = *p->part_weights;
+    *p->part_weights = (sr__part_weights){0};
+  }
+}
+
+sr_status sr__ensemble_new(sr_context *ctx, const sr__ensemble_pieces *p, sr_ensemble **ensemble) {
+  sr_status status = SR_OK;
+  sr_ensemble *e = NULL;
+  const sr__prepared *prepared = p->prepared;
+  SR_NEW_ZERO(ctx, e, 1);
+  e->allocator = sr__allocator(ctx);
+  e->view.members = p->members->count;
+  e->view.vote = p->vote;
+  e->view.seed = p->seed;
+  e->view.rows = prepared->view->rows;
   e->view.tmix = NAN;
-  e->shared = engine->shared;
-  e->member = crew->member;
-  engine->shared = NULL;
-  crew->member = NULL;
+  e->view.seconds_fit = p->members->seconds;
+  e->learner_text =
+      sr__configuration_text(ctx, prepared->configuration.method, prepared->configuration.options);
+  if (!e->learner_text) SR_TRY(SR_ERROR_MEMORY);
+  e->view.learner = e->learner_text;
+  e->view.learner_name = prepared->learner->about.name;
+  SR_TRY(copy_schema(ctx, prepared->view, e));
+  if (p->structure) SR_TRY(copy_structure(ctx, *p->structure, e));
+  e->record = p->members->record;
+  SR_TRY(sr__ensemble_show_mix(ctx, e, p->members->record_count));
+  p->members->record = NULL;
+  e->learner = prepared->learner;
+  take_pieces(p, e);
   *ensemble = e;
   return SR_OK;
 cleanup:
+  if (e) e->record = NULL; /* still the members' own */
   sr_ensemble_free(&e);
   return status;
 }
 
 sr_status sr_ensemble_fit(sr_context *ctx, const sr_table *table, const sr_plan *plan,
-                          const sr_ensemble_options *options, sr_ensemble **ensemble) {
+                          const sr_ensemble_options *options, uint64_t seed,
+                          sr_ensemble **ensemble) {
   sr_status status = SR_OK;
-  sr__engine engine = {0};
-  sr__crew crew = {0};
+  sr_ensemble_options defaults;
+  sr__prepared prepared = {0};
+  sr__members members = {0};
+  sr_plan_view view = sr_plan_get(plan);
   *ensemble = NULL;
+  sr_ensemble_options_init(&defaults);
+  if (!options) options = &defaults;
   if (options->vote == SR_VOTE_GATED)
     SR_TRY(sr__fail(ctx, SR_ERROR_UNSUPPORTED,
                     "a gated vote needs to know the parts; train with sr_train"));
-  if (sr_plan_get(plan).rows != sr_table_get(table)->rows)
+  if (view.rows != sr_table_get(table)->rows)
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "the plan is for %lld rows, the table has %lld",
-                    (long long)sr_plan_get(plan).rows, (long long)sr_table_get(table)->rows));
-  SR_TRY(sr__engine_open(ctx, table, &options->learner, &engine));
-  sr__fit fit = {.plan = plan,
-                 .count = sr_plan_get(plan).members,
-                 .seed = options->seed,
-                 .stage = "fit"};
-  SR_TRY(sr__crew_fit(ctx, &engine, &fit, &crew));
-  SR_TRY(sr__ensemble_assemble(ctx, &engine, &crew, plan, options->vote, options->seed, ensemble));
+                    (long long)view.rows, (long long)sr_table_get(table)->rows));
+  SR_TRY(sr__prepare(ctx, table, options->learner, &prepared));
+  sr__fit fit = {.plan = plan, .count = view.members, .seed = seed, .stage = "fit"};
+  SR_TRY(sr__fit_plan(ctx, &prepared, &fit, &members));
+  SR_NEW_ZERO(ctx, members.record, 1);
+  members.record_count = 1;
+  SR_TRY(sr__plan_record_new(ctx, plan, view.members, 1.0, &members.record[0]));
+  sr__ensemble_pieces pieces = {.prepared = &prepared,
+                                .members = &members,
+                                .vote = options->vote,
+                                .seed = seed};
+  SR_TRY(sr__ensemble_new(ctx, &pieces, ensemble));
 cleanup:
-  sr__crew_free(ctx, &crew);
-  sr__engine_close(&engine);
+  sr__members_free(ctx, &members);
+  sr__prepared_free(ctx, &prepared);
   return status;
 }
 
-void sr__choice_free(const sr_allocator *allocator, sr_choice *choice) {
-  sr__release(allocator, (void *)(uintptr_t)choice->candidates);
-  sr__release(allocator, (void *)(uintptr_t)choice->reason);
-  *choice = (sr_choice){0};
+void sr__evaluation_free(const sr_allocator *allocator, sr_evaluation *evaluation) {
+  sr__release(allocator, (void *)(uintptr_t)evaluation->by_class);
+  sr__release(allocator, (void *)(uintptr_t)evaluation->importance);
+  *evaluation = (sr_evaluation){0};
 }
 
 void sr_ensemble_free(sr_ensemble **ensemble) {
@@ -105,16 +174,15 @@ void sr_ensemble_free(sr_ensemble **ensemble) {
   for (int32_t j = 0; e->member && j < e->view.members; j++) e->learner->free_member(e->member[j]);
   if (e->learner) e->learner->free_shared(e->shared);
   sr_table_free(&e->schema);
-  for (int k = 0; k < SR_PLAN_PARAMETERS; k++) sr__release(&allocator, e->parameter_name[k]);
+  sr_structure_free(&e->structure);
+  sr__plan_records_free(&allocator, e->view.mix_count, e->record);
   sr__choice_free(&allocator, &e->choice);
-  sr__gate_free(&allocator, &e->gate);
-  void *blocks[] = {e->member,
-                    e->plan_name,
-                    e->reason,
-                    e->held_out,
-                    (void *)(uintptr_t)e->evaluation.by_class,
-                    (void *)(uintptr_t)e->evaluation.importance,
-                    e};
+  sr__evaluation_free(&allocator, &e->evaluation);
+  sr__part_weights_free(&allocator, &e->part_weights);
+  for (int32_t k = 0; e->warning && k < e->view.warning_count; k++)
+    sr__release(&allocator, e->warning[k]);
+  void *blocks[] = {e->member, e->weight,       e->mix,     e->offset,
+                    e->reason, e->learner_text, e->warning, e};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__release(&allocator, blocks[i]);
   *ensemble = NULL;
 }

@@ -1,4 +1,4 @@
-/* What the files of this room share. Internal. */
+/* What the files of this room share, and what evaluate and train build on. Internal. */
 #ifndef SR_ENSEMBLE_ENSEMBLE_H
 #define SR_ENSEMBLE_ENSEMBLE_H
 
@@ -6,76 +6,153 @@
 #include <stdatomic.h>
 
 #include "core/core.h"
+#include "core/options.h"
 #include "core/random.h"
 #include "learner/learner.h"
 #include "plan/plan.h"
 
-/* ---- fitting ------------------------------------------------------------------------------ */
+/* ---- preparing ---------------------------------------------------------------------------- */
 
-/* A table in the form its learner likes: made once, used by every fit on the table. */
-typedef struct sr__engine {
+/* A table encoded for one learner: made once, used by every fit on the table. */
+typedef struct sr__prepared {
   const sr_table *table;
   const sr_table_view *view;
+  sr__configuration configuration; /* of the learner */
   const sr__learner *learner;
-  sr_learner_options options;
   sr__shared *shared;
   sr__training *training;
   int32_t classes;
-} sr__engine;
+} sr__prepared;
 
-SR_MUST_CHECK sr_status sr__engine_open(sr_context *ctx, const sr_table *table,
-                                        const sr_learner_options *options, sr__engine *engine);
-void sr__engine_close(sr__engine *engine);
+/* `learner` is NAME[:KEY=VALUE,...]. The table must live as long as what was prepared. */
+SR_MUST_CHECK sr_status sr__prepare(sr_context *ctx, const sr_table *table, const char *learner,
+                                    sr__prepared *prepared);
+void sr__prepared_free(sr_context *ctx, sr__prepared *prepared);
 
-/* Members fitted on one plan. */
-typedef struct sr__crew {
-  const sr__learner *learner;
+/* ---- the mix ------------------------------------------------------------------------------ */
+
+/* Members that one plan trains, and what they weigh together. */
+typedef struct sr__mix_entry {
+  sr__configuration plan;
   int32_t members;
+  double weight;
+} sr__mix_entry;
+
+/* Plans with their members and weights; a named plan is a mix of one. Zeroed it is empty. */
+typedef struct sr__mix {
+  int32_t count;
+  sr__mix_entry *entry;
+  float *offset; /* per class, added to the shares before the vote; NULL: none */
+  char *reason;  /* why this mix */
+  sr_choice choice;
+} sr__mix;
+
+/* Room for `count` entries. */
+SR_MUST_CHECK sr_status sr__mix_new(sr_context *ctx, int32_t count, sr__mix *mix);
+void sr__mix_free(const sr_allocator *allocator, sr__mix *mix);
+void sr__choice_free(const sr_allocator *allocator, sr_choice *choice);
+
+/* ---- fitted members ----------------------------------------------------------------------- */
+
+/* What a plan worked with, kept after the plan is gone. */
+typedef struct sr__plan_record {
+  char *text;
+  const char *name; /* of the scheme */
+  int32_t parameter_count;
+  sr_plan_parameter parameters[SR_PLAN_PARAMETERS];
+  char *parameter_name[SR_PLAN_PARAMETERS];
+  int32_t members;
+  double weight;
+} sr__plan_record;
+
+/* Fitted members, which rows each drew, and what each weighs. */
+typedef struct sr__members {
+  const sr__learner *learner;
+  int32_t count;
   sr__member **member;
+  float *weight;   /* of each; NULL: all the same */
   int64_t words;   /* of one member's bitmap */
   uint64_t *drawn; /* bit r of member j: its bag holds row r; NULL where not asked for */
   double cost;     /* distinct rows drawn by all members */
-} sr__crew;
+  int32_t record_count;
+  sr__plan_record *record; /* one per plan of a mix; NULL where one plan was fitted alone */
+  double seconds;
+} sr__members;
 
+/* Which members of a plan to fit, and how their streams are named. */
 typedef struct sr__fit {
   const sr_plan *plan;
-  const int32_t *subset; /* row of each of the plan's rows; NULL: the same */
-  int32_t first,
-      count;      /* members of the plan to fit: the k-th is (first + k) * stride, modulo all */
+  const int32_t *subset; /* row of the table of each of the plan's rows; NULL: the same */
+  int32_t first, count;  /* the k-th member is (first + k) * stride, modulo all */
   int32_t stride; /* 0 = 1; prime to the number of members, so that a few are a fair sample */
   uint64_t seed, replicate; /* names of the members' own streams */
   bool keep_drawn;
   const char *stage; /* what progress calls it; NULL: silent */
 } sr__fit;
 
-SR_MUST_CHECK sr_status sr__crew_fit(sr_context *ctx, const sr__engine *engine, const sr__fit *fit,
-                                     sr__crew *crew);
-void sr__crew_free(sr_context *ctx, sr__crew *crew);
-static inline bool sr__has_drawn(const sr__crew *crew, int32_t member, int64_t row) {
-  return crew->drawn[member * crew->words + row / 64] >> (row % 64) & 1;
+/* Members of one plan, in parallel. */
+SR_MUST_CHECK sr_status sr__fit_plan(sr_context *ctx, const sr__prepared *prepared,
+                                     const sr__fit *fit, sr__members *members);
+/* All members of a mix on all rows of the structure. */
+SR_MUST_CHECK sr_status sr__fit_members(sr_context *ctx, const sr_structure *structure,
+                                        const sr__prepared *prepared, const sr__mix *mix,
+                                        bool keep_drawn, uint64_t seed, sr__members *members);
+/* Puts `more` behind the members that are there, weighing `weight` together; `more` is emptied. */
+SR_MUST_CHECK sr_status sr__members_append(sr_context *ctx, sr__members *more, double weight,
+                                           sr__members *members);
+void sr__members_free(sr_context *ctx, sr__members *members);
+static inline bool sr__has_drawn(const sr__members *members, int32_t member, int64_t row) {
+  return members->drawn[member * members->words + row / 64] >> (row % 64) & 1;
 }
+/* Which parts each member saw: seen[member * parts + part]. */
+SR_MUST_CHECK sr_status sr__seen_parts(sr_context *ctx, const sr__members *members,
+                                       const sr_parts_view *parts, uint8_t **seen);
+/* A stride near the golden section that visits all members. */
+int32_t sr__fair_stride(int32_t members);
 
-/* ---- gates -------------------------------------------------------------------------------- */
+/* ---- weights by nearness of parts ----------------------------------------------------------- */
 
 /* Where parts lie: a member's vote weighs more near the parts it saw. */
-typedef struct sr__gate {
+typedef struct sr__part_weights {
   int32_t parts;
   int64_t features;
-  float *center; /* parts x features, standardised */
+  float *center; /* parts x features, standardized */
   float *mean, *scale;
-  double width;  /* squared distance at which a part's pull has fallen to 1/e */
+  double width;  /* squared distance at which a part's nearness has fallen to 1/e */
   uint8_t *seen; /* members x parts */
-} sr__gate;
+} sr__part_weights;
 
-SR_MUST_CHECK sr_status sr__gate_make(sr_context *ctx, const sr_table_view *view,
-                                      const sr_parts_view *parts, const sr__crew *crew,
-                                      sr__gate *gate);
-void sr__gate_free(const sr_allocator *allocator, sr__gate *gate);
-/* `pull` gets count x parts numbers that sum to 1 a row: how near each part is. */
-void sr__gate_pull(const sr__gate *gate, const sr_table_view *view, int64_t first, int64_t count,
-                   const int32_t *rows, float *pull);
-/* Weight of a member for a row with this pull. */
-float sr__gate_weight(const sr__gate *gate, int32_t member, const float *pull);
+SR_MUST_CHECK sr_status sr__part_weights_new(sr_context *ctx, const sr_table_view *view,
+                                             const sr_parts_view *parts, const sr__members *members,
+                                             sr__part_weights *weights);
+void sr__part_weights_free(const sr_allocator *allocator, sr__part_weights *weights);
+/* `nearness` gets count x parts numbers that sum to 1 per row. */
+void sr__part_nearness(const sr__part_weights *weights, const sr_table_view *view, int64_t first,
+                       int64_t count, const int32_t *rows, float *nearness);
+/* Weight of a member for a row with this nearness to the parts. */
+float sr__part_weight(const sr__part_weights *weights, int32_t member, const float *nearness);
+
+/* ---- votes of members --------------------------------------------------------------------- */
+
+/* The votes of one member at a time, and how they are counted. `vote` and `proba` are scratch for
+ * the rows that it is asked about. */
+typedef struct sr__member_votes {
+  const sr__learner *learner;
+  const sr__shared *shared;
+  sr_vote rule;
+  int32_t classes;
+  int32_t *vote;
+  float *proba;
+} sr__member_votes;
+SR_MUST_CHECK sr_status sr__ask_member(sr_context *ctx, sr__member_votes *votes,
+                                       const sr__member *member, const sr__rows *rows,
+                                       const int32_t *index, int64_t count);
+/* How far answer i stands for `label`: 1 or -1, or probability minus the best other. */
+double sr__vote_margin(const sr__member_votes *votes, int64_t i, int32_t label);
+/* Adds answer i to `tally` (classes): `weight` for its class, or its probabilities times it. */
+void sr__vote_add(const sr__member_votes *votes, int64_t i, float weight, float *tally);
+/* The class with most votes, the lower one at a tie; -1 where nobody voted. */
+int32_t sr__tally_winner(const float *tally, int32_t classes);
 
 /* ---- the ensemble ------------------------------------------------------------------------- */
 
@@ -85,154 +162,40 @@ struct sr_ensemble {
   const sr__learner *learner;
   sr__shared *shared;
   sr__member **member;
+  float *weight;    /* per member; NULL: all the same */
   sr_table *schema; /* no rows: names of features, categories and classes */
-  sr_plan_parameter parameters[SR_PLAN_PARAMETERS];
-  char *parameter_name[SR_PLAN_PARAMETERS];
-  char *plan_name, *reason;
+  char *learner_text, *reason;
+  sr__plan_record *record; /* one per entry of the mix */
+  sr_mix_entry *mix;       /* what the view shows of them */
+  float *offset;
+  char **warning;
+  sr_structure *structure; /* NULL where it was loaded */
   sr_evaluation evaluation;
-  char *held_out;
   sr_choice choice;
-  sr__gate gate; /* parts 0 where the vote is not gated */
+  sr__part_weights part_weights; /* parts 0 where the vote does not look at them */
 };
 
-/* An ensemble that takes over the engine's shared state and the crew's members. */
-SR_MUST_CHECK sr_status sr__ensemble_assemble(sr_context *ctx, sr__engine *engine, sr__crew *crew,
-                                              const sr_plan *plan, sr_vote vote, uint64_t seed,
-                                              sr_ensemble **ensemble);
-
-/* ---- votes -------------------------------------------------------------------------------- */
-
-/* Adds a member's votes on rows to `tally` (count x classes): 1 for its class, or its
- * probabilities, times `weight` (NULL: 1). `vote` and `proba` are scratch for count rows. */
-typedef struct sr__ballot {
-  const sr__learner *learner;
-  const sr__shared *shared;
-  sr_vote rule;
-  int32_t classes;
-  int32_t *vote;
-  float *proba;
-} sr__ballot;
-SR_MUST_CHECK sr_status sr__ballot_cast(sr_context *ctx, sr__ballot *ballot,
-                                        const sr__member *member, const sr__rows *rows,
-                                        const int32_t *index, int64_t count);
-/* How far the cast ballot i stands for `label`: 1 or -1, or probability minus the best other. */
-double sr__ballot_margin(const sr__ballot *ballot, int64_t i, int32_t label);
-void sr__ballot_add(const sr__ballot *ballot, int64_t i, float weight, float *tally);
-/* The class with most votes, the lower one at a tie; -1 where nobody voted. */
-int32_t sr__tally_winner(const float *tally, int32_t classes);
-
-/* ---- judging training rows ---------------------------------------------------------------- */
-
-/* Sums over judged rows from which covariances come. */
-typedef struct sr__margins {
-  int32_t members;
-  double *member_sum, *member_square; /* a member */
-  int64_t *member_count;
-  double pair_sum, pair_count; /* over pairs of members that judged the same row */
-  double rho_sum, rho_square;  /* of the mean margin of rows with two judges or more */
-  int64_t rho_count;
-  double judges;
-  int64_t judged;
-} sr__margins;
-
-typedef struct sr__jury {
-  const sr__engine *engine;
-  const sr__crew *crew;
-  const sr__rows *encoded; /* NULL: the training rows */
-  sr_vote rule;
-  const sr__gate *gate; /* gated votes only */
-  const int32_t *rows;  /* to judge; NULL: all */
-  int64_t count;
-  const int32_t *part;    /* honest: member j may judge row r where !blocked[j * parts + part[r]] */
-  const uint8_t *blocked; /* NULL: every member that did not draw the row */
-  int32_t parts;
-  int32_t *naive, *honest; /* votes by row number, -1 = no judge; either may be NULL */
-  sr__margins *margins;    /* of honest judges; may be NULL */
-} sr__jury;
-
-SR_MUST_CHECK sr_status sr__jury_judge(sr_context *ctx, const sr__jury *jury);
-SR_MUST_CHECK sr_status sr__margins_init(sr_context *ctx, int32_t members, sr__margins *margins);
-void sr__margins_free(sr_context *ctx, sr__margins *margins);
-
-/* ---- structure, blocks and folds ------------------------------------------------------------ */
-
-struct sr_structure {
-  sr_structure_view view;
-  sr_allocator allocator;
-  const sr_table *table;
-  sr_graph *graph;     /* NULL for a plain series */
-  sr_parts *parts;     /* the units of honest error and routed plans */
-  sr_parts *hierarchy; /* finest cut of the graph; NULL for a plain series and without need */
-  char *graph_text;
-  sr_graph_relation relation;
-  uint64_t seed; /* of graphs that are built again */
-  char *tmix_method;
-};
-
-/* A series without groups: every cut is a range of rows and needs no graph. */
-bool sr__is_plain_series(const sr_structure *structure);
-/* The cut of the rows into `count` parts. */
-SR_MUST_CHECK sr_status sr__structure_labels(sr_context *ctx, const sr_structure *structure,
-                                             int32_t count, int32_t *label);
-
-/* Folds of whole blocks, with what is left out of training around them. */
-typedef struct sr__folds {
-  int32_t folds;
-  int32_t blocks;
-  int32_t *block; /* of each row */
-  int32_t *fold;  /* of each block */
-  int64_t buffer;
-  const char *unit; /* "block" or "group" */
-} sr__folds;
-
-SR_MUST_CHECK sr_status sr__folds_make(sr_context *ctx, const sr_structure *structure,
-                                       int32_t folds, bool leave_group_out, int64_t buffer,
-                                       uint64_t seed, sr__folds *made);
-void sr__folds_free(sr_context *ctx, sr__folds *folds);
-/* Rows to train on and rows to judge, increasing, for one fold; both hold one entry a row. */
-SR_MUST_CHECK sr_status sr__folds_rows(sr_context *ctx, const sr_structure *structure,
-                                       const sr__folds *folds, int32_t fold, int32_t *train,
-                                       int64_t *train_count, int32_t *test, int64_t *test_count);
-/* A plan over a subset of the rows: its row i is row subset[i] of the table. `parts` as in
- * sr_structure_plan_parts. */
-SR_MUST_CHECK sr_status sr__subset_plan(sr_context *ctx, const sr_structure *structure,
-                                        const sr_plan_options *options, int32_t parts,
-                                        const int32_t *subset, int64_t count, sr_plan **plan);
-
-/* ---- evaluation --------------------------------------------------------------------------- */
-
-/* Error of votes over blocks and its bootstrap interval over blocks. */
-typedef struct sr__block_errors {
-  int32_t blocks;
-  double *wrong, *judged; /* a block */
-} sr__block_errors;
-double sr__block_error_rate(const sr__block_errors *errors);
-SR_MUST_CHECK sr_status sr__block_interval(sr_context *ctx, const sr__block_errors *errors,
-                                           double level, uint64_t seed, double *low, double *high);
-SR_MUST_CHECK sr_status sr__count_block_errors(sr_context *ctx, const int32_t *label,
-                                               const int32_t *vote, int64_t rows,
-                                               const int32_t *block, int32_t blocks,
-                                               sr__block_errors *errors);
-void sr__block_errors_free(sr_context *ctx, sr__block_errors *errors);
-
-SR_MUST_CHECK sr_status sr__evaluate(sr_context *ctx, const sr__engine *engine,
-                                     const sr_structure *structure, const sr_plan_options *plan,
-                                     int32_t plan_parts, const sr__crew *crew,
-                                     const sr_train_options *options, sr_ensemble *ensemble);
-/* Honest (or, with `blocked` NULL, naive) error gained by shuffling each feature inside parts. */
-SR_MUST_CHECK sr_status sr__importance(sr_context *ctx, const sr__jury *jury, int32_t parts,
-                                       const int32_t *part, uint64_t seed, double *importance);
-
-/* A stride near the golden section that visits all members. */
-int32_t sr__fair_stride(int32_t members);
-
-/* ---- auto --------------------------------------------------------------------------------- */
-
-/* Chooses scheme and numbers for options->plan; `choice` and the plan are set. */
-SR_MUST_CHECK sr_status sr__auto_choose(sr_context *ctx, const sr__engine *engine,
-                                        const sr_structure *structure,
-                                        const sr_train_options *options, sr_choice *choice,
-                                        sr_plan_options *plan, int32_t *parts);
-void sr__choice_free(const sr_allocator *allocator, sr_choice *choice);
+/* What sr__ensemble_new takes over: fields are emptied. Any but prepared and members may be NULL.
+ */
+typedef struct sr__ensemble_pieces {
+  sr__prepared *prepared;
+  sr__members *members;
+  sr__mix *mix;
+  sr_evaluation *evaluation;
+  sr__part_weights *part_weights;
+  sr_structure **structure; /* NULL: none */
+  sr_vote vote;
+  uint64_t seed;
+} sr__ensemble_pieces;
+SR_MUST_CHECK sr_status sr__ensemble_new(sr_context *ctx, const sr__ensemble_pieces *pieces,
+                                         sr_ensemble **ensemble);
+void sr__evaluation_free(const sr_allocator *allocator, sr_evaluation *evaluation);
+/* Copies the plan's text and numbers. */
+SR_MUST_CHECK sr_status sr__plan_record_new(sr_context *ctx, const sr_plan *plan, int32_t members,
+                                            double weight, sr__plan_record *record);
+void sr__plan_records_free(const sr_allocator *allocator, int32_t count, sr__plan_record *record);
+/* Shows the records in the view. */
+SR_MUST_CHECK sr_status sr__ensemble_show_mix(sr_context *ctx, sr_ensemble *ensemble,
+                                              int32_t count);
 
 #endif

@@ -1,106 +1,31 @@
-/* One member a bag, in parallel. A member depends on its bag and its own stream alone. */
+/* One member per bag, in parallel. A member depends on its bag and its own stream alone. */
 #include "ensemble.h"
 
-sr_status sr__engine_open(sr_context *ctx, const sr_table *table, const sr_learner_options *options,
-                          sr__engine *engine) {
-  sr_status status = SR_OK;
-  *engine = (sr__engine){.table = table, .view = sr_table_get(table), .options = *options};
-  sr__input input = {.table = table};
-  SR_TRY(sr__learner_find(ctx, options->name, &engine->learner));
-  SR_TRY(sr__learner_check_input(ctx, engine->learner, &input));
-  SR_TRY(engine->learner->check(ctx, options));
-  SR_TRY(engine->learner->prepare(ctx, &input, options, &engine->shared, &engine->training));
-  engine->classes = engine->learner->classes(engine->shared);
-  engine->options.name = engine->learner->info.name;
-cleanup:
-  if (status != SR_OK) sr__engine_close(engine);
-  return status;
-}
-
-void sr__engine_close(sr__engine *engine) {
-  if (!engine->learner) return;
-  engine->learner->free_training(engine->training);
-  engine->learner->free_shared(engine->shared);
-  engine->training = NULL;
-  engine->shared = NULL;
-}
-
 typedef struct fit_job {
-  const sr__engine *engine;
+  const sr__prepared *prepared;
   const sr__fit *fit;
-  sr__crew *crew;
-  int64_t *distinct; /* a member */
+  sr__members *members;
+  int64_t *distinct; /* rows, per member */
   atomic_int_fast64_t done;
 } fit_job;
-
-/* A member's bag on its way from the plan to the learner. */
-typedef struct bag_maker {
-  const sr__fit *fit;
-  int32_t member;
-  uint64_t *drawn;   /* one bit a row; NULL: not kept */
-  int64_t *distinct; /* rows */
-} bag_maker;
-
-typedef struct bag_relay {
-  const bag_maker *maker;
-  sr__bag_taker take;
-  void *data;
-} bag_relay;
-
-static void mark_drawn(uint64_t *bitmap, const int32_t *rows, int64_t length) {
-  for (int64_t i = 0; i < length; i++) bitmap[rows[i] / 64] |= UINT64_C(1) << (rows[i] % 64);
-}
-
-static sr_status hand_on(const bag_relay *relay, const int32_t *rows, const int32_t *counts,
-                         int64_t length) {
-  if (relay->maker->drawn) mark_drawn(relay->maker->drawn, rows, length);
-  *relay->maker->distinct += length;
-  return relay->take(relay->data, rows, counts, length);
-}
-
-/* Rows of a plan over a subset become rows of the table. */
-static sr_status hand_on_subset(const bag_relay *relay, const int32_t *rows, const int32_t *counts,
-                                int64_t length) {
-  enum { PIECE = 1024 };
-  int32_t mapped[PIECE];
-  sr_status status = SR_OK;
-  for (int64_t first = 0; first < length && status == SR_OK; first += PIECE) {
-    int64_t here = length - first < PIECE ? length - first : PIECE;
-    for (int64_t i = 0; i < here; i++) mapped[i] = relay->maker->fit->subset[rows[first + i]];
-    status = hand_on(relay, mapped, counts + first, here);
-  }
-  return status;
-}
-
-static sr_status relay_piece(void *data, const int32_t *rows, const int32_t *counts,
-                             int64_t length) {
-  const bag_relay *relay = data;
-  return relay->maker->fit->subset ? hand_on_subset(relay, rows, counts, length)
-                                   : hand_on(relay, rows, counts, length);
-}
-
-static sr_status read_bag(sr_context *ctx, const void *data, sr__bag_taker take, void *taker) {
-  const bag_maker *maker = data;
-  bag_relay relay = {maker, take, taker};
-  *maker->distinct = 0;
-  return sr__plan_read_bag(ctx, maker->fit->plan, maker->member, relay_piece, &relay);
-}
 
 static sr_status fit_member(sr_context *ctx, void *data, int64_t item, int slot) {
   (void)slot;
   fit_job *job = data;
   const sr__fit *fit = job->fit;
-  const sr__engine *engine = job->engine;
+  const sr__prepared *prepared = job->prepared;
   sr_status status = SR_OK;
   int64_t members = sr_plan_get(fit->plan).members;
   int32_t member = (int32_t)((fit->first + item) * (fit->stride ? fit->stride : 1) % members);
-  bag_maker maker = {.fit = fit, .member = member, .distinct = &job->distinct[item]};
-  if (job->crew->drawn) maker.drawn = job->crew->drawn + item * job->crew->words;
-  sr__bag bag = {.read = read_bag, .maker = &maker};
+  sr__bag bag = sr__bag_open(fit->plan, member);
+  bag.subset = fit->subset;
+  bag.distinct = &job->distinct[item];
+  if (job->members->drawn) bag.drawn = job->members->drawn + item * job->members->words;
   sr__random random;
   sr__random_init(&random, fit->seed, SR_PURPOSE_LEARNER, fit->replicate, (uint64_t)member);
-  SR_TRY(engine->learner->fit(ctx, engine->shared, engine->training, &engine->options, &bag,
-                              &random, &job->crew->member[item]));
+  SR_TRY(prepared->learner->fit(ctx, prepared->shared, prepared->training,
+                                prepared->configuration.options, &bag, &random,
+                                &job->members->member[item]));
   int64_t done = atomic_fetch_add(&job->done, 1) + 1;
   if (fit->stage) sr__progress(ctx, fit->stage, done, fit->count);
 cleanup:
@@ -120,31 +45,124 @@ int32_t sr__fair_stride(int32_t members) {
   }
 }
 
-sr_status sr__crew_fit(sr_context *ctx, const sr__engine *engine, const sr__fit *fit,
-                       sr__crew *crew) {
+sr_status sr__fit_plan(sr_context *ctx, const sr__prepared *prepared, const sr__fit *fit,
+                       sr__members *members) {
   sr_status status = SR_OK;
-  fit_job job = {.engine = engine, .fit = fit, .crew = crew};
+  fit_job job = {.prepared = prepared, .fit = fit, .members = members};
+  double start = sr_seconds();
   atomic_init(&job.done, 0);
-  *crew = (sr__crew){.learner = engine->learner, .members = fit->count};
-  SR_NEW_ZERO(ctx, crew->member, fit->count);
+  *members = (sr__members){.learner = prepared->learner, .count = fit->count};
+  SR_NEW_ZERO(ctx, members->member, fit->count);
   SR_NEW_ZERO(ctx, job.distinct, fit->count);
   if (fit->keep_drawn) {
-    crew->words = (engine->view->rows + 63) / 64;
-    SR_NEW_ZERO(ctx, crew->drawn, fit->count * crew->words);
+    members->words = (prepared->view->rows + 63) / 64;
+    SR_NEW_ZERO(ctx, members->drawn, fit->count * members->words);
   }
   SR_TRY(sr__parallel_for(ctx, fit->count, fit_member, &job));
-  for (int32_t j = 0; j < fit->count; j++) crew->cost += (double)job.distinct[j];
+  for (int32_t j = 0; j < fit->count; j++) members->cost += (double)job.distinct[j];
+  members->seconds = sr_seconds() - start;
 cleanup:
   sr__free(ctx, job.distinct);
-  if (status != SR_OK) sr__crew_free(ctx, crew);
+  if (status != SR_OK) sr__members_free(ctx, members);
   return status;
 }
 
-void sr__crew_free(sr_context *ctx, sr__crew *crew) {
-  for (int32_t j = 0; crew->member && j < crew->members; j++)
-    crew->learner->free_member(crew->member[j]);
-  sr__free(ctx, crew->member);
-  sr__free(ctx, crew->drawn);
-  crew->member = NULL;
-  crew->drawn = NULL;
+/* ---- a mix -------------------------------------------------------------------------------- */
+
+sr_status sr__members_append(sr_context *ctx, sr__members *more, double weight, sr__members *all) {
+  sr_status status = SR_OK;
+  all->learner = more->learner;
+  int32_t count = all->count + more->count;
+  void *grown = sr__resize(ctx, all->member, count, sizeof *all->member);
+  if (!grown) SR_TRY(SR_ERROR_MEMORY);
+  all->member = grown;
+  grown = sr__resize(ctx, all->weight, count, sizeof *all->weight);
+  if (!grown) SR_TRY(SR_ERROR_MEMORY);
+  all->weight = grown;
+  if (more->drawn) {
+    grown = sr__resize(ctx, all->drawn, count * more->words, sizeof *all->drawn);
+    if (!grown) SR_TRY(SR_ERROR_MEMORY);
+    all->drawn = grown;
+    memcpy(all->drawn + all->count * more->words, more->drawn,
+           (size_t)(more->count * more->words) * sizeof *more->drawn);
+  }
+  memcpy(all->member + all->count, more->member, (size_t)more->count * sizeof *more->member);
+  memset(more->member, 0, (size_t)more->count * sizeof *more->member);
+  for (int32_t j = all->count; j < count; j++) all->weight[j] = (float)(weight / more->count);
+  all->words = more->words;
+  all->count = count;
+  all->cost += more->cost;
+cleanup:
+  sr__members_free(ctx, more);
+  return status;
+}
+
+static sr_status fit_entry(sr_context *ctx, const sr__plan_scope *scope,
+                           const sr__prepared *prepared, const sr__mix_entry *entry,
+                           const sr__fit *how, sr__plan_record *record, sr__members *members) {
+  sr_status status = SR_OK;
+  sr_plan *plan = NULL;
+  sr__fit fit = *how;
+  SR_TRY(sr__plan_new(ctx, scope, &entry->plan, entry->members, how->seed, &plan));
+  fit.plan = plan;
+  fit.count = sr_plan_get(plan).members;
+  SR_TRY(sr__plan_record_new(ctx, plan, fit.count, entry->weight, record));
+  SR_TRY(sr__fit_plan(ctx, prepared, &fit, members));
+cleanup:
+  sr_plan_free(&plan);
+  return status;
+}
+
+sr_status sr__fit_members(sr_context *ctx, const sr_structure *structure,
+                          const sr__prepared *prepared, const sr__mix *mix, bool keep_drawn,
+                          uint64_t seed, sr__members *members) {
+  sr_status status = SR_OK;
+  sr__plan_scope scope = {.structure = structure, .rows = structure->view.rows};
+  sr__members more = {0};
+  double start = sr_seconds();
+  *members = (sr__members){.learner = prepared->learner};
+  SR_NEW_ZERO(ctx, members->record, mix->count);
+  members->record_count = mix->count;
+  for (int32_t k = 0; k < mix->count; k++) {
+    sr__fit how = {.seed = seed,
+                   .replicate = (uint64_t)k << 32,
+                   .stage = "fit",
+                   .keep_drawn = keep_drawn};
+    SR_TRY(fit_entry(ctx, &scope, prepared, &mix->entry[k], &how, &members->record[k], &more));
+    SR_TRY(sr__members_append(ctx, &more, mix->entry[k].weight, members));
+  }
+  if (mix->count == 1) { /* one plan: all members weigh the same */
+    sr__free(ctx, members->weight);
+    members->weight = NULL;
+  }
+  members->seconds = sr_seconds() - start;
+cleanup:
+  if (status != SR_OK) sr__members_free(ctx, members);
+  return status;
+}
+
+sr_status sr__seen_parts(sr_context *ctx, const sr__members *members, const sr_parts_view *parts,
+                         uint8_t **seen) {
+  sr_status status = SR_OK;
+  SR_NEW_ZERO(ctx, *seen, (int64_t)members->count * parts->parts);
+  for (int32_t j = 0; j < members->count; j++) {
+    const uint64_t *drawn = members->drawn + j * members->words;
+    for (int64_t w = 0; w < members->words; w++) {
+      for (uint64_t bits = drawn[w]; bits; bits &= bits - 1)
+        (*seen)[(int64_t)j * parts->parts + parts->part[w * 64 + __builtin_ctzll(bits)]] = 1;
+    }
+  }
+cleanup:
+  return status;
+}
+
+void sr__members_free(sr_context *ctx, sr__members *members) {
+  sr_allocator allocator = sr__allocator(ctx);
+  for (int32_t j = 0; members->member && j < members->count; j++)
+    members->learner->free_member(members->member[j]);
+  sr__free(ctx, members->member);
+  sr__free(ctx, members->weight);
+  sr__free(ctx, members->drawn);
+  sr__plan_records_free(&allocator, members->record_count, members->record);
+  *members = (sr__members){0};
 }

@@ -18,11 +18,14 @@
 #define SR_MODEL_MAGIC "SPECRTE\n"
 enum {
   SR_MODEL_MAGIC_BYTES = 8,
-  SR_MODEL_VERSION = 1,
+  SR_MODEL_VERSION = 2,
   SR_MODEL_HEADER_BYTES = 20,
   SR_MODEL_CHECKSUM_BYTES = 4,
   SR_MODEL_TAG_BYTES = 4
 };
+
+/* What the target is; only classes for now. */
+enum { SR_MODEL_CLASSES = 0 };
 
 uint32_t sr__model_checksum(const void *bytes, int64_t count);
 /* The whole file in memory. */

@@ -10,7 +10,7 @@ typedef struct model_reader {
   const char *path;
   sr_ensemble *ensemble;
   sr__arena arena;
-  bool has_head, has_shared, has_members;
+  bool has_head, has_mix, has_told, has_evaluation, has_shared, has_members;
 } model_reader;
 
 static sr_status refuse(model_reader *m, const char *reason) {
@@ -74,11 +74,17 @@ static sr_status get_head(model_reader *m, sr__byte_reader *from) {
   sr_ensemble *e = m->ensemble;
   sr_table_view schema = {.x = no_values};
   if (m->has_head) return refuse(m, "it has two heads");
-  char *learner = arena_string(m, from);
+  uint8_t target_kind = sr__get_u8(from);
+  e->learner_text = sr__get_string(from);
   if (from->status != SR_OK) return from->status;
-  if (sr__learner_find(m->ctx, learner, &e->learner) != SR_OK)
-    return refuse(m, "its learner is not known to this version");
-  e->view.learner = e->learner->info.name;
+  if (target_kind != SR_MODEL_CLASSES) return refuse(m, "its target is not a class");
+  const sr_method *method = NULL;
+  status = sr_method_check(m->ctx, "learner", sr_learner_method, e->learner_text, &method);
+  if (status == SR_ERROR_MEMORY) return status;
+  if (status != SR_OK) return refuse(m, "its learner is not known to this version");
+  e->learner = (const sr__learner *)method;
+  e->view.learner = e->learner_text;
+  e->view.learner_name = method->name;
   uint32_t vote = sr__get_u32(from);
   e->view.seed = sr__get_u64(from);
   e->view.rows = (int64_t)sr__get_u64(from);
@@ -101,25 +107,76 @@ cleanup:
   return status;
 }
 
-static sr_status get_plan(model_reader *m, sr__byte_reader *from) {
-  sr_ensemble *e = m->ensemble;
-  if (e->plan_name) return refuse(m, "it has two plans");
-  e->plan_name = sr__get_string(from);
-  e->reason = sr__get_string(from);
-  e->view.tmix = sr__get_f64(from);
+static sr_status get_record(model_reader *m, sr__byte_reader *from, sr__plan_record *r) {
+  r->text = sr__get_string(from);
+  r->members = (int32_t)sr__get_u32(from);
+  r->weight = sr__get_f64(from);
   int64_t count = sr__get_count(from, 12);
   if (from->status != SR_OK) return from->status;
   if (count > SR_PLAN_PARAMETERS) return refuse(m, "its plan has too many numbers");
+  if (r->members < 1 || !(r->weight >= 0.0) || !isfinite(r->weight))
+    return refuse(m, "its plan has no members or a weight that is no number");
   for (int64_t k = 0; k < count; k++) {
-    e->parameter_name[k] = sr__get_string(from);
-    e->parameters[k] = (sr_plan_parameter){e->parameter_name[k], sr__get_f64(from)};
+    r->parameter_name[k] = sr__get_string(from);
+    r->parameters[k] = (sr_plan_parameter){r->parameter_name[k], sr__get_f64(from)};
     if (from->status != SR_OK) return from->status;
+    r->parameter_count++;
   }
-  e->view.plan = e->plan_name;
-  e->view.reason = e->reason;
-  e->view.parameter_count = (int32_t)count;
-  e->view.parameters = e->parameters;
+  const sr_method *method = NULL; /* bags in memory name no file */
+  size_t length = strcspn(r->text, ":");
+  for (int i = 0; (method = sr_plan_method(i)); i++) {
+    if (strlen(method->name) == length && memcmp(method->name, r->text, length) == 0) break;
+  }
+  if (!method) return refuse(m, "its plan is not known to this version");
+  r->name = method->name;
   return SR_OK;
+}
+
+static sr_status get_mix(model_reader *m, sr__byte_reader *from) {
+  sr_status status = SR_OK;
+  sr_ensemble *e = m->ensemble;
+  if (!m->has_head || m->has_mix) return refuse(m, "its mix is out of place");
+  m->has_mix = true;
+  int64_t count = sr__get_count(from, 24);
+  SR_TRY(from->status);
+  if (count < 1 || count > INT32_MAX) SR_TRY(refuse(m, "it has no plan"));
+  SR_NEW_ZERO(m->ctx, e->record, count);
+  e->view.mix_count = (int32_t)count;
+  for (int64_t k = 0; k < count; k++) SR_TRY(get_record(m, from, &e->record[k]));
+  SR_TRY(sr__ensemble_show_mix(m->ctx, e, (int32_t)count));
+  if (sr__get_u8(from)) {
+    SR_NEW(m->ctx, e->offset, e->view.classes.count);
+    for (int32_t c = 0; c < e->view.classes.count; c++) {
+      e->offset[c] = sr__get_f32(from);
+      if (!isfinite(e->offset[c])) SR_TRY(refuse(m, "its offset is no number"));
+    }
+    e->view.offset = e->offset;
+  }
+  status = from->status;
+cleanup:
+  return status;
+}
+
+static sr_status get_story(model_reader *m, sr__byte_reader *from) {
+  sr_status status = SR_OK;
+  sr_ensemble *e = m->ensemble;
+  if (m->has_told) return refuse(m, "it is told twice");
+  m->has_told = true;
+  e->reason = sr__get_string(from);
+  e->view.tmix = sr__get_f64(from);
+  int64_t count = sr__get_count(from, 4);
+  SR_TRY(from->status);
+  if (count > INT32_MAX) SR_TRY(refuse(m, "it has too many warnings"));
+  e->view.reason = e->reason;
+  SR_NEW_ZERO(m->ctx, e->warning, count);
+  e->view.warnings = (const char *const *)e->warning;
+  for (int64_t k = 0; k < count; k++) {
+    e->warning[k] = sr__get_string(from);
+    SR_TRY(from->status);
+    e->view.warning_count++;
+  }
+cleanup:
+  return status;
 }
 
 static sr_status get_classes(model_reader *m, sr__byte_reader *from, sr_evaluation *to) {
@@ -160,7 +217,8 @@ static sr_status get_evaluation(model_reader *m, sr__byte_reader *from) {
   sr_status status = SR_OK;
   sr_ensemble *e = m->ensemble;
   sr_evaluation *to = &e->evaluation;
-  if (!m->has_head || e->held_out) return refuse(m, "its evaluation is out of place");
+  if (!m->has_head || m->has_evaluation) return refuse(m, "its evaluation is out of place");
+  m->has_evaluation = true;
   to->rows = (int64_t)sr__get_u64(from);
   to->naive_rows = (int64_t)sr__get_u64(from);
   to->honest_rows = (int64_t)sr__get_u64(from);
@@ -179,9 +237,10 @@ static sr_status get_evaluation(model_reader *m, sr__byte_reader *from) {
                      &to->variance_of_member,
                      &to->effective_members};
   for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) *reals[k] = sr__get_f64(from);
-  e->held_out = sr__get_string(from);
-  to->held_out = e->held_out;
+  uint32_t unit = sr__get_u32(from);
   SR_TRY(from->status);
+  if (unit > SR_UNIT_GROUP) SR_TRY(refuse(m, "it held out something unknown"));
+  to->held_out = (sr_unit)unit;
   SR_TRY(get_classes(m, from, to));
   SR_TRY(get_importance(m, from, to));
   e->view.evaluation = to;
@@ -221,30 +280,31 @@ static void get_floats(sr__byte_reader *from, float *to, int64_t count) {
   for (int64_t k = 0; k < count; k++) to[k] = sr__get_f32(from);
 }
 
-static sr_status get_gate(model_reader *m, sr__byte_reader *from) {
+static sr_status get_part_weights(model_reader *m, sr__byte_reader *from) {
   sr_status status = SR_OK;
-  sr__gate *gate = &m->ensemble->gate;
+  sr__part_weights *w = &m->ensemble->part_weights;
   int64_t members = m->ensemble->view.members, features = m->ensemble->view.features;
-  if (!m->has_members || gate->center) return refuse(m, "its gate is out of place");
+  if (!m->has_members || w->center) return refuse(m, "its nearness is out of place");
   int64_t parts = sr__get_count(from, members);
   double width = sr__get_f64(from);
   SR_TRY(from->status);
   if (parts < 1 || parts > INT32_MAX || !(width > 0.0) || !isfinite(width))
-    SR_TRY(refuse(m, "its gate is out of range"));
-  if (features > 0 && parts > from->size / 4 / features) SR_TRY(refuse(m, "its gate is cut off"));
-  SR_NEW(m->ctx, gate->mean, features);
-  SR_NEW(m->ctx, gate->scale, features);
-  SR_NEW(m->ctx, gate->center, parts * features);
-  SR_NEW(m->ctx, gate->seen, parts * members);
+    SR_TRY(refuse(m, "its nearness is out of range"));
+  if (features > 0 && parts > from->size / 4 / features)
+    SR_TRY(refuse(m, "its nearness is cut off"));
+  SR_NEW(m->ctx, w->mean, features);
+  SR_NEW(m->ctx, w->scale, features);
+  SR_NEW(m->ctx, w->center, parts * features);
+  SR_NEW(m->ctx, w->seen, parts * members);
   for (int64_t j = 0; j < features; j++) {
-    gate->mean[j] = sr__get_f32(from);
-    gate->scale[j] = sr__get_f32(from);
+    w->mean[j] = sr__get_f32(from);
+    w->scale[j] = sr__get_f32(from);
   }
-  get_floats(from, gate->center, parts * features);
-  sr__get_raw(from, gate->seen, parts * members);
-  gate->features = features;
-  gate->width = width;
-  gate->parts = (int32_t)parts;
+  get_floats(from, w->center, parts * features);
+  sr__get_raw(from, w->seen, parts * members);
+  w->features = features;
+  w->width = width;
+  w->parts = (int32_t)parts;
   status = from->status;
 cleanup:
   return status;
@@ -255,9 +315,10 @@ typedef struct section_kind {
   sr_status (*get)(model_reader *m, sr__byte_reader *from);
 } section_kind;
 
-static const section_kind kinds[] = {{"Head", get_head},       {"plan", get_plan},
-                                     {"eval", get_evaluation}, {"Shar", get_shared},
-                                     {"Memb", get_members},    {"Gate", get_gate}};
+static const section_kind kinds[] = {{"Head", get_head},        {"Mix ", get_mix},
+                                     {"told", get_story},       {"eval", get_evaluation},
+                                     {"Shar", get_shared},      {"Memb", get_members},
+                                     {"Near", get_part_weights}};
 
 static sr_status get_section(model_reader *m, sr__byte_reader *from) {
   char tag[SR_MODEL_TAG_BYTES + 1] = {0};
@@ -303,10 +364,27 @@ static sr_status check_envelope(model_reader *m, const uint8_t *bytes, int64_t c
 
 static sr_status check_whole(model_reader *m) {
   const sr_ensemble *e = m->ensemble;
-  if (!m->has_members || !e->plan_name) return refuse(m, "a section is missing");
-  if ((e->view.vote == SR_VOTE_GATED) != (e->gate.parts > 0))
-    return refuse(m, "its vote and its gate do not go together");
-  return SR_OK;
+  if (!m->has_members || !m->has_mix) return refuse(m, "a section is missing");
+  if ((e->view.vote == SR_VOTE_GATED) != (e->part_weights.parts > 0))
+    return refuse(m, "its vote and its nearness do not go together");
+  int64_t members = 0;
+  for (int32_t k = 0; k < e->view.mix_count; k++) members += e->record[k].members;
+  return members == e->view.members ? SR_OK : refuse(m, "its mix has other members");
+}
+
+/* Members of a mix weigh what their plan gives each of them; those of one plan all the same. */
+static sr_status share_weights(model_reader *m) {
+  sr_status status = SR_OK;
+  sr_ensemble *e = m->ensemble;
+  int64_t member = 0;
+  if (e->view.mix_count == 1) return SR_OK;
+  SR_NEW(m->ctx, e->weight, e->view.members);
+  for (int32_t k = 0; k < e->view.mix_count; k++) {
+    const sr__plan_record *r = &e->record[k];
+    for (int32_t j = 0; j < r->members; j++) e->weight[member++] = (float)(r->weight / r->members);
+  }
+cleanup:
+  return status;
 }
 
 static sr_status load(sr_context *ctx, const char *path, const uint8_t *bytes, int64_t count,
@@ -324,6 +402,7 @@ static sr_status load(sr_context *ctx, const char *path, const uint8_t *bytes, i
                             .what = path};
   while (reader.at < reader.size) SR_TRY(get_section(&m, &reader));
   SR_TRY(check_whole(&m));
+  SR_TRY(share_weights(&m));
   *ensemble = m.ensemble;
   m.ensemble = NULL;
 cleanup:
@@ -332,7 +411,7 @@ cleanup:
   return status;
 }
 
-sr_status sr_ensemble_load_bytes(sr_context *ctx, const void *bytes, int64_t count,
+sr_status sr_ensemble_from_bytes(sr_context *ctx, const void *bytes, int64_t count,
                                  sr_ensemble **ensemble) {
   return load(ctx, "memory", bytes, count, ensemble);
 }

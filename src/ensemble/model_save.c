@@ -27,6 +27,7 @@ static void put_dictionary(sr__bytes *to, sr_dictionary dictionary) {
 static void put_schema(sr__bytes *to, const sr_ensemble *e) {
   const sr_table_view *schema = sr_table_get(e->schema);
   int64_t begin = section_begin(to, "Head");
+  sr__put_u8(to, SR_MODEL_CLASSES);
   sr__put_string(to, e->view.learner);
   sr__put_u32(to, (uint32_t)e->view.vote);
   sr__put_u64(to, e->view.seed);
@@ -44,16 +45,34 @@ static void put_schema(sr__bytes *to, const sr_ensemble *e) {
   section_end(to, begin);
 }
 
-static void put_plan(sr__bytes *to, const sr_ensemble *e) {
-  int64_t begin = section_begin(to, "plan");
-  sr__put_string(to, e->view.plan);
+/* Plans with their numbers and the weights of their members; the target's kind comes first, so that
+ * numbers can move in without another change of the form. */
+static void put_mix(sr__bytes *to, const sr_ensemble *e) {
+  int64_t begin = section_begin(to, "Mix ");
+  sr__put_u64(to, (uint64_t)e->view.mix_count);
+  for (int32_t k = 0; k < e->view.mix_count; k++) {
+    const sr__plan_record *r = &e->record[k];
+    sr__put_string(to, r->text);
+    sr__put_u32(to, (uint32_t)r->members);
+    sr__put_f64(to, r->weight);
+    sr__put_u64(to, (uint64_t)r->parameter_count);
+    for (int32_t p = 0; p < r->parameter_count; p++) {
+      sr__put_string(to, r->parameters[p].name);
+      sr__put_f64(to, r->parameters[p].value);
+    }
+  }
+  sr__put_u8(to, e->offset != NULL);
+  for (int32_t c = 0; e->offset && c < e->view.classes.count; c++) sr__put_f32(to, e->offset[c]);
+  section_end(to, begin);
+}
+
+/* What is known of the training, for people. */
+static void put_story(sr__bytes *to, const sr_ensemble *e) {
+  int64_t begin = section_begin(to, "told");
   sr__put_string(to, e->view.reason);
   sr__put_f64(to, e->view.tmix);
-  sr__put_u64(to, (uint64_t)e->view.parameter_count);
-  for (int32_t k = 0; k < e->view.parameter_count; k++) {
-    sr__put_string(to, e->parameters[k].name);
-    sr__put_f64(to, e->parameters[k].value);
-  }
+  sr__put_u64(to, (uint64_t)e->view.warning_count);
+  for (int32_t k = 0; k < e->view.warning_count; k++) sr__put_string(to, e->view.warnings[k]);
   section_end(to, begin);
 }
 
@@ -74,7 +93,7 @@ static void put_evaluation(sr__bytes *to, const sr_evaluation *e) {
                           e->effective_members};
   for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) sr__put_u64(to, (uint64_t)counts[k]);
   for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) sr__put_f64(to, reals[k]);
-  sr__put_string(to, e->held_out);
+  sr__put_u32(to, (uint32_t)e->held_out);
   sr__put_u64(to, (uint64_t)e->classes);
   for (int32_t c = 0; c < e->classes; c++) {
     sr__put_u64(to, (uint64_t)e->by_class[c].rows);
@@ -86,18 +105,18 @@ static void put_evaluation(sr__bytes *to, const sr_evaluation *e) {
   section_end(to, begin);
 }
 
-static void put_gate(sr__bytes *to, const sr_ensemble *e) {
-  const sr__gate *gate = &e->gate;
-  if (!gate->parts) return;
-  int64_t begin = section_begin(to, "Gate");
-  sr__put_u64(to, (uint64_t)gate->parts);
-  sr__put_f64(to, gate->width);
-  for (int64_t j = 0; j < gate->features; j++) {
-    sr__put_f32(to, gate->mean[j]);
-    sr__put_f32(to, gate->scale[j]);
+static void put_part_weights(sr__bytes *to, const sr_ensemble *e) {
+  const sr__part_weights *w = &e->part_weights;
+  if (!w->parts) return;
+  int64_t begin = section_begin(to, "Near");
+  sr__put_u64(to, (uint64_t)w->parts);
+  sr__put_f64(to, w->width);
+  for (int64_t j = 0; j < w->features; j++) {
+    sr__put_f32(to, w->mean[j]);
+    sr__put_f32(to, w->scale[j]);
   }
-  for (int64_t k = 0; k < gate->parts * gate->features; k++) sr__put_f32(to, gate->center[k]);
-  sr__put_raw(to, gate->seen, (int64_t)e->view.members * gate->parts);
+  for (int64_t k = 0; k < w->parts * w->features; k++) sr__put_f32(to, w->center[k]);
+  sr__put_raw(to, w->seen, (int64_t)e->view.members * w->parts);
   section_end(to, begin);
 }
 
@@ -118,10 +137,11 @@ sr_status sr__model_write(const sr_ensemble *ensemble, sr__bytes *to) {
   sr__put_u64(to, 0);
   int64_t begin = to->size;
   put_schema(to, ensemble);
-  put_plan(to, ensemble);
+  put_mix(to, ensemble);
+  put_story(to, ensemble);
   put_evaluation(to, ensemble->view.evaluation);
   put_members(to, ensemble);
-  put_gate(to, ensemble);
+  put_part_weights(to, ensemble);
   section_end(to, begin);
   if (to->status == SR_OK) sr__put_u32(to, sr__model_checksum(to->data, to->size));
   return to->status;
@@ -138,5 +158,16 @@ sr_status sr_ensemble_save(sr_context *ctx, const sr_ensemble *ensemble, const c
 cleanup:
   sr__writer_abort(&writer);
   sr__bytes_free(&bytes);
+  return status;
+}
+
+sr_status sr_ensemble_to_bytes(sr_context *ctx, const sr_ensemble *ensemble, void **bytes,
+                               int64_t *count) {
+  sr__bytes written = {.ctx = ctx};
+  sr_status status = sr__model_write(ensemble, &written);
+  *bytes = NULL;
+  *count = 0;
+  if (status == SR_OK) status = sr__bytes_hand_over(ctx, &written, bytes, count);
+  sr__bytes_free(&written);
   return status;
 }

@@ -11,65 +11,45 @@
 #ifndef SR_LEARNER_LEARNER_H
 #define SR_LEARNER_LEARNER_H
 
-#include <specroute/learner.h>
+#include <specroute/data.h>
 
 #include "core/bytes.h"
 #include "core/core.h"
+#include "core/options.h"
 #include "core/random.h"
+#include "data/bag.h"
 
 typedef struct sr__shared sr__shared;
 typedef struct sr__training sr__training;
 typedef struct sr__rows sr__rows;
 typedef struct sr__member sr__member;
 
-/* Exactly one is set. Learners copy what they need of it. */
-typedef struct sr__input {
-  const sr_table *table;
-  const sr_series *series;
-} sr__input;
-
-/* Takes a piece of a bag. */
-typedef sr_status (*sr__bag_taker)(void *data, const int32_t *rows, const int32_t *counts,
-                                   int64_t length);
-
-/* The rows of one member: distinct and increasing, each `counts` >= 1 times (NULL = once each).
- * They stand in arrays, or `read` makes them and hands them over in increasing pieces, the same
- * ones each time. Rows whose label is missing are passed over. Cost and memory of fit follow the
- * bag, not the table. */
-typedef struct sr__bag {
-  const int32_t *rows;
-  const int32_t *counts;
-  int64_t length;
-  sr_status (*read)(sr_context *ctx, const void *maker, sr__bag_taker take, void *data);
-  const void *maker;
-} sr__bag;
-
-SR_MUST_CHECK static inline sr_status sr__bag_read(sr_context *ctx, const sr__bag *bag,
-                                                   sr__bag_taker take, void *data) {
-  return bag->read ? bag->read(ctx, bag->maker, take, data)
-                   : take(data, bag->rows, bag->counts, bag->length);
-}
+/* What others must know of a learner. */
+enum {
+  SR_LEARNER_TAKES_FEATURES = 1,
+  SR_LEARNER_TAKES_SERIES = 2,
+  SR_LEARNER_TAKES_NUMBERS = 4 /* a target that is a number */
+};
 
 typedef struct sr__learner {
-  sr_method_info info;
-  bool takes_table, takes_series;
+  sr_method about;
+  unsigned flags;
 
-  /* SR_ERROR_ARGUMENT where an option that this learner reads is out of range. */
-  sr_status (*check)(sr_context *ctx, const sr_learner_options *options);
-  /* Looks at all rows, labels and weights of the input. */
-  sr_status (*prepare)(sr_context *ctx, const sr__input *input, const sr_learner_options *options,
+  /* Looks at all rows, labels and weights of the table. `options` is the parsed struct of `about`.
+   */
+  sr_status (*prepare)(sr_context *ctx, const sr_table *table, const void *options,
                        sr__shared **shared, sr__training **training);
-  /* The training rows as prediction sees them (row i of the input is row i here); owned by
+  /* The training rows as prediction sees them (row i of the table is row i here); owned by
    * `training`. This is how out-of-bag rows are judged without encoding again. */
   const sr__rows *(*training_rows)(const sr__training *training);
   /* `random` is the member's own stream. A bag without a labelled row is an SR_ERROR_DATA. */
   sr_status (*fit)(sr_context *ctx, const sr__shared *shared, const sr__training *training,
-                   const sr_learner_options *options, const sr__bag *bag, sr__random *random,
+                   const void *options, const sr__bag *bag, sr__random *random,
                    sr__member **member);
 
-  /* Rows [first, first + count) of an input; labels and weights are not looked at. SR_ERROR_DATA
-   * where the input does not have the features of the training input. */
-  sr_status (*encode)(sr_context *ctx, const sr__shared *shared, const sr__input *input,
+  /* Rows [first, first + count) of a table; labels and weights are not looked at. SR_ERROR_DATA
+   * where the table does not have the features of the training table. */
+  sr_status (*encode)(sr_context *ctx, const sr__shared *shared, const sr_table *table,
                       int64_t first, int64_t count, sr__rows **rows);
   /* For i < count, row r = index ? index[i] : i of `rows`: vote[i] the class of the member, and
    * proba[i * classes ...] its class probabilities. Either output may be NULL. Members never vote
@@ -102,13 +82,10 @@ typedef struct sr__learner {
   void (*free_member)(sr__member *member);
 } sr__learner;
 
-/* SR_ERROR_NOT_FOUND with the known names where there is none. */
-SR_MUST_CHECK sr_status sr__learner_find(sr_context *ctx, const char *name,
-                                         const sr__learner **learner);
-/* In a fixed order; NULL past the end. */
-const sr__learner *sr__learner_at(int index);
-/* That the learner takes such an input and the input has classes and features. */
-SR_MUST_CHECK sr_status sr__learner_check_input(sr_context *ctx, const sr__learner *learner,
-                                                const sr__input *input);
+/* That the table has rows, a target and the features or series that the learner takes. */
+SR_MUST_CHECK sr_status sr__learner_check_table(sr_context *ctx, const sr__learner *learner,
+                                                const sr_table *table);
+/* The registry: learners in a fixed order; NULL past the end. */
+SR_API const sr_method *sr_learner_method(int index);
 
 #endif

@@ -143,43 +143,40 @@ static bool is_sorted(const bag_reader *r) {
 }
 
 /* Entries of the same member and row are added up. */
-static sr_status store_bags(bag_reader *r, sr_plan *plan) {
+static sr_status store_bags(bag_reader *r, sr__bag_list *list) {
   sr_status status = SR_OK;
   sr_context *ctx = r->ctx;
   if (!is_sorted(r)) qsort(r->entry, (size_t)r->length, sizeof *r->entry, compare_entries);
-  SR_NEW_ZERO(ctx, plan->bag_offset, (int64_t)r->members + 1);
-  SR_NEW(ctx, plan->bag_row, r->length);
-  SR_NEW(ctx, plan->bag_count, r->length);
+  SR_NEW_ZERO(ctx, list->offset, (int64_t)r->members + 1);
+  SR_NEW(ctx, list->row, r->length);
+  SR_NEW(ctx, list->count, r->length);
   int64_t stored = 0;
   for (int64_t i = 0; i < r->length; i++) {
     const bag_entry *e = &r->entry[i];
     if (i && compare_entries(e - 1, e) == 0) {
-      if (plan->bag_count[stored - 1] > INT32_MAX - e->count)
+      if (list->count[stored - 1] > INT32_MAX - e->count)
         SR_TRY(sr__fail_at(ctx, SR_ERROR_FORMAT, r->path, 0, 0, "row %d occurs too often in bag %d",
                            e->row, e->member));
-      plan->bag_count[stored - 1] += e->count;
+      list->count[stored - 1] += e->count;
       continue;
     }
-    plan->bag_row[stored] = e->row;
-    plan->bag_count[stored++] = e->count;
-    plan->bag_offset[e->member + 1] = stored;
+    list->row[stored] = e->row;
+    list->count[stored++] = e->count;
+    list->offset[e->member + 1] = stored;
   }
-  plan->capacity = 1;
   for (int32_t j = 0; j < r->members; j++) {
-    int64_t length = plan->bag_offset[j + 1] - plan->bag_offset[j];
-    if (length <= 0)
+    if (list->offset[j + 1] <= list->offset[j])
       SR_TRY(sr__fail_at(ctx, SR_ERROR_FORMAT, r->path, 0, 0,
                          "bag %d is empty; number the members from 0 without a gap", j));
-    if (length > plan->capacity) plan->capacity = length;
   }
-  plan->members = r->members;
+  list->members = r->members;
 cleanup:
   return status;
 }
 
-sr_status sr__plan_read_bags(sr_context *ctx, const char *path, sr_plan *plan) {
+sr_status sr__bag_list_read(sr_context *ctx, const char *path, int64_t rows, sr__bag_list *list) {
   sr_status status = SR_OK;
-  bag_reader r = {.ctx = ctx, .path = path, .rows = plan->rows};
+  bag_reader r = {.ctx = ctx, .path = path, .rows = rows};
   sr__source *source = NULL;
   char first;
   size_t got;
@@ -188,9 +185,15 @@ sr_status sr__plan_read_bags(sr_context *ctx, const char *path, sr_plan *plan) {
   SR_TRY(sr__source_unread(ctx, source, &first, got));
   SR_TRY(got && (unsigned char)first == 0x93 ? read_npy(&r, source) : read_csv(&r, source));
   if (r.length == 0) SR_TRY(sr__fail_at(ctx, SR_ERROR_FORMAT, path, 0, 0, "the file holds no bag"));
-  SR_TRY(store_bags(&r, plan));
+  SR_TRY(store_bags(&r, list));
 cleanup:
   sr__source_close(ctx, &source);
   sr__free(ctx, r.entry);
   return status;
+}
+
+void sr__bag_list_free(const sr_allocator *allocator, sr__bag_list *list) {
+  sr__release(allocator, list->offset);
+  sr__release(allocator, list->row);
+  sr__release(allocator, list->count);
 }

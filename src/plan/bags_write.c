@@ -11,7 +11,7 @@ typedef struct bag_writer {
 } bag_writer;
 
 static sr_status next_bag(sr_context *ctx, bag_writer *w, int32_t member) {
-  return sr_plan_bag(ctx, w->plan, member, w->bag.rows, w->bag.counts, &w->bag.length);
+  return sr__plan_make_bag(ctx, w->plan, member, &w->bag);
 }
 
 static sr_status write_csv(sr_context *ctx, bag_writer *w) {
@@ -84,7 +84,7 @@ static bool ends_in(const char *path, const char *ending) {
 sr_status sr_plan_write(sr_context *ctx, const sr_plan *plan, const char *path,
                         sr_plan_sizes *sizes) {
   sr_status status = SR_OK;
-  bag_writer w = {.plan = plan};
+  bag_writer w = {.plan = plan, .bag = {.capacity = plan->capacity}};
   sr_plan_sizes measured;
   int32_t largest;
   SR_NEW(ctx, w.bag.rows, plan->capacity);

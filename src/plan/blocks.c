@@ -1,5 +1,7 @@
 /* Blocks of consecutive positions, counted by differences: a bag costs one pass over its positions
  * and one draw a block. */
+#include <math.h>
+
 #include "plan.h"
 
 enum { TILE = 512 }; /* positions that are summed before they are written */
@@ -52,19 +54,36 @@ sr_status sr__bag_circular(sr_context *ctx, const sr_plan *plan, int32_t member,
                            sr__bag_buffer *bag) {
   (void)ctx;
   (void)member;
+  int64_t block = *(const int64_t *)plan->state;
   sr__ranges_start(plan, bag);
-  for (int64_t left = plan->rows; left > 0; left -= plan->block) {
+  for (int64_t left = plan->rows; left > 0; left -= block) {
     int64_t start = (int64_t)sr__random_below(random, (uint64_t)plan->rows);
-    sr__ranges_add_circular(plan, bag, start, plan->block < left ? plan->block : left);
+    sr__ranges_add_circular(plan, bag, start, block < left ? block : left);
   }
   sr__ranges_finish(plan, bag);
   return SR_OK;
 }
 
-int64_t sr__thinned_capacity(const sr_plan *plan) {
+double sr__default_block(double given, int64_t rows) {
+  return given > 0.0 ? given : cbrt((double)rows);
+}
+
+sr_status sr__rows_state(sr_context *ctx, double rows, const char *parameter, sr_plan *plan,
+                         void **state) {
+  sr_status status = SR_OK;
+  int64_t *length = NULL;
+  SR_NEW(ctx, length, 1);
+  *length = sr__plan_length(rows, plan->rows);
+  sr__plan_parameter(plan, parameter, (double)*length);
+  *state = length;
+cleanup:
+  return status;
+}
+
+int64_t sr__thinned_capacity(const sr_plan *plan, int64_t lag) {
   int64_t capacity = 0;
   for (int64_t g = 0; g < plan->groups; g++)
-    capacity += (plan->group_offset[g + 1] - plan->group_offset[g] + plan->lag - 1) / plan->lag;
+    capacity += (plan->group_offset[g + 1] - plan->group_offset[g] + lag - 1) / lag;
   return capacity;
 }
 
@@ -72,13 +91,13 @@ int64_t sr__thinned_capacity(const sr_plan *plan) {
 sr_status sr__bag_thinned(sr_context *ctx, const sr_plan *plan, int32_t member, sr__random *random,
                           sr__bag_buffer *bag) {
   (void)member;
-  int64_t kept = 0;
+  int64_t kept = 0, lag = *(const int64_t *)plan->state;
   for (int64_t g = 0; g < plan->groups; g++) {
     int64_t low = plan->group_offset[g], high = plan->group_offset[g + 1];
     if (low == high) continue;
-    int64_t offsets = plan->lag < high - low ? plan->lag : high - low;
+    int64_t offsets = lag < high - low ? lag : high - low;
     int64_t first = low + (int64_t)sr__random_below(random, (uint64_t)offsets);
-    for (int64_t i = first; i < high; i += plan->lag) bag->rows[kept++] = (int32_t)i;
+    for (int64_t i = first; i < high; i += lag) bag->rows[kept++] = (int32_t)i;
   }
   return sr__bootstrap_list(ctx, random, kept, kept, bag->rows, bag);
 }

@@ -2,12 +2,7 @@
 
 #include <math.h>
 
-enum { PIECE = 2048 }; /* rows of a bag that are handed on together */
-
-void sr_plan_options_init(sr_plan_options *options) {
-  *options = (sr_plan_options){
-      .name = "uniform", .members = 100, .seed = 1, .lag = 5, .part_share = 0.5, .row_share = 1.0};
-}
+#include "core/label_sort.h"
 
 void sr__plan_parameter(sr_plan *plan, const char *name, double value) {
   if (plan->parameter_count < SR_PLAN_PARAMETERS)
@@ -27,79 +22,7 @@ int32_t sr_plan_spectral_parts(double c, double lambda2, int32_t members, int64_
   return parts >= 1.0 ? (int32_t)parts : 1;
 }
 
-/* ---- input -------------------------------------------------------------------------------- */
-
-static sr_status check_share(sr_context *ctx, const char *name, double share) {
-  if (share > 0.0 && share <= 1.0) return SR_OK;
-  return sr__fail(ctx, SR_ERROR_ARGUMENT, "%s is %g, expected a share above 0 and up to 1", name,
-                  share);
-}
-
-static sr_status check_options(sr_context *ctx, const sr_plan_input *input,
-                               const sr_plan_options *o) {
-  sr_status status = SR_OK;
-  if (input->rows < 1 || input->rows > INT32_MAX)
-    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "a plan needs 1 to %d rows, not %lld", INT32_MAX,
-                    (long long)input->rows));
-  if (o->members < 1)
-    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "members is %d, expected 1 or more", o->members));
-  if (!(o->block >= 0.0) || !isfinite(o->block))
-    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "block is %g, expected 1 or more rows (0 = n^(1/3))",
-                    o->block));
-  if (o->lag < 1)
-    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "lag is %lld, expected 1 or more rows",
-                    (long long)o->lag));
-  SR_TRY(check_share(ctx, "part_share", o->part_share));
-  SR_TRY(check_share(ctx, "row_share", o->row_share));
-  if (o->draw_share != 0.0) SR_TRY(check_share(ctx, "draw_share", o->draw_share));
-cleanup:
-  return status;
-}
-
-static sr_status check_needs(sr_context *ctx, const sr__scheme *scheme,
-                             const sr_plan_input *input) {
-  const char *name = scheme->info.name;
-  if ((scheme->needs & SR_PLAN_NEEDS_PARTS) && !input->parts)
-    return sr__fail(ctx, SR_ERROR_ARGUMENT, "plan %s needs parts; compute or give them", name);
-  if ((scheme->needs & SR_PLAN_NEEDS_PARTS) && sr_parts_get(input->parts)->nodes != input->rows)
-    return sr__fail(ctx, SR_ERROR_ARGUMENT, "the parts cover %lld rows, the data have %lld",
-                    (long long)sr_parts_get(input->parts)->nodes, (long long)input->rows);
-  if ((scheme->needs & SR_PLAN_NEEDS_TMIX) && !(input->tmix >= 1.0 && isfinite(input->tmix)))
-    return sr__fail(ctx, SR_ERROR_ARGUMENT,
-                    "plan %s needs a mixing time of 1 row or more, not %g; estimate or give it",
-                    name, input->tmix);
-  if ((scheme->needs & SR_PLAN_NEEDS_BLOCK) && !(input->block > 0.0 && isfinite(input->block)))
-    return sr__fail(ctx, SR_ERROR_ARGUMENT,
-                    "plan %s needs an estimated block length above 0, not %g", name, input->block);
-  return SR_OK;
-}
-
-/* Offsets of `count` classes and, where `item` is given, the rows sorted by class. */
-static sr_status sort_by_label(sr_context *ctx, const int32_t *label, int64_t rows, int32_t count,
-                               const char *what, int64_t **offset, int32_t **item) {
-  sr_status status = SR_OK;
-  int64_t *start = NULL;
-  int32_t *sorted = NULL;
-  SR_NEW_ZERO(ctx, start, (int64_t)count + 1);
-  SR_NEW(ctx, sorted, rows);
-  for (int64_t i = 0; i < rows; i++) {
-    if (label[i] < 0 || label[i] >= count)
-      SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "%s of row %lld is %d, expected 0 to %d", what,
-                      (long long)i, label[i], count - 1));
-    start[label[i] + 1]++;
-  }
-  for (int32_t c = 0; c < count; c++) start[c + 1] += start[c];
-  for (int64_t i = 0; i < rows; i++) sorted[start[label[i]]++] = (int32_t)i;
-  for (int32_t c = count; c > 0; c--) start[c] = start[c - 1];
-  start[0] = 0;
-  *offset = start;
-  *item = sorted;
-  return SR_OK;
-cleanup:
-  sr__free(ctx, start);
-  sr__free(ctx, sorted);
-  return status;
-}
+/* ---- making a plan ------------------------------------------------------------------------ */
 
 static bool is_identity(const int32_t *order, int64_t count) {
   for (int64_t i = 0; i < count; i++) {
@@ -108,51 +31,54 @@ static bool is_identity(const int32_t *order, int64_t count) {
   return true;
 }
 
-static sr_status copy_groups(sr_context *ctx, sr_plan *plan, const sr_plan_input *input) {
+static sr_status copy_groups(sr_context *ctx, const sr__plan_scope *scope, sr_plan *plan) {
   sr_status status = SR_OK;
-  if (input->group) {
-    plan->groups = input->groups;
-    SR_TRY(sort_by_label(ctx, input->group, input->rows, input->groups, "group",
-                         &plan->group_offset, &plan->order));
-    if (is_identity(plan->order, input->rows)) {
+  int32_t *group = NULL;
+  const sr_structure *s = scope->structure;
+  plan->groups = s->group ? s->groups : 1;
+  if (s->group) {
+    SR_NEW(ctx, group, scope->rows);
+    for (int64_t i = 0; i < scope->rows; i++)
+      group[i] = s->group[scope->subset ? scope->subset[i] : i];
+    SR_TRY(
+        sr__sort_by_label(ctx, group, scope->rows, s->groups, &plan->group_offset, &plan->order));
+    if (is_identity(plan->order, scope->rows)) {
       sr__free(ctx, plan->order);
       plan->order = NULL;
     }
   } else {
-    plan->groups = 1;
     SR_NEW_ZERO(ctx, plan->group_offset, 2);
-    plan->group_offset[1] = input->rows;
+    plan->group_offset[1] = scope->rows;
   }
 cleanup:
+  sr__free(ctx, group);
   return status;
 }
 
-/* ---- the plan ----------------------------------------------------------------------------- */
-
-sr_status sr_plan_new(sr_context *ctx, const sr_plan_input *input, const sr_plan_options *options,
-                      sr_plan **plan) {
+sr_status sr__plan_new(sr_context *ctx, const sr__plan_scope *scope,
+                       const sr__configuration *configuration, int32_t members, uint64_t seed,
+                       sr_plan **plan) {
   sr_status status = SR_OK;
   sr_plan *made = NULL;
-  const sr__scheme *scheme = NULL;
+  const sr__scheme *scheme = (const sr__scheme *)configuration->method;
   *plan = NULL;
-  SR_TRY(sr__scheme_find(ctx, options->name, &scheme));
-  SR_TRY(check_options(ctx, input, options));
-  SR_TRY(check_needs(ctx, scheme, input));
+  if (scope->rows < 1 || scope->rows > INT32_MAX)
+    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "a plan needs 1 to %d rows, not %lld", INT32_MAX,
+                    (long long)scope->rows));
+  if (members < 1)
+    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "members is %d, expected 1 or more", members));
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
   made->scheme = scheme;
-  made->seed = options->seed;
-  made->members = options->members;
-  made->rows = input->rows;
-  made->capacity = input->rows;
-  if (scheme->needs & SR_PLAN_KNOWS_GROUPS) SR_TRY(copy_groups(ctx, made, input));
-  if (scheme->needs & SR_PLAN_NEEDS_PARTS) {
-    const sr_parts_view *parts = sr_parts_get(input->parts);
-    made->parts = parts->parts;
-    SR_TRY(sort_by_label(ctx, parts->part, parts->nodes, parts->parts, "part", &made->part_offset,
-                         &made->part_row));
-  }
-  SR_TRY(scheme->prepare(ctx, made, input, options));
+  made->seed = seed;
+  made->members = members;
+  made->rows = scope->rows;
+  made->capacity = scope->rows;
+  made->text = sr__configuration_text(ctx, configuration->method, configuration->options);
+  if (!made->text) SR_TRY(SR_ERROR_MEMORY);
+  if (scheme->flags & SR_PLAN_KNOWS_GROUPS) SR_TRY(copy_groups(ctx, scope, made));
+  if (scheme->prepare)
+    SR_TRY(scheme->prepare(ctx, scope, configuration->options, made, &made->state));
   *plan = made;
   made = NULL;
 cleanup:
@@ -160,25 +86,44 @@ cleanup:
   return status;
 }
 
+sr_status sr_plan_new(sr_context *ctx, const sr_structure *structure, const char *text,
+                      int32_t members, uint64_t seed, sr_plan **plan) {
+  sr_status status = SR_OK;
+  sr_allocator allocator = sr__allocator(ctx);
+  sr__configuration scheme = {0};
+  sr__plan_scope scope = {.structure = structure, .rows = structure->view.rows};
+  *plan = NULL;
+  SR_TRY(sr__configure(ctx, "plan", sr_plan_method, text, &scheme));
+  SR_TRY(sr__plan_new(ctx, &scope, &scheme, members, seed, plan));
+cleanup:
+  sr__configuration_free(&allocator, &scheme);
+  return status;
+}
+
 void sr_plan_free(sr_plan **plan) {
   if (!plan || !*plan) return;
   sr_plan *p = *plan;
   sr_allocator allocator = p->allocator;
-  void *blocks[] = {p->group_offset, p->order,   p->part_offset, p->part_row,
-                    p->bag_offset,   p->bag_row, p->bag_count,   p};
+  if (p->state && p->scheme->free_state)
+    p->scheme->free_state(&allocator, p->state);
+  else
+    sr__release(&allocator, p->state);
+  void *blocks[] = {p->text, p->group_offset, p->order, p};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__release(&allocator, blocks[i]);
   *plan = NULL;
 }
 
-sr_plan_info sr_plan_get(const sr_plan *plan) {
-  return (sr_plan_info){.name = plan->scheme->info.name,
+sr_plan_view sr_plan_get(const sr_plan *plan) {
+  return (sr_plan_view){.name = plan->scheme->about.name,
+                        .text = plan->text,
                         .members = plan->members,
                         .rows = plan->rows,
                         .capacity = plan->capacity,
-                        .leaves_parts_out = plan->leaves_parts_out,
                         .parameter_count = plan->parameter_count,
                         .parameters = plan->parameters};
 }
+
+/* ---- bags --------------------------------------------------------------------------------- */
 
 /* Positions become rows, increasing again. */
 static sr_status rows_of_positions(sr_context *ctx, const sr_plan *plan, sr__bag_buffer *bag) {
@@ -191,8 +136,8 @@ static sr_status rows_of_positions(sr_context *ctx, const sr_plan *plan, sr__bag
   return SR_OK;
 }
 
-static sr_status make_bag(sr_context *ctx, const sr_plan *plan, int32_t member,
-                          sr__bag_buffer *bag) {
+sr_status sr__plan_make_bag(sr_context *ctx, const sr_plan *plan, int32_t member,
+                            sr__bag_buffer *bag) {
   sr_status status = SR_OK;
   if (member < 0 || member >= plan->members)
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "bag %d was asked for; the plan has bags 0 to %d",
@@ -205,34 +150,16 @@ cleanup:
   return status;
 }
 
-sr_status sr_plan_bag(sr_context *ctx, const sr_plan *plan, int32_t member, int32_t *rows,
+sr_status sr_plan_bag(sr_context *ctx, const sr_plan *plan, int32_t member, int64_t *rows,
                       int32_t *counts, int64_t *length) {
-  sr__bag_buffer bag = {.rows = rows, .counts = counts, .capacity = plan->capacity};
-  sr_status status = make_bag(ctx, plan, member, &bag);
-  *length = status == SR_OK ? bag.length : 0;
-  return status;
-}
-
-static sr_status read_pieces(sr_context *ctx, const sr_plan *plan, int32_t member,
-                             sr__bag_take take, void *data) {
-  int32_t rows[PIECE], counts[PIECE];
-  sr__bag_buffer bag = {
-      .rows = rows, .counts = counts, .capacity = PIECE, .take = take, .data = data};
-  sr_status status = make_bag(ctx, plan, member, &bag);
-  return status == SR_OK ? take(data, rows, counts, bag.length) : status;
-}
-
-sr_status sr__plan_read_bag(sr_context *ctx, const sr_plan *plan, int32_t member, sr__bag_take take,
-                            void *data) {
   sr_status status = SR_OK;
-  sr__bag_buffer bag = {.capacity = plan->capacity};
-  if (plan->scheme->in_pieces && !plan->order) return read_pieces(ctx, plan, member, take, data);
+  sr__bag_buffer bag = {.counts = counts, .capacity = plan->capacity};
+  *length = 0;
   SR_NEW(ctx, bag.rows, plan->capacity);
-  SR_NEW(ctx, bag.counts, plan->capacity);
-  SR_TRY(make_bag(ctx, plan, member, &bag));
-  SR_TRY(take(data, bag.rows, bag.counts, bag.length));
+  SR_TRY(sr__plan_make_bag(ctx, plan, member, &bag));
+  for (int64_t i = 0; i < bag.length; i++) rows[i] = bag.rows[i];
+  *length = bag.length;
 cleanup:
   sr__free(ctx, bag.rows);
-  sr__free(ctx, bag.counts);
   return status;
 }

@@ -1,5 +1,5 @@
-/* Schemes behind the plans. A scheme is one file with an operations table and a line in registry.c.
- * Internal.
+/* Schemes behind the plans. A scheme is one file with an operations table and a line in
+ * methods.def. Internal.
  *
  * Schemes that know groups work on positions: the rows sorted by group, in order inside each. Where
  * the groups already stand one after another, position and row are the same. */
@@ -9,97 +9,100 @@
 #include <specroute/plan.h>
 
 #include "core/core.h"
+#include "core/options.h"
 #include "core/random.h"
+#include "data/bag.h"
+#include "structure/structure.h"
 
 enum { SR_PLAN_PARAMETERS = 4 };
 
-/* What a scheme needs of the input. */
+/* What others must know of a scheme. */
 enum {
-  SR_PLAN_NEEDS_PARTS = 1,
-  SR_PLAN_NEEDS_TMIX = 2,
-  SR_PLAN_NEEDS_BLOCK = 4,
-  SR_PLAN_KNOWS_GROUPS = 8
+  SR_PLAN_KNOWS_GROUPS = 1, /* works on positions */
+  SR_PLAN_OWN_BAGS = 2      /* bags name rows of this table, so no fold of it can be fitted alone */
 };
 
-/* Takes a piece of a bag; pieces come in increasing order of their rows. */
-typedef sr_status (*sr__bag_take)(void *data, const int32_t *rows, const int32_t *counts,
-                                  int64_t length);
+typedef struct sr__bag_reader sr__bag_reader;
 
-/* A bag that is being made. It holds the plan's `capacity`, or less where `take` empties it. */
+/* A bag that is being made. It holds the plan's `capacity`, or less where a reader empties it. */
 typedef struct sr__bag_buffer {
   int32_t *rows, *counts;
   int64_t length, capacity;
-  sr__bag_take take; /* NULL: the bag stays here */
-  void *data;
+  sr__bag_reader *reader; /* NULL: the bag stays here */
 } sr__bag_buffer;
 
+/* Gives the rows so far to whoever reads the bag. */
+SR_MUST_CHECK sr_status sr__bag_hand_over(sr__bag_buffer *bag);
 /* Room for `count` entries more. */
 SR_MUST_CHECK static inline sr_status sr__bag_room(sr__bag_buffer *bag, int64_t count) {
-  if (!bag->take || bag->length + count <= bag->capacity) return SR_OK;
-  int64_t length = bag->length;
-  bag->length = 0;
-  return bag->take(bag->data, bag->rows, bag->counts, length);
+  return !bag->reader || bag->length + count <= bag->capacity ? SR_OK : sr__bag_hand_over(bag);
 }
 
+/* The rows that a plan is made for, and all that is known of them. Row i of the plan is row
+ * subset[i] of the structure; NULL: all rows. */
+typedef struct sr__plan_scope {
+  const sr_structure *structure;
+  const int32_t *subset;
+  int64_t rows;
+} sr__plan_scope;
+
 typedef struct sr__scheme {
-  sr_method_info info;
-  unsigned needs;
+  sr_method about;
+  unsigned flags;
   bool in_pieces; /* asks for room, so that its bags need not be whole in memory */
-  /* Sets capacity and the scheme's own numbers below. */
-  sr_status (*prepare)(sr_context *ctx, sr_plan *plan, const sr_plan_input *input,
-                       const sr_plan_options *options);
+  /* Sets plan->capacity (it is the number of rows) and, where it needs any, *state. `options` is
+   * the parsed struct of `about`; what is kept of it is copied. */
+  sr_status (*prepare)(sr_context *ctx, const sr__plan_scope *scope, const void *options,
+                       sr_plan *plan, void **state);
   /* Positions (or rows, for schemes that do not know groups), increasing, with counts. */
   sr_status (*bag)(sr_context *ctx, const sr_plan *plan, int32_t member, sr__random *random,
                    sr__bag_buffer *bag);
+  void (*free_state)(const sr_allocator *allocator, void *state); /* NULL: one block */
 } sr__scheme;
 
 struct sr_plan {
   sr_allocator allocator;
   const sr__scheme *scheme;
+  char *text; /* name and options that are not at their default */
   uint64_t seed;
   int32_t members;
   int64_t rows;
   int64_t capacity;
-  bool leaves_parts_out;
   int32_t parameter_count;
   sr_plan_parameter parameters[SR_PLAN_PARAMETERS];
   /* group g holds positions [group_offset[g], group_offset[g + 1]) */
   int64_t groups;
   int64_t *group_offset;
   int32_t *order; /* row of each position; NULL = the same */
-  /* part p holds part_row[part_offset[p] .. part_offset[p + 1]), increasing */
-  int32_t parts;
-  int64_t *part_offset;
-  int32_t *part_row;
-  /* numbers of the schemes */
-  int64_t block, lag, skip, draws;
-  double restart; /* stationary: probability that a block ends */
-  int32_t drawn_parts;
-  double row_share;
-  /* bags from a file: bag j is bag_row[bag_offset[j] .. bag_offset[j + 1]) */
-  int64_t *bag_offset;
-  int32_t *bag_row, *bag_count;
+  void *state;    /* the scheme's own */
 };
 
-extern const sr__scheme sr__scheme_uniform, sr__scheme_uniform_nm, sr__scheme_lag_thin,
-    sr__scheme_tmix_thin, sr__scheme_stationary, sr__scheme_circular, sr__scheme_moving,
-    sr__scheme_burn_in, sr__scheme_oracle_block, sr__scheme_auto_block, sr__scheme_spectral,
-    sr__scheme_routed, sr__scheme_bags;
+/* A plan on some rows of a structure. The configuration is read, not kept. */
+SR_MUST_CHECK sr_status sr__plan_new(sr_context *ctx, const sr__plan_scope *scope,
+                                     const sr__configuration *scheme, int32_t members,
+                                     uint64_t seed, sr_plan **plan);
+SR_MUST_CHECK sr_status sr__plan_make_bag(sr_context *ctx, const sr_plan *plan, int32_t member,
+                                          sr__bag_buffer *bag);
+/* Bag `member` for a learner to read. */
+sr__bag sr__bag_open(const sr_plan *plan, int32_t member);
 
-/* Makes bag `member` and hands it to `take`, in pieces where the scheme can: then no more than a
- * piece is in memory. */
-SR_MUST_CHECK sr_status sr__plan_read_bag(sr_context *ctx, const sr_plan *plan, int32_t member,
-                                          sr__bag_take take, void *data);
-
-const sr__scheme *sr__scheme_at(int index);
-SR_MUST_CHECK sr_status sr__scheme_find(sr_context *ctx, const char *name,
-                                        const sr__scheme **scheme);
-
+/* Shown in reports as what the scheme worked with. */
 void sr__plan_parameter(sr_plan *plan, const char *name, double value);
 /* A length in rows from an option or an estimate: at least 1, at most `limit`. */
 int64_t sr__plan_length(double value, int64_t limit);
 
 /* ---- shared by schemes -------------------------------------------------------------------- */
+
+/* Part p holds row[offset[p] .. offset[p + 1]), increasing. */
+typedef struct sr__part_rows {
+  int32_t parts;
+  int64_t *offset;
+  int32_t *row;
+} sr__part_rows;
+/* The structure's own parts as far as the scope holds them (count 0), or a cut into `count`. */
+SR_MUST_CHECK sr_status sr__scope_parts(sr_context *ctx, const sr__plan_scope *scope, int32_t count,
+                                        sr__part_rows *parts);
+void sr__part_rows_free(const sr_allocator *allocator, sr__part_rows *parts);
 
 /* `draws` draws with replacement from `items` items; item i is row list[i], or i where list is
  * NULL. `list` may be bag->rows. */
@@ -119,16 +122,30 @@ int64_t sr__plan_group_of(const sr_plan *plan, int64_t position);
 /* Marks `length` positions from `start` on, round and round in the group of `start`. */
 void sr__ranges_add_circular(const sr_plan *plan, sr__bag_buffer *bag, int64_t start,
                              int64_t length);
-/* Every lag-th position of each group from a random offset, then a bootstrap of those. */
+/* Blocks and lags are one whole number of rows: the state of the schemes below. */
+SR_MUST_CHECK sr_status sr__rows_state(sr_context *ctx, double rows, const char *parameter,
+                                       sr_plan *plan, void **state);
+/* Every lag-th position of each group from a random offset, then a bootstrap of those; the lag is
+ * the state. */
 SR_MUST_CHECK sr_status sr__bag_thinned(sr_context *ctx, const sr_plan *plan, int32_t member,
                                         sr__random *random, sr__bag_buffer *bag);
-/* Circular blocks of plan->block positions, exactly plan->rows in all. */
+/* plan->capacity for thinning by its lag. */
+int64_t sr__thinned_capacity(const sr_plan *plan, int64_t lag);
+/* Circular blocks, exactly plan->rows positions in all; the block length is the state. */
 SR_MUST_CHECK sr_status sr__bag_circular(sr_context *ctx, const sr_plan *plan, int32_t member,
                                          sr__random *random, sr__bag_buffer *bag);
-/* plan->capacity for thinning by plan->lag. */
-int64_t sr__thinned_capacity(const sr_plan *plan);
+/* n^(1/3) where no block length is given. */
+double sr__default_block(double given, int64_t rows);
 
-/* Reads bags from a csv or npy file into the plan; members come from the file. */
-SR_MUST_CHECK sr_status sr__plan_read_bags(sr_context *ctx, const char *path, sr_plan *plan);
+/* Bags as a list: bag j is row[offset[j] .. offset[j + 1]). */
+typedef struct sr__bag_list {
+  int32_t members;
+  int64_t *offset;
+  int32_t *row, *count;
+} sr__bag_list;
+/* Reads bags of a table of `rows` rows from a csv or npy file. */
+SR_MUST_CHECK sr_status sr__bag_list_read(sr_context *ctx, const char *path, int64_t rows,
+                                          sr__bag_list *list);
+void sr__bag_list_free(const sr_allocator *allocator, sr__bag_list *list);
 
 #endif

@@ -1,18 +1,19 @@
-/* Circular blocks of Politis and White's estimated length. */
+/* Circular blocks of Politis and White's estimated length. Where they have no answer, rows count as
+ * independent. */
+#include <math.h>
+
 #include "plan.h"
 
-static sr_status prepare(sr_context *ctx, sr_plan *plan, const sr_plan_input *input,
-                         const sr_plan_options *options) {
-  (void)ctx;
-  (void)options;
-  plan->block = sr__plan_length(input->block, input->rows);
-  sr__plan_parameter(plan, "block", (double)plan->block);
-  return SR_OK;
+static sr_status prepare(sr_context *ctx, const sr__plan_scope *scope, const void *values,
+                         sr_plan *plan, void **state) {
+  (void)values;
+  double block = scope->structure->view.block_rows;
+  return sr__rows_state(ctx, block > 0.0 && isfinite(block) ? block : 1.0, "block", plan, state);
 }
 
 const sr__scheme sr__scheme_auto_block = {
-    .info = {"auto-block", "circular blocks of the Politis-White length"},
-    .needs = SR_PLAN_KNOWS_GROUPS | SR_PLAN_NEEDS_BLOCK,
+    .about = {"auto-block", "circular blocks of the Politis-White length", NULL, 0, NULL},
+    .flags = SR_PLAN_KNOWS_GROUPS,
     .prepare = prepare,
     .bag = sr__bag_circular,
 };

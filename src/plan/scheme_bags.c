@@ -1,27 +1,122 @@
-/* Bags that the user brings in a file. */
+/* Bags that the user brings, in a file or in memory. */
 #include "plan.h"
 
-static sr_status prepare(sr_context *ctx, sr_plan *plan, const sr_plan_input *input,
-                         const sr_plan_options *options) {
-  (void)input;
-  if (!options->bags_path)
-    return sr__fail(ctx, SR_ERROR_ARGUMENT, "plan bags needs the file that holds the bags");
-  return sr__plan_read_bags(ctx, options->bags_path, plan);
+typedef struct bags {
+  const char *bags;
+} bags;
+
+static const sr_option options[] = {
+    SR_TEXT(bags, bags, NULL,
+            "file of bags: csv \"member,row[,count]\" from 0, or npy members x rows"),
+    SR_OPTIONS_END};
+
+static void free_state(const sr_allocator *allocator, void *state) {
+  sr__bag_list_free(allocator, state);
+  sr__release(allocator, state);
+}
+
+/* The number of members is that of the bags. */
+static sr_status take_list(sr_context *ctx, const sr__bag_list *list, sr_plan *plan) {
+  plan->members = list->members;
+  plan->capacity = 1;
+  for (int32_t j = 0; j < list->members; j++) {
+    int64_t length = list->offset[j + 1] - list->offset[j];
+    if (length <= 0)
+      return sr__fail(ctx, SR_ERROR_ARGUMENT,
+                      "bag %d is empty; number the members from 0 without a gap", j);
+    if (length > plan->capacity) plan->capacity = length;
+  }
+  return SR_OK;
+}
+
+static sr_status prepare(sr_context *ctx, const sr__plan_scope *scope, const void *values,
+                         sr_plan *plan, void **state) {
+  sr_status status = SR_OK;
+  const bags *o = values;
+  sr__bag_list *list = NULL;
+  SR_NEW_ZERO(ctx, list, 1);
+  *state = list;
+  SR_TRY(sr__bag_list_read(ctx, o->bags, scope->rows, list));
+  SR_TRY(take_list(ctx, list, plan));
+cleanup:
+  return status;
 }
 
 static sr_status make_bag(sr_context *ctx, const sr_plan *plan, int32_t member, sr__random *random,
                           sr__bag_buffer *bag) {
   (void)ctx;
   (void)random;
-  int64_t low = plan->bag_offset[member];
-  bag->length = plan->bag_offset[member + 1] - low;
-  memcpy(bag->rows, plan->bag_row + low, (size_t)bag->length * sizeof *bag->rows);
-  memcpy(bag->counts, plan->bag_count + low, (size_t)bag->length * sizeof *bag->counts);
+  const sr__bag_list *list = plan->state;
+  int64_t low = list->offset[member];
+  bag->length = list->offset[member + 1] - low;
+  memcpy(bag->rows, list->row + low, (size_t)bag->length * sizeof *bag->rows);
+  memcpy(bag->counts, list->count + low, (size_t)bag->length * sizeof *bag->counts);
   return SR_OK;
 }
 
 const sr__scheme sr__scheme_bags = {
-    .info = {"bags", "the user's own bags from a csv or npy file"},
+    .about = {"bags", "the user's own bags from a csv or npy file", options, sizeof(bags), NULL},
+    .flags = SR_PLAN_OWN_BAGS,
     .prepare = prepare,
     .bag = make_bag,
+    .free_state = free_state,
 };
+
+/* Copies a bag, sorts it by row and adds up what occurs twice. */
+static sr_status copy_bag(sr_context *ctx, int64_t rows, int64_t length, const int64_t *row,
+                          const int32_t *count, int32_t *dense, sr__bag_list *list,
+                          int64_t *stored) {
+  for (int64_t i = 0; i < length; i++) {
+    int32_t times = count ? count[i] : 1;
+    if (row[i] < 0 || row[i] >= rows || times < 0)
+      return sr__fail(ctx, SR_ERROR_ARGUMENT,
+                      "a bag holds row %lld %d times; rows are 0 to %lld, counts 0 or more",
+                      (long long)row[i], times, (long long)rows - 1);
+    dense[row[i]] += times;
+  }
+  for (int64_t r = 0; r < rows; r++) {
+    if (!dense[r]) continue;
+    list->row[*stored] = (int32_t)r;
+    list->count[(*stored)++] = dense[r];
+    dense[r] = 0;
+  }
+  return SR_OK;
+}
+
+sr_status sr_plan_from_bags(sr_context *ctx, int64_t rows, int32_t members, const int64_t *offset,
+                            const int64_t *row, const int32_t *count, sr_plan **plan) {
+  sr_status status = SR_OK;
+  sr_plan *made = NULL;
+  sr__bag_list *list = NULL;
+  int32_t *dense = NULL;
+  int64_t stored = 0;
+  *plan = NULL;
+  if (rows < 1 || rows > INT32_MAX || members < 1)
+    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "bags of %lld rows for %d members cannot be a plan",
+                    (long long)rows, members));
+  SR_NEW_ZERO(ctx, made, 1);
+  made->allocator = sr__allocator(ctx);
+  made->scheme = &sr__scheme_bags;
+  made->rows = rows;
+  made->text = sr__strdup(ctx, "bags");
+  if (!made->text) SR_TRY(SR_ERROR_MEMORY);
+  SR_NEW_ZERO(ctx, list, 1);
+  made->state = list;
+  list->members = members;
+  SR_NEW_ZERO(ctx, list->offset, (int64_t)members + 1);
+  SR_NEW(ctx, list->row, offset[members]);
+  SR_NEW(ctx, list->count, offset[members]);
+  SR_NEW_ZERO(ctx, dense, rows);
+  for (int32_t j = 0; j < members; j++) {
+    SR_TRY(copy_bag(ctx, rows, offset[j + 1] - offset[j], row + offset[j],
+                    count ? count + offset[j] : NULL, dense, list, &stored));
+    list->offset[j + 1] = stored;
+  }
+  SR_TRY(take_list(ctx, list, made));
+  *plan = made;
+  made = NULL;
+cleanup:
+  sr__free(ctx, dense);
+  sr_plan_free(&made);
+  return status;
+}

@@ -5,23 +5,31 @@
 
 static int64_t first_kept(const sr_plan *plan, int64_t group) {
   int64_t low = plan->group_offset[group], high = plan->group_offset[group + 1];
-  return high - low > plan->skip ? low + plan->skip : high;
+  const int64_t *skip = plan->state;
+  return high - low > *skip ? low + *skip : high;
 }
 
-static sr_status prepare(sr_context *ctx, sr_plan *plan, const sr_plan_input *input,
-                         const sr_plan_options *options) {
-  (void)options;
-  double skip = ceil(input->tmix * log((double)input->rows));
-  plan->skip = skip < (double)input->rows ? (int64_t)skip : input->rows;
+static sr_status prepare(sr_context *ctx, const sr__plan_scope *scope, const void *values,
+                         sr_plan *plan, void **state) {
+  (void)values;
+  double skip = ceil(scope->structure->view.tmix * log((double)scope->rows));
+  sr_status status = SR_OK;
+  int64_t *skipped = NULL;
+  SR_NEW(ctx, skipped, 1);
+  *state = skipped;
+  plan->state = skipped;
+  *skipped = skip < (double)scope->rows ? (int64_t)skip : scope->rows;
   plan->capacity = 0;
   for (int64_t g = 0; g < plan->groups; g++)
     plan->capacity += plan->group_offset[g + 1] - first_kept(plan, g);
-  sr__plan_parameter(plan, "dropped", (double)plan->skip);
-  if (plan->capacity > 0) return SR_OK;
-  return sr__fail(ctx, SR_ERROR_DATA,
-                  "burn-in drops the first %lld rows of every group and nothing is left of %lld "
-                  "rows; use another plan or a smaller mixing time",
-                  (long long)plan->skip, (long long)plan->rows);
+  sr__plan_parameter(plan, "dropped", (double)*skipped);
+  if (plan->capacity == 0)
+    SR_TRY(sr__fail(ctx, SR_ERROR_DATA,
+                    "burn-in drops the first %lld rows of every group and nothing is left of %lld "
+                    "rows; use another plan or a smaller mixing time",
+                    (long long)*skipped, (long long)plan->rows));
+cleanup:
+  return status;
 }
 
 static sr_status make_bag(sr_context *ctx, const sr_plan *plan, int32_t member, sr__random *random,
@@ -36,8 +44,9 @@ static sr_status make_bag(sr_context *ctx, const sr_plan *plan, int32_t member, 
 }
 
 const sr__scheme sr__scheme_burn_in = {
-    .info = {"burn-in", "the first T log n rows of each group dropped, the rest bootstrapped"},
-    .needs = SR_PLAN_KNOWS_GROUPS | SR_PLAN_NEEDS_TMIX,
+    .about = {"burn-in", "the first T log n rows of each group dropped, the rest bootstrapped",
+              NULL, 0, NULL},
+    .flags = SR_PLAN_KNOWS_GROUPS,
     .prepare = prepare,
     .bag = make_bag,
 };

@@ -1,21 +1,25 @@
 /* Moving blocks: starts are uniform over the places where a whole block fits, nothing wraps. A
  * group shorter than a block is one block by itself. */
-#include <math.h>
-
 #include "plan.h"
+
+typedef struct moving {
+  double block;
+} moving;
+
+static const sr_option options[] = {SR_REAL(moving, block, "0", 0, 1e9,
+                                            "rows per block; 0 is n^(1/3)"),
+                                    SR_OPTIONS_END};
 
 static int64_t block_in_group(const sr_plan *plan, int64_t group) {
   int64_t size = plan->group_offset[group + 1] - plan->group_offset[group];
-  return size < plan->block ? size : plan->block;
+  const int64_t *block = plan->state;
+  return size < *block ? size : *block;
 }
 
-static sr_status prepare(sr_context *ctx, sr_plan *plan, const sr_plan_input *input,
-                         const sr_plan_options *options) {
-  (void)ctx;
-  double length = options->block > 0.0 ? options->block : cbrt((double)input->rows);
-  plan->block = sr__plan_length(length, input->rows);
-  sr__plan_parameter(plan, "block", (double)plan->block);
-  return SR_OK;
+static sr_status prepare(sr_context *ctx, const sr__plan_scope *scope, const void *values,
+                         sr_plan *plan, void **state) {
+  const moving *o = values;
+  return sr__rows_state(ctx, sr__default_block(o->block, scope->rows), "block", plan, state);
 }
 
 /* A start that does not fit is drawn again, which leaves the fitting ones equally likely. Each
@@ -39,8 +43,8 @@ static sr_status make_bag(sr_context *ctx, const sr_plan *plan, int32_t member, 
 }
 
 const sr__scheme sr__scheme_moving = {
-    .info = {"moving", "moving block bootstrap, blocks of n^(1/3) rows unless given"},
-    .needs = SR_PLAN_KNOWS_GROUPS,
+    .about = {"moving", "moving block bootstrap", options, sizeof(moving), NULL},
+    .flags = SR_PLAN_KNOWS_GROUPS,
     .prepare = prepare,
     .bag = make_bag,
 };

@@ -1,27 +1,39 @@
 /* Politis and Romano's stationary bootstrap: blocks of geometric length from uniform starts,
  * wrapping inside the group, cut off at exactly n rows. */
-#include <math.h>
-
 #include "plan.h"
 
-static sr_status prepare(sr_context *ctx, sr_plan *plan, const sr_plan_input *input,
-                         const sr_plan_options *options) {
-  (void)ctx;
-  double mean = options->block > 0.0 ? options->block : cbrt((double)input->rows);
+typedef struct stationary {
+  double block;
+} stationary;
+
+static const sr_option options[] = {SR_REAL(stationary, block, "0", 0, 1e9,
+                                            "mean rows per block; 0 is n^(1/3)"),
+                                    SR_OPTIONS_END};
+
+/* The state is the probability that a block ends. */
+static sr_status prepare(sr_context *ctx, const sr__plan_scope *scope, const void *values,
+                         sr_plan *plan, void **state) {
+  sr_status status = SR_OK;
+  const stationary *o = values;
+  double *restart = NULL, mean = sr__default_block(o->block, scope->rows);
   if (mean < 1.0) mean = 1.0;
-  plan->restart = 1.0 / mean;
+  SR_NEW(ctx, restart, 1);
+  *restart = 1.0 / mean;
+  *state = restart;
   sr__plan_parameter(plan, "mean_block", mean);
-  return SR_OK;
+cleanup:
+  return status;
 }
 
 static sr_status make_bag(sr_context *ctx, const sr_plan *plan, int32_t member, sr__random *random,
                           sr__bag_buffer *bag) {
   (void)ctx;
   (void)member;
+  const double *restart = plan->state;
   sr__ranges_start(plan, bag);
   for (int64_t left = plan->rows; left > 0;) {
     int64_t start = (int64_t)sr__random_below(random, (uint64_t)plan->rows);
-    int64_t length = sr__random_geometric(random, plan->restart);
+    int64_t length = sr__random_geometric(random, *restart);
     if (length > left) length = left;
     sr__ranges_add_circular(plan, bag, start, length);
     left -= length;
@@ -31,8 +43,8 @@ static sr_status make_bag(sr_context *ctx, const sr_plan *plan, int32_t member, 
 }
 
 const sr__scheme sr__scheme_stationary = {
-    .info = {"stationary", "stationary bootstrap, mean block n^(1/3) rows unless given"},
-    .needs = SR_PLAN_KNOWS_GROUPS,
+    .about = {"stationary", "stationary bootstrap", options, sizeof(stationary), NULL},
+    .flags = SR_PLAN_KNOWS_GROUPS,
     .prepare = prepare,
     .bag = make_bag,
 };

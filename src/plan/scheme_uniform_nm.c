@@ -1,25 +1,37 @@
 /* n/m draws with replacement: the paper's own definition of a bag. */
 #include "plan.h"
 
-static sr_status prepare(sr_context *ctx, sr_plan *plan, const sr_plan_input *input,
-                         const sr_plan_options *options) {
-  (void)ctx;
-  double share = options->draw_share > 0.0 ? options->draw_share : 1.0 / options->members;
-  plan->draws = sr__plan_length(share * (double)input->rows, input->rows);
+typedef struct uniform_nm {
+  double draw_share;
+} uniform_nm;
+
+static const sr_option options[] = {
+    SR_REAL(uniform_nm, draw_share, "0", 0, 1,
+            "rows drawn over rows there are; 0 is one over the number of members"),
+    SR_OPTIONS_END};
+
+static sr_status prepare(sr_context *ctx, const sr__plan_scope *scope, const void *values,
+                         sr_plan *plan, void **state) {
+  const uniform_nm *o = values;
+  double share = o->draw_share > 0.0 ? o->draw_share : 1.0 / plan->members;
+  sr_status status = sr__rows_state(ctx, share * (double)scope->rows, "draws", plan, state);
+  if (status != SR_OK) return status;
+  int64_t draws = *(int64_t *)*state;
   /* One entry more than can be kept: the bootstrap writes each item before it knows its count. */
-  plan->capacity = plan->draws < input->rows ? plan->draws + 1 : input->rows;
-  sr__plan_parameter(plan, "draws", (double)plan->draws);
+  plan->capacity = draws < scope->rows ? draws + 1 : scope->rows;
   return SR_OK;
 }
 
 static sr_status make_bag(sr_context *ctx, const sr_plan *plan, int32_t member, sr__random *random,
                           sr__bag_buffer *bag) {
   (void)member;
-  return sr__bootstrap_list(ctx, random, plan->rows, plan->draws, NULL, bag);
+  const int64_t *draws = plan->state;
+  return sr__bootstrap_list(ctx, random, plan->rows, *draws, NULL, bag);
 }
 
 const sr__scheme sr__scheme_uniform_nm = {
-    .info = {"uniform-nm", "small bootstrap: n/m draws with replacement"},
+    .about = {"uniform-nm", "small bootstrap: n/m draws with replacement", options,
+              sizeof(uniform_nm), NULL},
     .in_pieces = true,
     .prepare = prepare,
     .bag = make_bag,

@@ -74,10 +74,15 @@ static sr_status put_roles(row_text *row, const sr_table_view *t, int64_t i) {
     SR_TRY(next_field(row));
     SR_TRY(sr__put_float(row->ctx, row->text, t->weight[i]));
   }
-  if (t->label) {
-    SR_TRY(next_field(row));
-    SR_TRY(sr__put_code(row->ctx, row->text, &t->classes, t->label[i], row->separator));
-  }
+cleanup:
+  return status;
+}
+
+static sr_status put_target(row_text *row, const sr_table_view *t, int64_t i) {
+  sr_status status = SR_OK;
+  if (!t->label) return SR_OK;
+  SR_TRY(next_field(row));
+  SR_TRY(sr__put_code(row->ctx, row->text, &t->classes, t->label[i], row->separator));
 cleanup:
   return status;
 }
@@ -88,8 +93,10 @@ static sr_status csv_rows(sr_context *ctx, const void *from, char separator, int
   const sr_table_view *t = from;
   for (int64_t i = begin; i < end; i++) {
     row_text row = {ctx, text, text->length, separator};
+    if (t->predicted) SR_TRY(put_target(&row, t, i));
     SR_TRY(put_features(&row, t, i));
     SR_TRY(put_roles(&row, t, i));
+    if (!t->predicted) SR_TRY(put_target(&row, t, i));
     SR_TRY(sr__put_char(ctx, text, '\n'));
   }
 cleanup:
@@ -116,10 +123,23 @@ cleanup:
   return status;
 }
 
+static sr_status put_target_name(row_text *row, const sr_table_view *t) {
+  sr_status status = SR_OK;
+  if (t->label && t->target_name) {
+    SR_TRY(next_field(row));
+    SR_TRY(sr__put_name(row->ctx, row->text, t->target_name, row->separator));
+  } else if (t->label) {
+    SR_TRY(put_role_name(row, t, "class"));
+  }
+cleanup:
+  return status;
+}
+
 static sr_status csv_header(sr_context *ctx, const sr_table_view *t, char separator,
                             sr__text *text) {
   sr_status status = SR_OK;
   row_text row = {ctx, text, 0, separator};
+  if (t->predicted) SR_TRY(put_target_name(&row, t));
   for (int64_t j = 0; j < t->features; j++) {
     char numbered[32];
     snprintf(numbered, sizeof numbered, "x%lld", (long long)j + 1);
@@ -132,12 +152,7 @@ static sr_status csv_header(sr_context *ctx, const sr_table_view *t, char separa
   if (t->time) SR_TRY(put_role_name(&row, t, "time"));
   if (t->group) SR_TRY(put_role_name(&row, t, "group"));
   if (t->weight) SR_TRY(put_role_name(&row, t, "weight"));
-  if (t->label && t->target_name) {
-    SR_TRY(next_field(&row));
-    SR_TRY(sr__put_name(ctx, text, t->target_name, separator));
-  } else if (t->label) {
-    SR_TRY(put_role_name(&row, t, "class"));
-  }
+  if (!t->predicted) SR_TRY(put_target_name(&row, t));
   SR_TRY(sr__put_char(ctx, text, '\n'));
 cleanup:
   return status;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "learner/bins.h"
+#include "bins.h"
 
 /* ---- rows --------------------------------------------------------------------------------- */
 

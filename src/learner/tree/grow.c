@@ -354,15 +354,15 @@ cleanup:
 
 /* ---- fit ---------------------------------------------------------------------------------- */
 
-static void read_options(sr__grower *g, const sr_learner_options *options) {
+static void read_options(sr__grower *g, const sr__tree_options *options) {
   int64_t features = g->rules.features, root = (int64_t)sqrt((double)features);
   int64_t wanted = options->max_features > 0 ? options->max_features : root;
   g->draw.features = features;
   g->draw.candidates = options->max_features < 0 || wanted > features ? features
                        : wanted < 1                                   ? 1
                                                                       : wanted;
-  g->rules.entropy = options->criterion == SR_CRITERION_ENTROPY;
-  g->rules.max_depth = options->max_depth > 0 ? options->max_depth : INT32_MAX;
+  g->rules.entropy = options->criterion == SR__TREE_ENTROPY;
+  g->rules.max_depth = options->max_depth > 0 ? (int32_t)options->max_depth : INT32_MAX;
   while (1 << g->class_bits < g->rules.classes) g->class_bits++;
 }
 
@@ -432,9 +432,10 @@ static void trim_tree(sr__grower *g) {
 }
 
 sr_status sr__tree_fit(sr_context *ctx, const sr__shared *shared, const sr__training *training,
-                       const sr_learner_options *options, const sr__bag *bag, sr__random *random,
+                       const void *values, const sr__bag *bag, sr__random *random,
                        sr__member **member) {
   sr_status status = SR_OK;
+  const sr__tree_options *options = values;
   sr__grower g = {.ctx = ctx,
                   .rules = {.binning = shared->binning,
                             .features = shared->binning->features,
@@ -449,7 +450,7 @@ sr_status sr__tree_fit(sr_context *ctx, const sr__shared *shared, const sr__trai
   g.tree->allocator = sr__allocator(ctx);
   SR_TRY(new_grower(&g));
   SR_TRY(fill_code(&g, training, bag, &coded, &count, &scale));
-  double least = options->min_leaf * training->unit_per_row * scale;
+  double least = (double)options->min_leaf * training->unit_per_row * scale;
   g.rules.min_weight = options->min_leaf <= 1 || least < 1.0 ? 1 : (int64_t)ceil(least);
   SR_TRY(grow_tree(&g, training->rows, &coded, count));
   trim_tree(&g);

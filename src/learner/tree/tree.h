@@ -2,13 +2,21 @@
 #ifndef SR_LEARNER_TREE_TREE_H
 #define SR_LEARNER_TREE_TREE_H
 
+#include "bins.h"
 #include "blocks_kernel.h"
 #include "cuts.h"
-#include "learner/bins.h"
 #include "learner/learner.h"
 #include "rows_kernel.h"
 #include "small_kernel.h"
 #include "split_kernel.h"
+
+enum { SR__TREE_GINI, SR__TREE_ENTROPY };
+
+typedef struct sr__tree_options {
+  int64_t min_leaf, max_depth, max_features;
+  int criterion;
+  int64_t max_bins;
+} sr__tree_options;
 
 /* ---- objects ------------------------------------------------------------------------------ */
 
@@ -151,9 +159,8 @@ SR_MUST_CHECK sr_status sr__reserve_nodes(sr__grower *grower, int64_t count);
 SR_MUST_CHECK sr_status sr__make_leaf(sr__grower *grower, uint32_t node);
 
 SR_MUST_CHECK sr_status sr__tree_fit(sr_context *ctx, const sr__shared *shared,
-                                     const sr__training *training,
-                                     const sr_learner_options *options, const sr__bag *bag,
-                                     sr__random *random, sr__member **member);
+                                     const sr__training *training, const void *options,
+                                     const sr__bag *bag, sr__random *random, sr__member **member);
 SR_MUST_CHECK sr_status sr__tree_predict(sr_context *ctx, const sr__shared *shared,
                                          const sr__member *member, const sr__rows *rows,
                                          const int32_t *index, int64_t count, int32_t *vote,

@@ -3,24 +3,14 @@
 
 #include <math.h>
 
-static sr_status check(sr_context *ctx, const sr_learner_options *options) {
-  if (options->min_leaf < 1)
-    return sr__fail(ctx, SR_ERROR_ARGUMENT, "min_leaf is %d, expected 1 or more",
-                    options->min_leaf);
-  if (options->max_depth < 0)
-    return sr__fail(ctx, SR_ERROR_ARGUMENT, "max_depth is %d, expected 0 (no limit) or more",
-                    options->max_depth);
-  if (options->max_features < -1)
-    return sr__fail(ctx, SR_ERROR_ARGUMENT,
-                    "max_features is %d, expected a number of features, 0 (their square root) or "
-                    "-1 (all)",
-                    options->max_features);
-  if (options->max_bins < 2 || options->max_bins > 256)
-    return sr__fail(ctx, SR_ERROR_ARGUMENT, "max_bins is %d, expected 2 to 256", options->max_bins);
-  if (options->criterion != SR_CRITERION_GINI && options->criterion != SR_CRITERION_ENTROPY)
-    return sr__fail(ctx, SR_ERROR_ARGUMENT, "the criterion is neither gini nor entropy");
-  return SR_OK;
-}
+static const sr_option options_list[] = {
+    SR_INTEGER(sr__tree_options, min_leaf, "1", 1, 1e9, "fewest rows in a leaf"),
+    SR_INTEGER(sr__tree_options, max_depth, "0", 0, 1e9, "greatest depth; 0 is no limit"),
+    SR_INTEGER(sr__tree_options, max_features, "0", -1, 1e9,
+               "features tried at a split; 0 is their square root, -1 all"),
+    SR_CHOICE(sr__tree_options, criterion, "gini", "gini|entropy", "what a split lowers"),
+    SR_INTEGER(sr__tree_options, max_bins, "256", 2, 256, "bins per feature"),
+    SR_OPTIONS_END};
 
 /* ---- rows --------------------------------------------------------------------------------- */
 
@@ -76,10 +66,9 @@ cleanup:
   return status;
 }
 
-static sr_status encode(sr_context *ctx, const sr__shared *shared, const sr__input *input,
+static sr_status encode(sr_context *ctx, const sr__shared *shared, const sr_table *table,
                         int64_t first, int64_t count, sr__rows **rows) {
-  return encode_rows(ctx, shared, input->table, first, count, stride_for(shared->binning->features),
-                     rows);
+  return encode_rows(ctx, shared, table, first, count, stride_for(shared->binning->features), rows);
 }
 
 static sr_status copy_rows(sr_context *ctx, const sr__shared *shared, const sr__rows *from,
@@ -154,36 +143,37 @@ cleanup:
   return status;
 }
 
-static sr_status fill_training(sr_context *ctx, const sr__shared *shared, const sr__input *input,
+static sr_status fill_training(sr_context *ctx, const sr__shared *shared, const sr_table *table,
                                sr__training *training) {
   sr_status status = SR_OK;
-  const sr_table_view *view = sr_table_get(input->table);
+  const sr_table_view *view = sr_table_get(table);
   training->unit_per_row = 1.0;
   SR_NEW(ctx, training->label, view->rows);
   for (int64_t i = 0; i < view->rows; i++)
     training->label[i] = view->label[i] < 0 ? (uint16_t)SR__NO_LABEL : (uint16_t)view->label[i];
   if (view->weight) SR_TRY(fill_weights(ctx, view, training));
-  SR_TRY(encode_rows(ctx, shared, input->table, 0, view->rows, view->features, &training->rows));
+  SR_TRY(encode_rows(ctx, shared, table, 0, view->rows, view->features, &training->rows));
 cleanup:
   return status;
 }
 
-static sr_status prepare(sr_context *ctx, const sr__input *input, const sr_learner_options *options,
+static sr_status prepare(sr_context *ctx, const sr_table *table, const void *values,
                          sr__shared **shared, sr__training **training) {
   sr_status status = SR_OK;
+  const sr__tree_options *options = values;
   sr__shared *common = NULL;
   sr__training *made = NULL;
-  const sr_table_view *view = sr_table_get(input->table);
+  const sr_table_view *view = sr_table_get(table);
   *shared = NULL;
   *training = NULL;
   SR_TRY(check_table(ctx, view));
   SR_NEW_ZERO(ctx, common, 1);
   common->allocator = sr__allocator(ctx);
   common->classes = view->classes.count;
-  SR_TRY(sr__binning_new(ctx, input->table, options->max_bins, &common->binning));
+  SR_TRY(sr__binning_new(ctx, table, (int32_t)options->max_bins, &common->binning));
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
-  SR_TRY(fill_training(ctx, common, input, made));
+  SR_TRY(fill_training(ctx, common, table, made));
   *shared = common;
   *training = made;
   common = NULL;
@@ -228,9 +218,9 @@ cleanup:
 }
 
 const sr__learner sr__learner_tree = {
-    .info = {"tree", "CART on quantile bins: gini or entropy, missing values, categories, weights"},
-    .takes_table = true,
-    .check = check,
+    .about = {"tree", "CART on quantile bins: gini or entropy, missing values, categories, weights",
+              options_list, sizeof(sr__tree_options), NULL},
+    .flags = SR_LEARNER_TAKES_FEATURES,
     .prepare = prepare,
     .training_rows = training_rows,
     .fit = sr__tree_fit,

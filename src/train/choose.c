@@ -8,10 +8,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "ensemble.h"
+#include "train.h"
 
 enum {
-  MOST_CANDIDATES = 16,
   FOLDS = 4,
   ROUNDS = 3,
   MOST_JUDGED = 40000,
@@ -26,27 +25,26 @@ enum {
 #define BUDGET 1.4
 #define FIRST_ROUND 0.8 /* share of it that all candidates together may spend at first */
 /* Standard errors by which a candidate must be better before the default is left. */
-#define CLEAR 2.0
+#define CLEAR_GAIN 2.0
 
-typedef struct auto_state {
-  sr_candidate candidate;
-  sr_plan_options plan;
+typedef struct candidate_state {
+  sr_candidate candidate; /* `plan` points to `text` */
+  char *text;
+  sr__configuration plan;
   bool alive;
   int32_t half;       /* members of each half so far */
   float *tally[2];    /* judged rows x classes: votes of the two halves */
-  double *unit_error; /* a unit: error at full size, summed over its rows */
+  double *unit_error; /* per unit: error at full size, summed over its rows */
   double error;
-} auto_state;
+} candidate_state;
 
-typedef struct auto_job {
-  const sr__engine *engine;
-  const sr_structure *structure;
-  const sr_train_options *options;
+typedef struct choose_job {
+  const sr__choose_input *in;
   int32_t count;
-  auto_state state[MOST_CANDIDATES];
-  sr__folds folds;
-  int32_t *train[FOLDS], *test[FOLDS];
-  int64_t train_count[FOLDS], test_count[FOLDS];
+  candidate_state state[SR__MOST_CANDIDATES];
+  sr_folds *folds;
+  int32_t fold_count;
+  sr__fold_rows rows[FOLDS];
   int64_t first_judged[FOLDS + 1]; /* where a fold's rows stand in the tallies */
   int32_t units;
   int32_t *unit;     /* of each row */
@@ -54,54 +52,32 @@ typedef struct auto_job {
   double judged;
   double spent; /* in full-bootstrap members */
   /* the present round */
-  int32_t add[MOST_CANDIDATES]; /* members to add to each half */
-  int32_t item[MOST_CANDIDATES * FOLDS];
-  double item_cost[MOST_CANDIDATES * FOLDS];
-} auto_job;
+  int32_t add[SR__MOST_CANDIDATES]; /* members to add to each half */
+  int32_t item[SR__MOST_CANDIDATES * FOLDS];
+  double item_cost[SR__MOST_CANDIDATES * FOLDS];
+} choose_job;
 
 /* ---- candidates --------------------------------------------------------------------------- */
 
-static void add_candidate(auto_job *job, const char *name, double part_share, double row_share,
-                          int32_t parts, double cost) {
-  auto_state *s = &job->state[job->count++];
-  s->plan = job->options->plan;
-  s->plan.name = name;
-  s->plan.seed = job->options->seed;
-  s->plan.part_share = part_share;
-  s->plan.row_share = row_share;
-  s->alive = true;
-  s->candidate = (sr_candidate){.name = name,
-                                .part_share = part_share,
-                                .row_share = row_share,
-                                .parts = parts,
-                                .error = NAN,
-                                .difference = NAN,
-                                .difference_se = NAN,
-                                .cost = cost};
-  if (strcmp(name, "routed") == 0)
-    snprintf(s->candidate.label, sizeof s->candidate.label, "routed %g %g", part_share, row_share);
-  else if (parts)
-    snprintf(s->candidate.label, sizeof s->candidate.label, "%s %d", name, parts);
-  else
-    snprintf(s->candidate.label, sizeof s->candidate.label, "%s", name);
-}
-
-/* Costs are distinct rows of a bag over those of a full bootstrap, 1 - 1/e of the rows. */
-static void list_candidates(auto_job *job) {
-  static const double shares[][2] = {{1, .3}, {1, .1}, {1, .03}, {.5, 1},
-                                     {.2, 1}, {.1, 1}, {.5, .2}};
-  static const int32_t parts[] = {5, 20, 50};
-  const double full = 1.0 - exp(-1.0);
-  int32_t members = job->options->plan.members, own = sr_parts_get(job->structure->parts)->parts;
-  add_candidate(job, "uniform", 1, 1, 0, 1.0);
-  add_candidate(job, "uniform-nm", 1, 1, 0, 1.0 / members / full);
-  for (size_t k = 0; k < sizeof shares / sizeof *shares && own > 1; k++)
-    add_candidate(job, "routed", shares[k][0], shares[k][1], 0, shares[k][0] * shares[k][1] / full);
-  bool cuts = sr__is_plain_series(job->structure) || job->structure->hierarchy;
-  for (size_t k = 0; k < sizeof parts / sizeof *parts && cuts; k++) {
-    if (parts[k] <= members && parts[k] <= own)
-      add_candidate(job, "spectral", 1, 1, parts[k], 1.0 / parts[k]);
+static sr_status add_candidates(sr_context *ctx, choose_job *job) {
+  sr_status status = SR_OK;
+  sr__candidate_plan list[SR__MOST_CANDIDATES];
+  int32_t count = sr__list_candidates(job->in->structure, job->in->members, list);
+  for (int32_t c = 0; c < count; c++) {
+    candidate_state *s = &job->state[c];
+    job->count++;
+    SR_TRY(sr__configure(ctx, "plan", sr_plan_method, list[c].text, &s->plan));
+    s->text = sr__configuration_text(ctx, s->plan.method, s->plan.options);
+    if (!s->text) SR_TRY(SR_ERROR_MEMORY);
+    s->alive = true;
+    s->candidate = (sr_candidate){.plan = s->text,
+                                  .error = NAN,
+                                  .difference = NAN,
+                                  .difference_se = NAN,
+                                  .cost = list[c].cost};
   }
+cleanup:
+  return status;
 }
 
 /* Cheap candidates get more members: they also need more. Odd, so that halves have no ties between
@@ -114,9 +90,9 @@ static int32_t first_half(double cost, int32_t members) {
 
 /* How much of the step from halves to whole is still to come at full size. A hard vote of 2h
  * members with split ties is right as often as one of 2h - 1. */
-static double remaining_share(const sr_train_options *options, int32_t half) {
-  double odd = options->vote == SR_VOTE_SOFT ? 0.0 : 1.0;
-  double whole = 2.0 * half - odd, full = options->plan.members - odd;
+static double remaining_share(const sr__choose_input *in, int32_t half) {
+  double odd = in->vote == SR_VOTE_SOFT ? 0.0 : 1.0;
+  double whole = 2.0 * half - odd, full = in->members - odd;
   if (full <= whole || whole <= half) return 0.0;
   return (1.0 / whole - 1.0 / full) / (1.0 / half - 1.0 / whole);
 }
@@ -131,25 +107,25 @@ static void thin_rows(int32_t *rows, int64_t *count, int64_t most) {
 }
 
 /* Units of the paired differences: long enough to be nearly independent. */
-static sr_status make_units(sr_context *ctx, auto_job *job) {
+static sr_status make_units(sr_context *ctx, choose_job *job) {
   sr_status status = SR_OK;
-  int64_t rows = job->engine->view->rows;
-  const sr_parts_view *parts = sr_parts_get(job->structure->parts);
+  int64_t rows = job->in->prepared->view->rows;
+  const sr_parts_view *parts = sr_parts_get(job->in->structure->parts);
   SR_NEW(ctx, job->unit, rows);
-  if (sr__is_plain_series(job->structure)) {
-    double wanted = (double)rows / (UNIT_SCALES * job->structure->view.tmix);
+  if (sr__structure_is_series(job->in->structure)) {
+    double wanted = (double)rows / (UNIT_SCALES * job->in->structure->view.tmix);
     wanted = wanted > MOST_UNITS ? MOST_UNITS : wanted < LEAST_UNITS ? LEAST_UNITS : wanted;
     job->units = (int32_t)(wanted < (double)rows ? wanted : (double)rows);
-    SR_TRY(sr__structure_labels(ctx, job->structure, job->units, job->unit));
+    SR_TRY(sr_structure_cut(ctx, job->in->structure, job->units, job->unit));
   } else {
     job->units = parts->parts;
     memcpy(job->unit, parts->part, (size_t)rows * sizeof *job->unit);
   }
   SR_NEW_ZERO(ctx, job->unit_rows, job->units);
-  for (int32_t f = 0; f < job->folds.folds; f++) {
-    for (int64_t k = 0; k < job->test_count[f]; k++) {
-      if (job->engine->view->label[job->test[f][k]] < 0) continue;
-      job->unit_rows[job->unit[job->test[f][k]]] += 1.0;
+  for (int32_t f = 0; f < job->fold_count; f++) {
+    for (int64_t k = 0; k < job->rows[f].test_count; k++) {
+      if (job->in->prepared->view->label[job->rows[f].test[k]] < 0) continue;
+      job->unit_rows[job->unit[job->rows[f].test[k]]] += 1.0;
       job->judged += 1.0;
     }
   }
@@ -157,25 +133,22 @@ cleanup:
   return status;
 }
 
-static sr_status make_folds(sr_context *ctx, auto_job *job) {
+static sr_status make_folds(sr_context *ctx, choose_job *job) {
   sr_status status = SR_OK;
-  int64_t rows = job->engine->view->rows;
-  SR_TRY(sr__folds_make(ctx, job->structure, FOLDS, false, job->options->buffer, job->options->seed,
-                        &job->folds));
-  for (int32_t f = 0; f < job->folds.folds; f++) {
-    SR_NEW(ctx, job->train[f], rows);
-    SR_NEW(ctx, job->test[f], rows);
-    SR_TRY(sr__folds_rows(ctx, job->structure, &job->folds, f, job->train[f], &job->train_count[f],
-                          job->test[f], &job->test_count[f]));
-    thin_rows(job->test[f], &job->test_count[f], MOST_JUDGED / job->folds.folds);
-    job->first_judged[f + 1] = job->first_judged[f] + job->test_count[f];
+  sr_folds_options options = {.folds = FOLDS, .buffer = job->in->buffer};
+  SR_TRY(sr_folds_new(ctx, job->in->structure, &options, job->in->seed, &job->folds));
+  job->fold_count = sr_folds_get(job->folds)->folds;
+  for (int32_t f = 0; f < job->fold_count; f++) {
+    SR_TRY(sr__fold_rows_new(ctx, job->folds, f, &job->rows[f]));
+    thin_rows(job->rows[f].test, &job->rows[f].test_count, MOST_JUDGED / job->fold_count);
+    job->first_judged[f + 1] = job->first_judged[f] + job->rows[f].test_count;
   }
-  int64_t judged = job->first_judged[job->folds.folds];
+  int64_t judged = job->first_judged[job->fold_count];
   SR_TRY(make_units(ctx, job));
   for (int32_t c = 0; c < job->count; c++) {
-    auto_state *s = &job->state[c];
+    candidate_state *s = &job->state[c];
     SR_NEW_ZERO(ctx, s->unit_error, job->units);
-    for (int h = 0; h < 2; h++) SR_NEW_ZERO(ctx, s->tally[h], judged * job->engine->classes);
+    for (int h = 0; h < 2; h++) SR_NEW_ZERO(ctx, s->tally[h], judged * job->in->prepared->classes);
   }
 cleanup:
   return status;
@@ -183,54 +156,49 @@ cleanup:
 
 /* ---- one round ---------------------------------------------------------------------------- */
 
-static sr_status cast_votes(sr_context *ctx, const auto_job *job, int32_t fold,
-                            const sr__crew *crew, int32_t half, auto_state *state) {
+static sr_status cast_votes(sr_context *ctx, const choose_job *job, int32_t fold,
+                            const sr__members *members, int32_t half, candidate_state *state) {
   sr_status status = SR_OK;
-  const sr__engine *engine = job->engine;
-  int64_t count = job->test_count[fold];
-  sr__ballot ballot = {.learner = engine->learner,
-                       .shared = engine->shared,
-                       .rule = job->options->vote == SR_VOTE_SOFT ? SR_VOTE_SOFT : SR_VOTE_HARD,
-                       .classes = engine->classes};
-  SR_NEW(ctx, ballot.vote, count);
-  if (ballot.rule == SR_VOTE_SOFT) SR_NEW(ctx, ballot.proba, count * engine->classes);
-  const sr__rows *rows = engine->learner->training_rows(engine->training);
-  for (int32_t j = 0; j < crew->members; j++) {
-    float *tally = state->tally[j < half ? 0 : 1] + job->first_judged[fold] * engine->classes;
-    SR_TRY(sr__ballot_cast(ctx, &ballot, crew->member[j], rows, job->test[fold], count));
+  const sr__prepared *prepared = job->in->prepared;
+  int64_t count = job->rows[fold].test_count;
+  sr__member_votes votes = {.learner = prepared->learner,
+                            .shared = prepared->shared,
+                            .rule = job->in->vote == SR_VOTE_SOFT ? SR_VOTE_SOFT : SR_VOTE_HARD,
+                            .classes = prepared->classes};
+  SR_NEW(ctx, votes.vote, count);
+  if (votes.rule == SR_VOTE_SOFT) SR_NEW(ctx, votes.proba, count * prepared->classes);
+  const sr__rows *rows = prepared->learner->training_rows(prepared->training);
+  for (int32_t j = 0; j < members->count; j++) {
+    float *tally = state->tally[j < half ? 0 : 1] + job->first_judged[fold] * prepared->classes;
+    SR_TRY(sr__ask_member(ctx, &votes, members->member[j], rows, job->rows[fold].test, count));
     for (int64_t k = 0; k < count; k++)
-      sr__ballot_add(&ballot, k, 1.0f, tally + k * engine->classes);
+      sr__vote_add(&votes, k, 1.0f, tally + k * prepared->classes);
   }
 cleanup:
-  sr__free(ctx, ballot.vote);
-  sr__free(ctx, ballot.proba);
+  sr__free(ctx, votes.vote);
+  sr__free(ctx, votes.proba);
   return status;
 }
 
 static sr_status score_item(sr_context *ctx, void *data, int64_t item, int slot) {
   (void)slot;
-  auto_job *job = data;
+  choose_job *job = data;
   sr_status status = SR_OK;
   int32_t c = job->item[item] / FOLDS, fold = job->item[item] % FOLDS, add = job->add[c];
-  auto_state *s = &job->state[c];
-  sr_plan *plan = NULL;
-  sr__crew crew = {0};
-  SR_TRY(sr__subset_plan(ctx, job->structure, &s->plan, s->candidate.parts, job->train[fold],
-                         job->train_count[fold], &plan));
-  int32_t members = sr_plan_get(plan).members;
-  sr__fit fit = {.plan = plan,
-                 .subset = job->train[fold],
-                 .first = 2 * s->half,
-                 .count = 2 * add,
-                 .stride = sr__fair_stride(members),
-                 .seed = job->options->seed,
-                 .replicate = (uint64_t)fold + 1};
-  SR_TRY(sr__crew_fit(ctx, job->engine, &fit, &crew));
-  SR_TRY(cast_votes(ctx, job, fold, &crew, add, s));
-  job->item_cost[item] = crew.cost;
+  candidate_state *s = &job->state[c];
+  sr__members members = {0};
+  sr__holdout holdout = {.structure = job->in->structure,
+                         .prepared = job->in->prepared,
+                         .plan = &s->plan,
+                         .plan_members = job->in->members,
+                         .first = 2 * s->half,
+                         .count = 2 * add,
+                         .seed = job->in->seed};
+  SR_TRY(sr__holdout_fit(ctx, &holdout, fold, &job->rows[fold], &members));
+  SR_TRY(cast_votes(ctx, job, fold, &members, add, s));
+  job->item_cost[item] = members.cost;
 cleanup:
-  sr__crew_free(ctx, &crew);
-  sr_plan_free(&plan);
+  sr__members_free(ctx, &members);
   return status;
 }
 
@@ -267,9 +235,9 @@ static double binary_error(int32_t half, int32_t wrong, double remaining) {
 }
 
 /* The error at full size of one row, by its tallies. */
-static double row_error(const auto_job *job, const float *a, const float *b, int32_t label,
+static double row_error(const choose_job *job, const float *a, const float *b, int32_t label,
                         const double *binary, double remaining) {
-  int32_t classes = job->engine->classes;
+  int32_t classes = job->in->prepared->classes;
   if (binary) return binary[(int32_t)(a[1 - label] + b[1 - label] + 0.5f)];
   double whole = tally_error(a, b, classes, label);
   double halves =
@@ -277,19 +245,19 @@ static double row_error(const auto_job *job, const float *a, const float *b, int
   return whole - remaining * (halves - whole);
 }
 
-static void score_candidate(const auto_job *job, auto_state *s) {
-  int32_t classes = job->engine->classes;
-  const int32_t *label = job->engine->view->label;
-  double remaining = remaining_share(job->options, s->half);
+static void score_candidate(const choose_job *job, candidate_state *s) {
+  int32_t classes = job->in->prepared->classes;
+  const int32_t *label = job->in->prepared->view->label;
+  double remaining = remaining_share(job->in, s->half);
   double binary[2 * MOST_HALF + 1];
-  bool is_binary = classes == 2 && job->options->vote != SR_VOTE_SOFT && s->half <= MOST_HALF;
+  bool is_binary = classes == 2 && job->in->vote != SR_VOTE_SOFT && s->half <= MOST_HALF;
   for (int32_t wrong = 0; is_binary && wrong <= 2 * s->half; wrong++)
     binary[wrong] = binary_error(s->half, wrong, remaining);
   memset(s->unit_error, 0, (size_t)job->units * sizeof *s->unit_error);
   s->error = 0.0;
-  for (int32_t f = 0; f < job->folds.folds; f++) {
-    for (int64_t k = 0; k < job->test_count[f]; k++) {
-      int32_t row = job->test[f][k];
+  for (int32_t f = 0; f < job->fold_count; f++) {
+    for (int64_t k = 0; k < job->rows[f].test_count; k++) {
+      int32_t row = job->rows[f].test[k];
       if (label[row] < 0) continue;
       const float *a = s->tally[0] + (job->first_judged[f] + k) * classes;
       const float *b = s->tally[1] + (job->first_judged[f] + k) * classes;
@@ -303,15 +271,15 @@ static void score_candidate(const auto_job *job, auto_state *s) {
   s->candidate.members = 2 * s->half;
 }
 
-static sr_status run_round(sr_context *ctx, auto_job *job) {
+static sr_status run_round(sr_context *ctx, choose_job *job) {
   sr_status status = SR_OK;
   int64_t items = 0;
   for (int32_t c = 0; c < job->count; c++) {
-    for (int32_t f = 0; f < job->folds.folds && job->add[c] > 0; f++)
+    for (int32_t f = 0; f < job->fold_count && job->add[c] > 0; f++)
       job->item[items++] = c * FOLDS + f;
   }
   SR_TRY(sr__parallel_for(ctx, items, score_item, job));
-  double full = (1.0 - exp(-1.0)) * (double)job->engine->view->rows;
+  double full = (1.0 - exp(-1.0)) * (double)job->in->prepared->view->rows;
   for (int64_t i = 0; i < items; i++) job->spent += job->item_cost[i] / full;
   for (int32_t c = 0; c < job->count; c++) {
     if (!job->add[c]) continue;
@@ -322,13 +290,13 @@ cleanup:
   return status;
 }
 
-static double round_cost(const auto_job *job) {
+static double round_cost(const choose_job *job) {
   double cost = 0.0;
   for (int32_t c = 0; c < job->count; c++) {
     double train = 0.0;
-    for (int32_t f = 0; f < job->folds.folds; f++) train += (double)job->train_count[f];
-    cost +=
-        2.0 * job->add[c] * job->state[c].candidate.cost * train / (double)job->engine->view->rows;
+    for (int32_t f = 0; f < job->fold_count; f++) train += (double)job->rows[f].train_count;
+    cost += 2.0 * job->add[c] * job->state[c].candidate.cost * train /
+            (double)job->in->prepared->view->rows;
   }
   return cost;
 }
@@ -336,8 +304,8 @@ static double round_cost(const auto_job *job) {
 /* ---- halving and the choice ----------------------------------------------------------------- */
 
 /* Paired difference to candidate `base` and its standard error over units. */
-static void compare_to(const auto_job *job, int32_t base, auto_state *s) {
-  const auto_state *b = &job->state[base];
+static void compare_to(const choose_job *job, int32_t base, candidate_state *s) {
+  const candidate_state *b = &job->state[base];
   double difference = s->error - b->error, sum = 0.0;
   int32_t units = 0;
   for (int32_t u = 0; u < job->units; u++) {
@@ -352,17 +320,17 @@ static void compare_to(const auto_job *job, int32_t base, auto_state *s) {
 }
 
 static bool clearly_better(const sr_candidate *candidate) {
-  return candidate->difference < -CLEAR * candidate->difference_se;
+  return candidate->difference < -CLEAR_GAIN * candidate->difference_se;
 }
 
 /* uniform, or uniform-nm where the smaller bags are clearly better. */
-static int32_t default_candidate(auto_job *job) {
+static int32_t default_candidate(choose_job *job) {
   compare_to(job, 0, &job->state[1]);
   return clearly_better(&job->state[1].candidate) ? 1 : 0;
 }
 
 /* Half of the candidates go on, and the default with them. */
-static void give_up_on_the_worst(auto_job *job) {
+static void give_up_on_the_worst(choose_job *job) {
   int32_t alive = 0, base = default_candidate(job);
   for (int32_t c = 0; c < job->count; c++) alive += job->state[c].alive;
   for (int32_t drop = alive / 2; drop > 0; drop--) {
@@ -376,8 +344,8 @@ static void give_up_on_the_worst(auto_job *job) {
 }
 
 /* A small ensemble has a small budget: then all candidates begin with fewer members. */
-static void plan_first_round(auto_job *job) {
-  int32_t members = job->options->plan.members, largest = 0;
+static void plan_first_round(choose_job *job) {
+  int32_t members = job->in->members, largest = 0;
   for (int32_t c = 0; c < job->count; c++) {
     job->add[c] = first_half(job->state[c].candidate.cost, members);
     if (job->add[c] > largest) largest = job->add[c];
@@ -387,18 +355,18 @@ static void plan_first_round(auto_job *job) {
   }
 }
 
-static void plan_next_round(auto_job *job) {
+static void plan_next_round(choose_job *job) {
   for (int32_t c = 0; c < job->count; c++) {
-    const auto_state *s = &job->state[c];
-    int32_t most = job->options->plan.members / 2 - s->half;
+    const candidate_state *s = &job->state[c];
+    int32_t most = job->in->members / 2 - s->half;
     int32_t add = s->half < most ? s->half : most;
     job->add[c] = s->alive && add > 0 ? add : 0;
   }
 }
 
-static sr_status run_rounds(sr_context *ctx, auto_job *job) {
+static sr_status run_rounds(sr_context *ctx, choose_job *job) {
   sr_status status = SR_OK;
-  int32_t members = job->options->plan.members;
+  int32_t members = job->in->members;
   for (int32_t round = 0; round < ROUNDS; round++) {
     if (round > 0) give_up_on_the_worst(job);
     if (round == 0)
@@ -414,77 +382,92 @@ cleanup:
 }
 
 /* The best candidate that went on, where it beats the default clearly; else the default. */
-static int32_t choose(auto_job *job, int32_t base) {
+static int32_t best_candidate(choose_job *job, int32_t base) {
   int32_t best = base;
   for (int32_t c = 0; c < job->count; c++) {
-    auto_state *s = &job->state[c];
+    candidate_state *s = &job->state[c];
     compare_to(job, base, s);
     if (s->alive && s->error < job->state[best].error) best = c;
   }
   return clearly_better(&job->state[best].candidate) ? best : base;
 }
 
-static sr_status report_choice(sr_context *ctx, const auto_job *job, int32_t base, int32_t chosen,
-                               sr_choice *choice) {
+static sr_status report_choice(sr_context *ctx, choose_job *job, int32_t base, int32_t chosen,
+                               sr__mix *mix) {
   sr_status status = SR_OK;
   sr_candidate *list = NULL;
   char text[256];
+  const sr_folds_view *folds = sr_folds_get(job->folds);
   const sr_candidate *b = &job->state[base].candidate, *c = &job->state[chosen].candidate;
+  const char *unit = sr_unit_name(folds->unit);
   if (chosen == base)
     snprintf(text, sizeof text, "no plan was clearly better than %s on %d held-out folds of %ss",
-             b->label, job->folds.folds, job->folds.unit);
+             b->plan, job->fold_count, unit);
   else
     snprintf(text, sizeof text,
              "%.4f less error than %s (standard error %.4f) on %d held-out folds of %ss",
-             -c->difference, b->label, c->difference_se, job->folds.folds, job->folds.unit);
+             -c->difference, b->plan, c->difference_se, job->fold_count, unit);
   SR_NEW(ctx, list, job->count);
-  for (int32_t k = 0; k < job->count; k++) list[k] = job->state[k].candidate;
-  *choice = (sr_choice){.candidate_count = job->count,
-                        .candidates = list,
-                        .chosen = chosen,
-                        .fallback = base,
-                        .cost = job->spent / job->options->plan.members,
-                        .folds = job->folds.folds,
-                        .buffer = job->folds.buffer};
-  choice->reason = sr__strdup(ctx, text);
-  if (!choice->reason) SR_TRY(SR_ERROR_MEMORY);
+  mix->choice = (sr_choice){.candidates = list,
+                            .chosen = chosen,
+                            .fallback = base,
+                            .cost = job->spent / job->in->members,
+                            .folds = job->fold_count,
+                            .buffer = folds->buffer};
+  for (int32_t k = 0; k < job->count; k++) { /* the texts move over */
+    list[k] = job->state[k].candidate;
+    job->state[k].text = NULL;
+    mix->choice.candidate_count++;
+  }
+  mix->choice.reason = sr__strdup(ctx, text);
+  mix->reason = sr__strdup(ctx, text);
+  if (!mix->choice.reason || !mix->reason) SR_TRY(SR_ERROR_MEMORY);
 cleanup:
   return status;
 }
 
-static void job_free(sr_context *ctx, auto_job *job) {
+static void job_free(sr_context *ctx, choose_job *job) {
+  sr_allocator allocator = sr__allocator(ctx);
   for (int32_t c = 0; c < job->count; c++) {
-    sr__free(ctx, job->state[c].tally[0]);
-    sr__free(ctx, job->state[c].tally[1]);
-    sr__free(ctx, job->state[c].unit_error);
+    candidate_state *s = &job->state[c];
+    sr__configuration_free(&allocator, &s->plan);
+    void *blocks[] = {s->text, s->tally[0], s->tally[1], s->unit_error};
+    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) sr__free(ctx, blocks[k]);
   }
-  for (int32_t f = 0; f < FOLDS; f++) {
-    sr__free(ctx, job->train[f]);
-    sr__free(ctx, job->test[f]);
-  }
+  for (int32_t f = 0; f < FOLDS; f++) sr__fold_rows_free(ctx, &job->rows[f]);
   sr__free(ctx, job->unit);
   sr__free(ctx, job->unit_rows);
-  sr__folds_free(ctx, &job->folds);
+  sr_folds_free(&job->folds);
   sr__free(ctx, job);
 }
 
-sr_status sr__auto_choose(sr_context *ctx, const sr__engine *engine, const sr_structure *structure,
-                          const sr_train_options *options, sr_choice *choice, sr_plan_options *plan,
-                          int32_t *parts) {
+static sr_status choose_plan(sr_context *ctx, const sr__choose_input *input, const void *options,
+                             sr__mix *mix) {
+  (void)options;
   sr_status status = SR_OK;
-  auto_job *job = NULL;
+  choose_job *job = NULL;
+  double start = sr_seconds();
   SR_NEW_ZERO(ctx, job, 1);
-  job->engine = engine;
-  job->structure = structure;
-  job->options = options;
-  list_candidates(job);
+  job->in = input;
+  SR_TRY(sr__mix_new(ctx, 1, mix));
+  SR_TRY(add_candidates(ctx, job));
   SR_TRY(make_folds(ctx, job));
   SR_TRY(run_rounds(ctx, job));
-  int32_t base = default_candidate(job), chosen = choose(job, base);
-  SR_TRY(report_choice(ctx, job, base, chosen, choice));
-  *plan = job->state[chosen].plan;
-  *parts = job->state[chosen].candidate.parts;
+  int32_t base = default_candidate(job), chosen = best_candidate(job, base);
+  mix->entry[0] = (sr__mix_entry){job->state[chosen].plan, input->members, 1.0};
+  job->state[chosen].plan = (sr__configuration){0};
+  SR_TRY(report_choice(ctx, job, base, chosen, mix));
+  mix->choice.seconds = sr_seconds() - start;
 cleanup:
   if (job) job_free(ctx, job);
   return status;
 }
+
+const sr__chooser sr__chooser_auto = {
+    .about = {"auto", "the plan that is clearly best on held-out blocks, else full bootstrap", NULL,
+              0, NULL},
+    .choose = choose_plan};
+
+const sr__chooser sr__chooser_choose = {
+    .about = {"choose", "one plan, the one that is clearly best on held-out blocks", NULL, 0, NULL},
+    .choose = choose_plan};

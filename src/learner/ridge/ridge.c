@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "data/dictionary.h"
-#include "learner.h"
+#include "learner/learner.h"
 
 enum { MAX_SIDE = 1 << 15 /* of the eigenproblem */ };
 
@@ -39,12 +39,6 @@ struct sr__member {
   sr_allocator allocator;
   sr__ridge_model model;
 };
-
-static sr_status check(sr_context *ctx, const sr_learner_options *options) {
-  (void)ctx;
-  (void)options;
-  return SR_OK;
-}
 
 static int64_t width(const ridge_feature *feature) {
   return feature->names.count > 0 ? feature->names.count : 1;
@@ -140,11 +134,11 @@ static sr_dictionary known_names(const void *shared, int64_t feature) {
   return ((const sr__shared *)shared)->feature[feature].names;
 }
 
-static sr_status encode(sr_context *ctx, const sr__shared *shared, const sr__input *input,
+static sr_status encode(sr_context *ctx, const sr__shared *shared, const sr_table *table,
                         int64_t first, int64_t count, sr__rows **rows) {
   enum { GRAIN = 1024 };
   sr_status status = SR_OK;
-  encode_work work = {.shared = shared, .view = sr_table_get(input->table), .first = first};
+  encode_work work = {.shared = shared, .view = sr_table_get(table), .first = first};
   *rows = NULL;
   SR_TRY(sr__check_features(ctx, work.view, shared->features, known_names, shared));
   SR_NEW_ZERO(ctx, work.code, shared->features);
@@ -201,10 +195,10 @@ cleanup:
   return status;
 }
 
-static sr_status fill_training(sr_context *ctx, const sr__shared *shared, const sr__input *input,
+static sr_status fill_training(sr_context *ctx, const sr__shared *shared, const sr_table *table,
                                sr__training *training) {
   sr_status status = SR_OK;
-  const sr_table_view *view = sr_table_get(input->table);
+  const sr_table_view *view = sr_table_get(table);
   SR_NEW(ctx, training->label, view->rows);
   memcpy(training->label, view->label, (size_t)view->rows * sizeof *view->label);
   if (view->weight) {
@@ -216,12 +210,12 @@ static sr_status fill_training(sr_context *ctx, const sr__shared *shared, const 
                         (long long)i + 1, (double)view->weight[i]));
     }
   }
-  SR_TRY(encode(ctx, shared, input, 0, view->rows, &training->rows));
+  SR_TRY(encode(ctx, shared, table, 0, view->rows, &training->rows));
 cleanup:
   return status;
 }
 
-static sr_status prepare(sr_context *ctx, const sr__input *input, const sr_learner_options *options,
+static sr_status prepare(sr_context *ctx, const sr_table *table, const void *options,
                          sr__shared **shared, sr__training **training) {
   (void)options;
   sr_status status = SR_OK;
@@ -231,10 +225,10 @@ static sr_status prepare(sr_context *ctx, const sr__input *input, const sr_learn
   *training = NULL;
   SR_NEW_ZERO(ctx, common, 1);
   common->allocator = sr__allocator(ctx);
-  SR_TRY(fill_shared(ctx, sr_table_get(input->table), common));
+  SR_TRY(fill_shared(ctx, sr_table_get(table), common));
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
-  SR_TRY(fill_training(ctx, common, input, made));
+  SR_TRY(fill_training(ctx, common, table, made));
   *shared = common;
   *training = made;
   common = NULL;
@@ -285,7 +279,7 @@ static sr_status gather_bag(const sr__bag *bag, gathered_bag *g) {
 }
 
 static sr_status fit(sr_context *ctx, const sr__shared *shared, const sr__training *training,
-                     const sr_learner_options *options, const sr__bag *bag, sr__random *random,
+                     const void *options, const sr__bag *bag, sr__random *random,
                      sr__member **member) {
   (void)options;
   (void)random;
@@ -433,10 +427,10 @@ cleanup:
 }
 
 const sr__learner sr__learner_ridge = {
-    .info = {"ridge",
-             "ridge regression on +-1 targets, one against the rest, penalty by leave-one-out"},
-    .takes_table = true,
-    .check = check,
+    .about = {"ridge",
+              "ridge regression on +-1 targets, one against the rest, penalty by leave-one-out",
+              NULL, 0, NULL},
+    .flags = SR_LEARNER_TAKES_FEATURES,
     .prepare = prepare,
     .training_rows = training_rows,
     .fit = fit,

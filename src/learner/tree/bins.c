@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "bins_kernel.h"
 #include "core/random.h"
 #include "data/dictionary.h"
-#include "tree/bins_kernel.h"
 
 enum {
   SAMPLE_ROWS = 1 << 18, /* rows that decide the edges of a longer column */

@@ -1,0 +1,57 @@
+/* Folds of whole units, and what an ensemble is worth on rows that it never saw. */
+#ifndef SPECROUTE_EVALUATE_H
+#define SPECROUTE_EVALUATE_H
+
+#include <specroute/ensemble.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Whole units dealt to folds, with what is left out of training around them. It owns what it holds.
+ */
+typedef struct sr_folds sr_folds;
+
+typedef struct sr_folds_options {
+  int64_t folds;  /* 5; with groups 0 = one group per fold */
+  int64_t buffer; /* -1: tmix rows around held-out blocks of a series, 0 elsewhere */
+} sr_folds_options;
+
+typedef enum sr_fold_role { SR_ROLE_TRAIN, SR_ROLE_TEST, SR_ROLE_FREE } sr_fold_role;
+
+typedef struct sr_folds_view {
+  int64_t rows;
+  int32_t folds;
+  int32_t units;
+  sr_unit unit; /* blocks of rows or parts, or groups */
+  const int32_t *unit_of_row;
+  const int32_t *fold_of_unit;
+  int64_t buffer;      /* rows of a series, steps of a graph */
+  const uint8_t *role; /* of each row in each fold: role[fold * rows + row] is an sr_fold_role */
+} sr_folds_view;
+
+SR_API void sr_folds_options_init(sr_folds_options *options);
+/* `options` may be NULL. Free with sr_folds_free. Errors: SR_ERROR_ARGUMENT, SR_ERROR_DATA (too few
+ * units, or the buffer leaves nothing to train on), SR_ERROR_MEMORY. Memory: one byte per row and
+ * fold. */
+SR_API SR_MUST_CHECK sr_status sr_folds_new(sr_context *ctx, const sr_structure *structure,
+                                            const sr_folds_options *options, uint64_t seed,
+                                            sr_folds **folds);
+SR_API void sr_folds_free(sr_folds **folds);
+/* Valid as long as the folds. */
+SR_API const sr_folds_view *sr_folds_get(const sr_folds *folds);
+
+/* How an ensemble is judged when it is trained. */
+typedef struct sr_evaluate_options {
+  int evaluate;   /* 1: naive and honest error, covariance */
+  int importance; /* 1: permutation importance as well */
+  double level;   /* of the intervals: 0.95 */
+  sr_folds_options folds;
+} sr_evaluate_options;
+
+SR_API void sr_evaluate_options_init(sr_evaluate_options *options);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,79 @@
+/* All that is known of how the rows of a table depend on each other: what plans, folds and honest
+ * errors are made from. */
+#ifndef SPECROUTE_STRUCTURE_H
+#define SPECROUTE_STRUCTURE_H
+
+#include <specroute/dependence.h>
+#include <specroute/method.h>
+#include <specroute/partition.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Graph, dependence, parts, groups and T. It owns what it holds; the table may be freed. */
+typedef struct sr_structure sr_structure;
+
+/* What is held out together. */
+typedef enum sr_unit { SR_UNIT_ROW, SR_UNIT_BLOCK, SR_UNIT_PART, SR_UNIT_GROUP } sr_unit;
+/* "row", "block", "part" or "group". */
+SR_API const char *sr_unit_name(sr_unit unit);
+
+typedef struct sr_structure_options {
+  const char *graph; /* NAME[:KEY=VALUE,...] of sr_graph_method; NULL or "": by the table */
+  double tmix;       /* rows (graphs: nodes) until a row is new; 0 = estimate */
+  int64_t parts;     /* 0: the groups where the table has any, else about 4 tmix rows per part */
+  double level;      /* of the interval of tmix: 0.9 */
+} sr_structure_options;
+
+typedef struct sr_structure_view {
+  int64_t rows;
+  const char *graph;                /* as it was named */
+  double tmix, tmix_low, tmix_high; /* the bounds are NaN where tmix was given */
+  const char *tmix_method;          /* "given" or the estimator's name */
+  double block_rows;                /* Politis-White, circular form; NaN where it cannot be told */
+  sr_unit unit;                     /* what the parts are: parts of the graph, or groups */
+  const sr_parts *parts;
+  const char *recommend;            /* name of a plan */
+  const sr_dependence *dependence;  /* NULL where the structure was given */
+  const sr_graph *dependency_graph; /* NULL where the rows are one series: every cut is a range */
+  double seconds;                   /* that making it took */
+} sr_structure_view;
+
+SR_API void sr_structure_options_init(sr_structure_options *options);
+/* Builds the graph, estimates T and cuts the parts, each once. `options` may be NULL. Free with
+ * sr_structure_free. Errors: SR_ERROR_ARGUMENT, SR_ERROR_NOT_FOUND (no such graph), SR_ERROR_DATA
+ * (the graph needs what the table lacks), SR_ERROR_MEMORY. Cost: that of the graph, O(n d^2) for T.
+ */
+SR_API SR_MUST_CHECK sr_status sr_structure_estimate(sr_context *ctx, const sr_table *table,
+                                                     const sr_structure_options *options,
+                                                     uint64_t seed, sr_structure **structure);
+
+/* What is known already. Everything is copied. */
+typedef struct sr_structure_input {
+  int64_t rows;
+  const sr_graph *graph; /* NULL: the rows are one series in order */
+  const int32_t *part;   /* of each row, from 0 without gaps; NULL: cut from the graph */
+  int32_t parts;         /* how many, or how many to cut; 0: about 4 tmix rows per part */
+  const int32_t *group;  /* of each row; NULL: one group */
+  int32_t groups;
+  double tmix;       /* 1 or more rows until a row is new */
+  double block_rows; /* Politis-White length; 0: not known */
+} sr_structure_input;
+
+/* A structure of one's own graph, parts, groups and T. Free with sr_structure_free. Errors:
+ * SR_ERROR_ARGUMENT (a size or number out of range), SR_ERROR_MEMORY. */
+SR_API SR_MUST_CHECK sr_status sr_structure_new(sr_context *ctx, const sr_structure_input *input,
+                                                sr_structure **structure);
+SR_API void sr_structure_free(sr_structure **structure);
+/* Valid as long as the structure. */
+SR_API const sr_structure_view *sr_structure_get(const sr_structure *structure);
+/* Cuts the rows into `count` parts; `part` gets the part of each row. Cheap up to the number of
+ * parts that the structure holds (their hierarchy is kept), a new cut of the graph beyond. Errors:
+ * SR_ERROR_ARGUMENT (count below 1 or above the rows), SR_ERROR_MEMORY. */
+SR_API SR_MUST_CHECK sr_status sr_structure_cut(sr_context *ctx, const sr_structure *structure,
+                                                int32_t count, int32_t *part);
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,98 @@
+/* Structure, choice, fit and evaluation in one call; plans and learners side by side. */
+#ifndef SPECROUTE_TRAIN_H
+#define SPECROUTE_TRAIN_H
+
+#include <specroute/evaluate.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct sr_train_options {
+  const char *plan;    /* NAME[:KEY=VALUE,...] of sr_train_plan_method; "auto" */
+  const char *learner; /* NAME[:KEY=VALUE,...] of sr_learner_method; "tree" */
+  int64_t members;     /* 100 */
+  int vote;            /* an sr_vote */
+  sr_structure_options structure;
+  sr_evaluate_options evaluate;
+} sr_train_options;
+
+SR_API void sr_train_options_init(sr_train_options *options);
+/* The options as a list: what the command line and other languages set by key. */
+SR_API const sr_option *sr_train_option_list(void);
+/* That every name, key and value is right: what sr_train asks before it looks at a row, for those
+ * who have not read the rows yet. Errors: SR_ERROR_ARGUMENT, SR_ERROR_NOT_FOUND,
+ * SR_ERROR_UNSUPPORTED, SR_ERROR_MEMORY. */
+SR_API SR_MUST_CHECK sr_status sr_train_options_check(sr_context *ctx,
+                                                      const sr_train_options *options);
+/* Structure, plan (or its choice), fit and evaluation. `options` may be NULL; names, keys and
+ * values in it are checked before a row is looked at. Rows without a class are left out with a
+ * warning to the log. Free with sr_ensemble_free. Errors: SR_ERROR_ARGUMENT, SR_ERROR_NOT_FOUND,
+ * SR_ERROR_DATA, SR_ERROR_UNSUPPORTED, SR_ERROR_INTERRUPTED, SR_ERROR_MEMORY. */
+SR_API SR_MUST_CHECK sr_status sr_train(sr_context *ctx, const sr_table *table,
+                                        const sr_train_options *options, uint64_t seed,
+                                        sr_ensemble **ensemble);
+
+/* ---- comparison --------------------------------------------------------------------------- */
+
+typedef struct sr_compare_options {
+  const char *plans;    /* comma separated, as sr_methods_split takes them; "uniform,auto" */
+  const char *learners; /* the same; "tree" */
+  int64_t members;      /* 100 */
+  int vote;             /* hard or soft */
+  double level;         /* of the intervals: 0.95 */
+  sr_structure_options structure;
+  sr_folds_options folds;
+} sr_compare_options;
+
+typedef struct sr_compare_row {
+  const char *plan, *learner; /* NAME[:KEY=VALUE,...] */
+  double error, low, high;    /* interval over held-out units */
+  double seconds;
+} sr_compare_row;
+
+/* Row `first` against row `second`, paired over held-out units. */
+typedef struct sr_compare_test {
+  int32_t first, second;
+  double difference; /* error of first minus error of second */
+  double p, p_holm;
+} sr_compare_test;
+
+typedef struct sr_comparison sr_comparison;
+
+typedef struct sr_comparison_view {
+  int32_t row_count;
+  const sr_compare_row *rows;
+  int32_t test_count;
+  const sr_compare_test *tests; /* the best row against every other, Holm over them */
+  int32_t best;
+  int32_t folds;
+  int32_t units;
+  sr_unit held_out;
+  int64_t buffer;
+  const double *unit_error; /* row_count x units */
+} sr_comparison_view;
+
+SR_API void sr_compare_options_init(sr_compare_options *options);
+/* The options as a list. */
+SR_API const sr_option *sr_compare_option_list(void);
+/* As sr_train_options_check. */
+SR_API SR_MUST_CHECK sr_status sr_compare_options_check(sr_context *ctx,
+                                                        const sr_compare_options *options);
+/* Every plan with every learner on the same folds, with paired tests over the held-out units; a
+ * plan that chooses does so inside each fold. `options` may be NULL. Free with sr_comparison_free.
+ * Errors as sr_train. */
+SR_API SR_MUST_CHECK sr_status sr_compare(sr_context *ctx, const sr_table *table,
+                                          const sr_compare_options *options, uint64_t seed,
+                                          sr_comparison **comparison);
+SR_API void sr_comparison_free(sr_comparison **comparison);
+/* Valid as long as the comparison. */
+SR_API const sr_comparison_view *sr_comparison_get(const sr_comparison *comparison);
+
+/* What `plan` may name: every scheme of sr_plan_method, then the rules that choose among them. */
+SR_API const sr_method *sr_train_plan_method(int index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

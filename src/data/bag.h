@@ -1,0 +1,33 @@
+/* The rows of one member: distinct and increasing, each `counts` >= 1 times (NULL = once each).
+ * They stand in arrays, or `read` makes them and hands them over in increasing pieces, the same
+ * ones each time. It is declared here because plans fill it and learners read it. Internal. */
+#ifndef SR_DATA_BAG_H
+#define SR_DATA_BAG_H
+
+#include "core/core.h"
+
+/* Takes a piece of a bag. */
+typedef sr_status (*sr__bag_taker)(void *data, const int32_t *rows, const int32_t *counts,
+                                   int64_t length);
+
+typedef struct sr__bag sr__bag;
+struct sr__bag {
+  const int32_t *rows;
+  const int32_t *counts;
+  int64_t length;
+  sr_status (*read)(sr_context *ctx, const sr__bag *bag, sr__bag_taker take, void *data);
+  const void *plan;
+  int32_t member;
+  const int32_t *subset; /* row of the table of each of the plan's rows; NULL: the same */
+  uint64_t *drawn;       /* one bit per row of the table, set by reading; NULL: not kept */
+  int64_t *distinct;     /* rows of the last reading; NULL: not counted */
+};
+
+/* Cost and memory follow the bag, not the table. */
+SR_MUST_CHECK static inline sr_status sr__bag_read(sr_context *ctx, const sr__bag *bag,
+                                                   sr__bag_taker take, void *data) {
+  return bag->read ? bag->read(ctx, bag, take, data)
+                   : take(data, bag->rows, bag->counts, bag->length);
+}
+
+#endif

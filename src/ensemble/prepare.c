@@ -1,0 +1,27 @@
+/* A table in the form its learner likes. */
+#include "ensemble.h"
+
+sr_status sr__prepare(sr_context *ctx, const sr_table *table, const char *learner,
+                      sr__prepared *prepared) {
+  sr_status status = SR_OK;
+  *prepared = (sr__prepared){.table = table, .view = sr_table_get(table)};
+  SR_TRY(sr__configure(ctx, "learner", sr_learner_method, learner, &prepared->configuration));
+  prepared->learner = (const sr__learner *)prepared->configuration.method;
+  SR_TRY(sr__learner_check_table(ctx, prepared->learner, table));
+  SR_TRY(prepared->learner->prepare(ctx, table, prepared->configuration.options, &prepared->shared,
+                                    &prepared->training));
+  prepared->classes = prepared->learner->classes(prepared->shared);
+cleanup:
+  if (status != SR_OK) sr__prepared_free(ctx, prepared);
+  return status;
+}
+
+void sr__prepared_free(sr_context *ctx, sr__prepared *prepared) {
+  sr_allocator allocator = sr__allocator(ctx);
+  if (prepared->learner) {
+    prepared->learner->free_training(prepared->training);
+    prepared->learner->free_shared(prepared->shared);
+  }
+  sr__configuration_free(&allocator, &prepared->configuration);
+  *prepared = (sr__prepared){0};
+}

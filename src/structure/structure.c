@@ -1,0 +1,212 @@
+/* Graph, T and parts of a table, each found once. */
+#include "structure.h"
+
+#include <math.h>
+
+#include "core/random.h"
+#include "graph/graph.h"
+
+const char *sr_unit_name(sr_unit unit) {
+  static const char *const name[] = {"row", "block", "part", "group"};
+  return name[unit];
+}
+
+void sr_structure_options_init(sr_structure_options *options) {
+  *options = (sr_structure_options){.level = 0.9};
+}
+
+static char *copy_text(sr_context *ctx, const char *text, const char **shown) {
+  char *copy = sr__strdup(ctx, text);
+  *shown = copy;
+  return copy;
+}
+
+/* Rows that do not depend on each other are cut along a random order. */
+static sr_status shuffle_rows(sr_context *ctx, uint64_t seed, sr_structure *s) {
+  sr_status status = SR_OK;
+  sr__random random;
+  sr__random_init(&random, seed, SR_PURPOSE_PERMUTE, 0, UINT64_MAX);
+  SR_NEW(ctx, s->rank, s->view.rows);
+  for (int64_t i = 0; i < s->view.rows; i++) s->rank[i] = (int32_t)i;
+  sr__random_shuffle(&random, s->rank, s->view.rows);
+cleanup:
+  return status;
+}
+
+/* Windows follow the order of the rows; where nothing cuts that order, no graph is needed. */
+static sr_status build_graph(sr_context *ctx, const sr_table *table, const char *text,
+                             uint64_t seed, sr_structure *s) {
+  sr_status status = SR_OK;
+  const sr__graph_builder *builder = NULL;
+  SR_TRY(sr__graph_builder_of(ctx, text, &builder));
+  if (builder->relation == SR_RELATION_ORDER && !s->group) goto cleanup;
+  SR_TRY(sr_graph_build(ctx, table, text, seed, &s->graph));
+  s->view.dependency_graph = s->graph;
+  if (sr_graph_get(s->graph)->nodes != s->view.rows)
+    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "graph %s does not join the rows of the table", text));
+  if (builder->relation == SR_RELATION_NONE) SR_TRY(shuffle_rows(ctx, seed, s));
+cleanup:
+  return status;
+}
+
+sr_status sr__structure_window(sr_context *ctx, const sr_structure *structure, sr_graph **graph) {
+  sr_table_view rows = {.rows = structure->view.rows};
+  sr_table *table = NULL;
+  *graph = NULL;
+  sr_status status = sr_table_new(ctx, &rows, &table);
+  if (status == SR_OK) status = sr_graph_build(ctx, table, structure->graph_text, 0, graph);
+  sr_table_free(&table);
+  return status;
+}
+
+static sr_status find_scale(sr_context *ctx, const sr_table *table,
+                            const sr_structure_options *options, uint64_t seed, sr_structure *s) {
+  sr_status status = SR_OK;
+  sr_dependence_options wanted = {.level = options->level};
+  SR_TRY(sr_dependence_estimate(ctx, table, s->graph, &wanted, seed, &s->dependence));
+  const sr_dependence_view *found = sr_dependence_get(s->dependence);
+  const char *method = "given";
+  s->view.dependence = s->dependence;
+  s->view.block_rows = found->politis_white_circular;
+  s->view.tmix_low = s->view.tmix_high = NAN;
+  if (options->tmix > 0.0) {
+    s->view.tmix = options->tmix;
+  } else if (found->tmix.estimate >= 1.0 && isfinite(found->tmix.estimate)) {
+    s->view.tmix = found->tmix.estimate;
+    s->view.tmix_low = found->tmix.low;
+    s->view.tmix_high = found->tmix.high;
+    method = found->tmix.method;
+  } else {
+    s->view.tmix = 1.0;
+    method = "none: taken as 1";
+  }
+  s->tmix_method = copy_text(ctx, method, &s->view.tmix_method);
+  if (!s->tmix_method) SR_TRY(SR_ERROR_MEMORY);
+  bool independent = found->ess >= 0.8 * (double)s->view.rows && s->view.tmix < 1.25;
+  s->view.recommend = independent || !isfinite(found->tmix.estimate) ? "uniform" : "auto";
+cleanup:
+  return status;
+}
+
+static sr_status copy_groups(sr_context *ctx, const int32_t *group, int32_t groups,
+                             sr_structure *s) {
+  sr_status status = SR_OK;
+  if (!group) return SR_OK;
+  SR_NEW(ctx, s->group, s->view.rows);
+  memcpy(s->group, group, (size_t)s->view.rows * sizeof *group);
+  s->groups = groups;
+cleanup:
+  return status;
+}
+
+static sr_status new_structure(sr_context *ctx, int64_t rows, sr_structure **structure) {
+  sr_status status = SR_OK;
+  sr_structure *s = NULL;
+  if (rows < 1) SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "the table has no rows"));
+  SR_NEW_ZERO(ctx, s, 1);
+  s->allocator = sr__allocator(ctx);
+  s->view.rows = rows;
+  s->view.block_rows = NAN;
+  *structure = s;
+cleanup:
+  return status;
+}
+
+sr_status sr_structure_estimate(sr_context *ctx, const sr_table *table,
+                                const sr_structure_options *options, uint64_t seed,
+                                sr_structure **structure) {
+  sr_status status = SR_OK;
+  sr_structure *s = NULL;
+  sr_structure_options defaults;
+  double start = sr_seconds();
+  const sr_table_view *view = sr_table_get(table);
+  *structure = NULL;
+  sr_structure_options_init(&defaults);
+  if (!options) options = &defaults;
+  if (options->tmix != 0.0 && !(options->tmix >= 1.0 && isfinite(options->tmix)))
+    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "tmix is %g, expected 1 or more rows (0 = estimate)",
+                    options->tmix));
+  if (options->parts < 0)
+    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "parts is %lld, expected 1 or more",
+                    (long long)options->parts));
+  SR_TRY(new_structure(ctx, view->rows, &s));
+  const char *graph = options->graph;
+  s->graph_text = copy_text(ctx, graph && *graph ? graph : sr__graph_default(view), &s->view.graph);
+  if (!s->graph_text) SR_TRY(SR_ERROR_MEMORY);
+  SR_TRY(copy_groups(ctx, view->group, view->groups.count, s));
+  SR_TRY(build_graph(ctx, table, s->graph_text, seed, s));
+  SR_TRY(find_scale(ctx, table, options, seed, s));
+  SR_TRY(sr__structure_make_parts(ctx, s, options->parts));
+  s->view.seconds = sr_seconds() - start;
+  *structure = s;
+  s = NULL;
+cleanup:
+  sr_structure_free(&s);
+  return status;
+}
+
+static sr_status check_input(sr_context *ctx, const sr_structure_input *in) {
+  if (!(in->tmix >= 1.0 && isfinite(in->tmix)))
+    return sr__fail(ctx, SR_ERROR_ARGUMENT, "tmix is %g, expected 1 or more rows", in->tmix);
+  if (in->graph && sr_graph_get(in->graph)->nodes != in->rows)
+    return sr__fail(ctx, SR_ERROR_ARGUMENT, "the graph has %lld nodes, but there are %lld rows",
+                    (long long)sr_graph_get(in->graph)->nodes, (long long)in->rows);
+  if (in->parts < 0 || (in->part && in->parts < 1))
+    return sr__fail(ctx, SR_ERROR_ARGUMENT, "parts is %d, expected 1 or more", in->parts);
+  for (int64_t i = 0; in->group && i < in->rows; i++) {
+    if (in->group[i] < 0 || in->group[i] >= in->groups)
+      return sr__fail(ctx, SR_ERROR_ARGUMENT, "the group of row %lld is %d, expected 0 to %d",
+                      (long long)i, in->group[i], in->groups - 1);
+  }
+  return SR_OK;
+}
+
+sr_status sr_structure_new(sr_context *ctx, const sr_structure_input *in,
+                           sr_structure **structure) {
+  sr_status status = SR_OK;
+  sr_structure *s = NULL;
+  double start = sr_seconds();
+  *structure = NULL;
+  SR_TRY(new_structure(ctx, in->rows, &s));
+  SR_TRY(check_input(ctx, in));
+  s->view.tmix = in->tmix;
+  if (in->block_rows > 0.0) s->view.block_rows = in->block_rows;
+  s->view.tmix_low = s->view.tmix_high = NAN;
+  s->view.recommend = "auto";
+  s->graph_text = copy_text(ctx, in->graph ? "given" : "time", &s->view.graph);
+  s->tmix_method = copy_text(ctx, "given", &s->view.tmix_method);
+  if (!s->graph_text || !s->tmix_method) SR_TRY(SR_ERROR_MEMORY);
+  SR_TRY(copy_groups(ctx, in->group, in->groups, s));
+  if (in->graph) SR_TRY(sr_graph_new(ctx, sr_graph_get(in->graph), &s->graph));
+  s->view.dependency_graph = s->graph;
+  if (in->part) {
+    s->view.unit = SR_UNIT_PART;
+    SR_TRY(sr_parts_new(ctx, in->rows, in->part, s->graph, &s->parts));
+    s->view.parts = s->parts;
+  } else {
+    SR_TRY(sr__structure_make_parts(ctx, s, in->parts));
+  }
+  s->view.seconds = sr_seconds() - start;
+  *structure = s;
+  s = NULL;
+cleanup:
+  sr_structure_free(&s);
+  return status;
+}
+
+void sr_structure_free(sr_structure **structure) {
+  if (!structure || !*structure) return;
+  sr_structure *s = *structure;
+  sr_allocator allocator = s->allocator;
+  sr_graph_free(&s->graph);
+  sr_dependence_free(&s->dependence);
+  sr_parts_free(&s->parts);
+  sr_parts_free(&s->hierarchy);
+  void *blocks[] = {s->group, s->rank, s->graph_text, s->tmix_method, s};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__release(&allocator, blocks[i]);
+  *structure = NULL;
+}
+
+const sr_structure_view *sr_structure_get(const sr_structure *structure) {
+  return &structure->view;
+}

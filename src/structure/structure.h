@@ -1,0 +1,40 @@
+/* The structure from inside. Internal. */
+#ifndef SR_STRUCTURE_STRUCTURE_H
+#define SR_STRUCTURE_STRUCTURE_H
+
+#include <specroute/structure.h>
+
+#include "core/core.h"
+
+struct sr_structure {
+  sr_structure_view view;
+  sr_allocator allocator;
+  sr_graph *graph; /* NULL for one series */
+  sr_dependence *dependence;
+  sr_parts *parts;     /* the units of honest error and routed plans */
+  sr_parts *hierarchy; /* finest cut of the graph; NULL for one series and for groups */
+  int32_t *group;      /* of each row; NULL: one group */
+  int32_t groups;
+  int32_t *rank; /* independent rows: the random order that cuts follow; else NULL */
+  char *graph_text, *tmix_method;
+};
+
+/* The rows are one series in order: every cut is a range of rows and needs no graph. */
+static inline bool sr__structure_is_series(const sr_structure *structure) {
+  return !structure->graph && !structure->group;
+}
+/* Whether cuts of any size can be had: not where the parts are groups of a graph that was never
+ * cut. */
+static inline bool sr__structure_has_cuts(const sr_structure *structure) {
+  return sr__structure_is_series(structure) || structure->hierarchy || structure->rank;
+}
+/* The window graph of rows that are one series, which the structure itself does not need. */
+SR_MUST_CHECK sr_status sr__structure_window(sr_context *ctx, const sr_structure *structure,
+                                             sr_graph **graph);
+/* How many parts a table gets where none are named: about 4 T rows each, 20 to 1000 of them. */
+int32_t sr__default_part_count(int64_t rows, double tmix);
+/* Cuts the parts that options or groups ask for (0: by default), and keeps their hierarchy. */
+SR_MUST_CHECK sr_status sr__structure_make_parts(sr_context *ctx, sr_structure *structure,
+                                                 int64_t count);
+
+#endif

@@ -1,0 +1,342 @@
+/* Plans x learners on the same folds of whole units, with paired tests over the units. */
+#include <math.h>
+#include <specroute/stats.h>
+
+#include "train.h"
+
+enum { MOST_METHODS = 64 };
+
+struct sr_comparison {
+  sr_comparison_view view;
+  sr_allocator allocator;
+  sr_compare_row *row;
+  sr_compare_test *test;
+  double *unit_error;
+  char **text; /* of plans, then learners */
+  int32_t texts;
+};
+
+typedef struct compare_job {
+  const sr_compare_options *options;
+  uint64_t seed;
+  const sr_table *table;
+  sr_structure *structure;
+  sr_folds *folds;
+  sr_comparison *comparison;
+  int32_t plan_count, learner_count;
+  sr__configuration plan[MOST_METHODS];
+  char *plan_text[MOST_METHODS], *learner_text[MOST_METHODS]; /* owned by the comparison */
+  int32_t *vote; /* of the present plan and learner, by row of the table */
+} compare_job;
+
+#define COMPARE(kind, key, field, ...) SR_##kind##_AT(sr_compare_options, field, key, __VA_ARGS__)
+
+static const sr_option compare_options[] = {
+    COMPARE(TEXT, "plans", plans, "uniform,auto", "plans to compare"),
+    COMPARE(TEXT, "learners", learners, "tree", "learners to compare"),
+    COMPARE(INTEGER, "members", members, "100", 1, 1e7, "number of members"),
+    COMPARE(CHOICE, "vote", vote, "hard", "hard|soft", "majority or mean probability"),
+    COMPARE(REAL, "level", level, "0.95", 0.01, 0.999, "probability of the intervals"),
+    COMPARE(TEXT, "graph", structure.graph, "", "dependency graph; by default as the table is"),
+    COMPARE(REAL, "tmix", structure.tmix, "0", 0, 1e12, "rows until a row is new; 0 estimates it"),
+    COMPARE(INTEGER, "parts", structure.parts, "0", 0, 1e9,
+            "number of parts; 0 is the groups, or about four T rows each"),
+    COMPARE(REAL, "tmix_level", structure.level, "0.9", 0.01, 0.999,
+            "probability of the interval of T"),
+    COMPARE(INTEGER, "folds", folds.folds, "5", 0, 1e6, "folds; 0 is one per group"),
+    COMPARE(INTEGER, "buffer", folds.buffer, "-1", -1, 1e12,
+            "rows or graph steps left out around what is held out; -1 is by T"),
+    SR_OPTIONS_END};
+
+const sr_option *sr_compare_option_list(void) { return compare_options; }
+
+void sr_compare_options_init(sr_compare_options *options) {
+  sr_options_init(compare_options, options);
+}
+
+/* ---- names -------------------------------------------------------------------------------- */
+
+/* Each method of a list as a text of its own, in the form in which it is printed. */
+static sr_status parse_list(sr_context *ctx, const char *kind, sr_method_at at, const char *list,
+                            sr_comparison *c, sr__configuration *parsed, char **text,
+                            int32_t *count) {
+  sr_status status = SR_OK;
+  sr_allocator allocator = sr__allocator(ctx);
+  const char *start[MOST_METHODS];
+  size_t length[MOST_METHODS];
+  sr__configuration one = {0};
+  char *given = NULL;
+  int32_t found = sr_methods_split(list, MOST_METHODS, start, length);
+  if (found < 1 || found > MOST_METHODS)
+    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "a comparison takes 1 to %d %ss, not %d", MOST_METHODS,
+                    kind, found));
+  for (*count = 0; *count < found; (*count)++) {
+    SR_NEW(ctx, given, (int64_t)length[*count] + 1);
+    memcpy(given, start[*count], length[*count]);
+    given[length[*count]] = '\0';
+    SR_TRY(sr__configure(ctx, kind, at, given, &one));
+    sr__free(ctx, given);
+    given = NULL;
+    char *printed = sr__configuration_text(ctx, one.method, one.options);
+    if (!printed) SR_TRY(SR_ERROR_MEMORY);
+    c->text[c->texts++] = text[*count] = printed;
+    if (parsed)
+      parsed[*count] = one;
+    else
+      sr__configuration_free(&allocator, &one);
+    one = (sr__configuration){0};
+  }
+cleanup:
+  sr__free(ctx, given);
+  sr__configuration_free(&allocator, &one);
+  return status;
+}
+
+static sr_status check_options(sr_context *ctx, compare_job *job) {
+  sr_status status = SR_OK;
+  const sr_compare_options *o = job->options;
+  sr_comparison *c = job->comparison;
+  SR_NEW_ZERO(ctx, c->text, 2 * MOST_METHODS);
+  SR_TRY(parse_list(ctx, "plan", sr_train_plan_method, o->plans, c, job->plan, job->plan_text,
+                    &job->plan_count));
+  SR_TRY(parse_list(ctx, "learner", sr_learner_method, o->learners, c, NULL, job->learner_text,
+                    &job->learner_count));
+  if (o->structure.graph && *o->structure.graph)
+    SR_TRY(sr_method_check(ctx, "graph", sr_graph_method, o->structure.graph, NULL));
+  if (o->members < 1 || o->members > INT32_MAX)
+    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "members is %lld, expected 1 or more",
+                    (long long)o->members));
+  if (!(o->level > 0.0 && o->level < 1.0))
+    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "level is %g, expected a number between 0 and 1",
+                    o->level));
+  if (o->vote == SR_VOTE_GATED)
+    SR_TRY(sr__fail(ctx, SR_ERROR_UNSUPPORTED, "a comparison votes hard or soft, not gated"));
+cleanup:
+  return status;
+}
+
+/* ---- one plan and learner ------------------------------------------------------------------- */
+
+/* The mix for the present fold, chosen on the fold's training rows alone. */
+static sr_status choose_in_fold(sr_context *ctx, const compare_job *job, const sr__fold_rows *rows,
+                                const char *learner, const sr__configuration *plan, sr__mix *mix) {
+  sr_status status = SR_OK;
+  sr_table *table = NULL;
+  sr_structure *structure = NULL;
+  sr__prepared prepared = {0};
+  sr_structure_options wanted = job->options->structure;
+  wanted.tmix = job->structure->view.tmix;
+  SR_TRY(sr_table_select(ctx, job->table, rows->train, rows->train_count, &table));
+  SR_TRY(sr_structure_estimate(ctx, table, &wanted, job->seed, &structure));
+  SR_TRY(sr__prepare(ctx, table, learner, &prepared));
+  sr__choose_input input = {.structure = structure,
+                            .prepared = &prepared,
+                            .members = (int32_t)job->options->members,
+                            .vote = (sr_vote)job->options->vote,
+                            .buffer = job->options->folds.buffer,
+                            .seed = job->seed};
+  SR_TRY(sr__choose(ctx, plan, &input, mix));
+cleanup:
+  sr__prepared_free(ctx, &prepared);
+  sr_structure_free(&structure);
+  sr_table_free(&table);
+  return status;
+}
+
+static sr_status judge_fold(sr_context *ctx, compare_job *job, const sr__prepared *prepared,
+                            const char *learner, const sr__configuration *plan, int32_t fold) {
+  sr_status status = SR_OK;
+  sr_allocator allocator = sr__allocator(ctx);
+  sr__fold_rows rows = {0};
+  sr__mix mix = {0};
+  sr__members members = {0}, more = {0};
+  SR_TRY(sr__fold_rows_new(ctx, job->folds, fold, &rows));
+  SR_TRY(choose_in_fold(ctx, job, &rows, learner, plan, &mix));
+  for (int32_t k = 0; k < mix.count; k++) {
+    sr__holdout holdout = {.structure = job->structure,
+                           .prepared = prepared,
+                           .plan = &mix.entry[k].plan,
+                           .plan_members = mix.entry[k].members,
+                           .seed = job->seed};
+    SR_TRY(sr__holdout_fit(ctx, &holdout, fold, &rows, &more));
+    SR_TRY(sr__members_append(ctx, &more, mix.entry[k].weight, &members));
+  }
+  sr__judging judging = {.prepared = prepared,
+                         .members = &members,
+                         .rule = (sr_vote)job->options->vote,
+                         .rows = rows.test,
+                         .count = rows.test_count,
+                         .vote = job->vote};
+  SR_TRY(sr__judge_rows(ctx, &judging));
+cleanup:
+  sr__members_free(ctx, &more);
+  sr__members_free(ctx, &members);
+  sr__mix_free(&allocator, &mix);
+  sr__fold_rows_free(ctx, &rows);
+  return status;
+}
+
+static sr_status compare_one(sr_context *ctx, compare_job *job, const sr__prepared *prepared,
+                             int32_t learner, int32_t plan) {
+  sr_status status = SR_OK;
+  int32_t index = learner * job->plan_count + plan;
+  sr_compare_row *row = &job->comparison->row[index];
+  const sr_folds_view *folds = sr_folds_get(job->folds);
+  const sr_table_view *view = sr_table_get(job->table);
+  sr__unit_errors errors = {0};
+  double start = sr_seconds();
+  for (int64_t i = 0; i < view->rows; i++) job->vote[i] = -1;
+  for (int32_t fold = 0; fold < folds->folds; fold++) {
+    SR_TRY(judge_fold(ctx, job, prepared, job->learner_text[learner], &job->plan[plan], fold));
+    sr__progress(ctx, "compare", (int64_t)index * folds->folds + fold + 1,
+                 (int64_t)job->comparison->view.row_count * folds->folds);
+  }
+  SR_TRY(sr__unit_errors_new(ctx, view, job->vote, folds->unit_of_row, folds->units, &errors));
+  for (int32_t u = 0; u < errors.units; u++)
+    job->comparison->unit_error[(int64_t)index * errors.units + u] =
+        errors.judged[u] > 0.0 ? errors.loss[u] / errors.judged[u] : NAN;
+  row->error = sr__unit_error_rate(&errors);
+  SR_TRY(sr__unit_interval(ctx, &errors, job->options->level, job->seed, &row->low, &row->high));
+  row->plan = job->plan_text[plan];
+  row->learner = job->learner_text[learner];
+  row->seconds = sr_seconds() - start;
+cleanup:
+  sr__unit_errors_free(ctx, &errors);
+  return status;
+}
+
+/* ---- tests -------------------------------------------------------------------------------- */
+
+static sr_status test_pair(sr_context *ctx, const sr_comparison *c, int32_t first, int32_t second,
+                           double *scratch, sr_compare_test *test) {
+  sr_wilcoxon result;
+  int64_t used = 0, units = c->view.units;
+  for (int64_t b = 0; b < units; b++) {
+    double x = c->unit_error[first * units + b], y = c->unit_error[second * units + b];
+    if (!isnan(x) && !isnan(y)) scratch[used++] = x - y;
+  }
+  *test = (sr_compare_test){first, second, c->row[first].error - c->row[second].error, 1.0, 1.0};
+  if (used == 0) return SR_OK;
+  sr_status status =
+      sr_wilcoxon_test(ctx, used, scratch, NULL, SR_ZERO_WILCOX, SR_TAIL_AUTO, &result);
+  if (status == SR_OK) test->p = result.p;
+  return status;
+}
+
+static sr_status test_rows(sr_context *ctx, sr_comparison *c) {
+  sr_status status = SR_OK;
+  double *p = NULL, *scratch = NULL;
+  int32_t count = 0;
+  for (int32_t r = 1; r < c->view.row_count; r++) {
+    if (c->row[r].error < c->row[c->view.best].error) c->view.best = r;
+  }
+  SR_NEW(ctx, c->test, c->view.row_count);
+  SR_NEW(ctx, p, c->view.row_count);
+  SR_NEW(ctx, scratch, c->view.units);
+  for (int32_t r = 0; r < c->view.row_count; r++) {
+    if (r == c->view.best) continue;
+    SR_TRY(test_pair(ctx, c, c->view.best, r, scratch, &c->test[count]));
+    p[count] = c->test[count].p;
+    count++;
+  }
+  if (count > 0) SR_TRY(sr_holm(ctx, count, p, p));
+  for (int32_t t = 0; t < count; t++) c->test[t].p_holm = p[t];
+  c->view.test_count = count;
+  c->view.tests = c->test;
+cleanup:
+  sr__free(ctx, p);
+  sr__free(ctx, scratch);
+  return status;
+}
+
+/* ---- all of it ---------------------------------------------------------------------------- */
+
+static sr_status start_comparison(sr_context *ctx, compare_job *job) {
+  sr_status status = SR_OK;
+  sr_comparison *c = job->comparison;
+  const sr_folds_view *folds = sr_folds_get(job->folds);
+  int32_t count = job->plan_count * job->learner_count;
+  SR_NEW_ZERO(ctx, c->row, count);
+  SR_NEW_ZERO(ctx, c->unit_error, (int64_t)count * folds->units);
+  c->view = (sr_comparison_view){.row_count = count,
+                                 .rows = c->row,
+                                 .folds = folds->folds,
+                                 .units = folds->units,
+                                 .held_out = folds->unit,
+                                 .buffer = folds->buffer,
+                                 .unit_error = c->unit_error};
+  SR_NEW(ctx, job->vote, sr_table_get(job->table)->rows);
+cleanup:
+  return status;
+}
+
+static sr_status compare_learner(sr_context *ctx, compare_job *job, int32_t learner) {
+  sr_status status = SR_OK;
+  sr__prepared prepared = {0};
+  SR_TRY(sr__prepare(ctx, job->table, job->learner_text[learner], &prepared));
+  for (int32_t p = 0; p < job->plan_count; p++)
+    SR_TRY(compare_one(ctx, job, &prepared, learner, p));
+cleanup:
+  sr__prepared_free(ctx, &prepared);
+  return status;
+}
+
+static void job_free(sr_context *ctx, compare_job *job) {
+  sr_allocator allocator = sr__allocator(ctx);
+  for (int32_t p = 0; p < MOST_METHODS; p++) sr__configuration_free(&allocator, &job->plan[p]);
+  sr_comparison_free(&job->comparison);
+  sr_folds_free(&job->folds);
+  sr_structure_free(&job->structure);
+  sr__free(ctx, job->vote);
+}
+
+static sr_status open_job(sr_context *ctx, compare_job *job) {
+  sr_status status = SR_OK;
+  SR_NEW_ZERO(ctx, job->comparison, 1);
+  job->comparison->allocator = sr__allocator(ctx);
+  SR_TRY(check_options(ctx, job));
+cleanup:
+  return status;
+}
+
+sr_status sr_compare_options_check(sr_context *ctx, const sr_compare_options *options) {
+  compare_job job = {.options = options};
+  sr_status status = open_job(ctx, &job);
+  job_free(ctx, &job);
+  return status;
+}
+
+sr_status sr_compare(sr_context *ctx, const sr_table *table, const sr_compare_options *options,
+                     uint64_t seed, sr_comparison **comparison) {
+  sr_status status = SR_OK;
+  sr_compare_options defaults;
+  sr_compare_options_init(&defaults);
+  compare_job job = {.options = options ? options : &defaults, .table = table, .seed = seed};
+  *comparison = NULL;
+  SR_TRY(open_job(ctx, &job));
+  SR_TRY(sr__check_target(ctx, table));
+  SR_TRY(sr_structure_estimate(ctx, table, &job.options->structure, seed, &job.structure));
+  SR_TRY(sr_folds_new(ctx, job.structure, &job.options->folds, seed, &job.folds));
+  SR_TRY(start_comparison(ctx, &job));
+  for (int32_t l = 0; l < job.learner_count; l++) SR_TRY(compare_learner(ctx, &job, l));
+  SR_TRY(test_rows(ctx, job.comparison));
+  *comparison = job.comparison;
+  job.comparison = NULL;
+cleanup:
+  job_free(ctx, &job);
+  return status;
+}
+
+void sr_comparison_free(sr_comparison **comparison) {
+  if (!comparison || !*comparison) return;
+  sr_comparison *c = *comparison;
+  sr_allocator allocator = c->allocator;
+  for (int32_t k = 0; k < c->texts; k++) sr__release(&allocator, c->text[k]);
+  void *blocks[] = {c->row, c->test, c->unit_error, c->text, c};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__release(&allocator, blocks[i]);
+  *comparison = NULL;
+}
+
+const sr_comparison_view *sr_comparison_get(const sr_comparison *comparison) {
+  return &comparison->view;
+}
