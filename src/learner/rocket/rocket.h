@@ -32,6 +32,10 @@ typedef struct sr__rocket {
   int64_t most_padding, most_reach; /* reach: (taps - 1) dilation */
 } sr__rocket;
 
+typedef struct sr__rocket_options {
+  int64_t kernels;
+} sr__rocket_options;
+
 /* taps uniform in {7, 9, 11}, dilation floor(2^x) with x uniform up to log2((length - 1) / (taps -
  * 1)), padding 0 or (taps - 1) dilation / 2 at even odds, weights normal with the mean of each
  * channel taken off, bias uniform in (-1, 1). Of several channels a filter reads floor(2^u), u

@@ -1,0 +1,238 @@
+#include "linear_classes.h"
+
+#include <math.h>
+
+void sr__linear_classes_free(sr__linear_classes *model) {
+  if (!model) return;
+  sr_allocator allocator = model->allocator;
+  sr__linear_free(model->model);
+  sr__release(&allocator, model->class_of);
+  sr__release(&allocator, model);
+}
+
+/* Score of the known class number k. */
+static double score_of(const sr__linear_classes *model, const double *score, int64_t stride,
+                       int32_t k) {
+  if (model->known == 2) return k == 1 ? score[0] : -score[0];
+  return score[k * stride];
+}
+
+int32_t sr__linear_classes_vote(const sr__linear_classes *model, const double *score,
+                                int64_t stride, float *proba) {
+  int32_t best = 0;
+  double total = 0.0;
+  if (proba) memset(proba, 0, (size_t)model->classes * sizeof *proba);
+  if (model->known == 1) {
+    if (proba) proba[model->class_of[0]] = 1.0f;
+    return model->class_of[0];
+  }
+  for (int32_t k = 1; k < model->known; k++)
+    if (score_of(model, score, stride, k) > score_of(model, score, stride, best)) best = k;
+  if (!proba) return model->class_of[best];
+  double top = score_of(model, score, stride, best);
+  for (int32_t k = 0; k < model->known; k++)
+    total += exp(model->temperature * (score_of(model, score, stride, k) - top));
+  for (int32_t k = 0; k < model->known; k++)
+    proba[model->class_of[k]] =
+        (float)(exp(model->temperature * (score_of(model, score, stride, k) - top)) / total);
+  return model->class_of[best];
+}
+
+/* ---- fitting ------------------------------------------------------------------------------- */
+
+static sr_status find_classes(sr_context *ctx, const int32_t *label, int64_t rows,
+                              sr__linear_classes *made, int32_t *place, int64_t *fewest) {
+  sr_status status = SR_OK;
+  int64_t *count = NULL;
+  SR_NEW_ZERO(ctx, count, made->classes);
+  for (int64_t i = 0; i < rows; i++) count[label[i]]++;
+  *fewest = rows;
+  for (int32_t c = 0; c < made->classes; c++) {
+    place[c] = made->known;
+    if (count[c] == 0) continue;
+    made->known++;
+    if (count[c] < *fewest) *fewest = count[c];
+  }
+  SR_NEW(ctx, made->class_of, made->known);
+  for (int32_t c = 0; c < made->classes; c++)
+    if (count[c] > 0) made->class_of[place[c]] = c;
+cleanup:
+  sr__free(ctx, count);
+  return status;
+}
+
+/* -log likelihood of the judged rows at a temperature, by the weights. */
+static double log_loss(const sr__linear_classes *model, const double *score, const int32_t *label,
+                       const int32_t *place, const double *weight, int64_t rows,
+                       double temperature) {
+  double loss = 0.0;
+  for (int64_t i = 0; i < rows; i++) {
+    double top = -INFINITY, total = 0.0;
+    if (isnan(score[i])) continue;
+    for (int32_t k = 0; k < model->known; k++) top = fmax(top, score_of(model, score + i, rows, k));
+    for (int32_t k = 0; k < model->known; k++)
+      total += exp(temperature * (score_of(model, score + i, rows, k) - top));
+    double own = score_of(model, score + i, rows, place[label[i]]);
+    loss += (weight ? weight[i] : 1.0) * (log(total) - temperature * (own - top));
+  }
+  return loss;
+}
+
+/* The best of 120 values between .3 and 60: bounded, because scores without an error ask for an
+ * infinite one. */
+static double find_temperature(const sr__linear_classes *model, const double *score,
+                               const int32_t *label, const int32_t *place, const double *weight,
+                               int64_t rows) {
+  enum { VALUES = 120 };
+  double best = 1.0, least = INFINITY;
+  for (int i = 0; i < VALUES; i++) {
+    double temperature = 0.3 * pow(60.0 / 0.3, i / (VALUES - 1.0));
+    double loss = log_loss(model, score, label, place, weight, rows, temperature);
+    if (!(loss < least)) continue;
+    least = loss;
+    best = temperature;
+  }
+  return best;
+}
+
+static void judge(const sr__linear_classes *model, const double *score, const int32_t *label,
+                  int64_t rows, float *proba, sr__classes_report *report) {
+  for (int64_t i = 0; i < rows; i++) {
+    float *to = proba ? proba + i * model->classes : NULL;
+    if (isnan(score[i])) {
+      for (int32_t c = 0; to && c < model->classes; c++) to[c] = NAN;
+      continue;
+    }
+    int32_t vote = sr__linear_classes_vote(model, score + i, rows, to);
+    report->judged++;
+    report->wrong += vote != label[i];
+  }
+}
+
+static sr_status fit_targets(sr_context *ctx, const sr__feature_maker *maker, const int32_t *label,
+                             const double *weight, const sr__left_out *left_out,
+                             const int32_t *place, double most_penalty, int64_t memory,
+                             float *proba, sr__classes_report *report, sr__linear_classes *made) {
+  sr_status status = SR_OK;
+  int64_t rows = maker->rows;
+  int32_t targets = made->known == 2 ? 1 : made->known;
+  double *target = NULL, *score = NULL;
+  SR_NEW(ctx, target, rows * targets);
+  SR_NEW(ctx, score, rows * targets);
+  for (int32_t t = 0; t < targets; t++)
+    for (int64_t i = 0; i < rows; i++)
+      target[t * rows + i] = place[label[i]] == (made->known == 2 ? 1 : t) ? 1.0 : -1.0;
+  sr__linear_problem problem = {.maker = maker,
+                                .target = target,
+                                .targets = targets,
+                                .weight = weight,
+                                .left_out = left_out,
+                                .most_penalty = most_penalty,
+                                .memory = memory};
+  SR_TRY(sr__linear_fit(ctx, &problem, score, &report->linear, &made->model));
+  made->temperature = find_temperature(made, score, label, place, weight, rows);
+  judge(made, score, label, rows, proba, report);
+cleanup:
+  sr__free(ctx, target);
+  sr__free(ctx, score);
+  return status;
+}
+
+sr_status sr__linear_classes_fit(sr_context *ctx, const sr__feature_maker *maker,
+                                 const int32_t *label, const double *weight, int32_t classes,
+                                 const sr__left_out *left_out,
+                                 const sr__linear_classes_options *options, float *proba,
+                                 sr__classes_report *report, sr__linear_classes **model) {
+  sr_status status = SR_OK;
+  sr__linear_classes *made = NULL;
+  sr__classes_report own = {0};
+  int32_t *place = NULL; /* of a class among the known ones */
+  int64_t fewest = 0;
+  *model = NULL;
+  if (maker->rows < 1)
+    SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "a ridge classifier needs at least one row and got none"));
+  SR_NEW_ZERO(ctx, made, 1);
+  made->allocator = sr__allocator(ctx);
+  made->classes = classes;
+  made->temperature = 1.0;
+  SR_NEW(ctx, place, classes);
+  SR_TRY(find_classes(ctx, label, maker->rows, made, place, &fewest));
+  if (made->known > 1) {
+    double most = options->most_penalty > 0.0 ? options->most_penalty : fewest < 3 ? 1e3 : 1e6;
+    SR_TRY(fit_targets(ctx, maker, label, weight, left_out, place, most, options->memory, proba,
+                       &own, made));
+  } else if (proba) {
+    for (int64_t i = 0; i < maker->rows * classes; i++) proba[i] = NAN;
+  }
+  if (report) *report = own;
+  *model = made;
+  made = NULL;
+cleanup:
+  sr__linear_classes_free(made);
+  sr__free(ctx, place);
+  return status;
+}
+
+sr_status sr__linear_classes_predict(sr_context *ctx, const sr__linear_classes *model,
+                                     const sr__feature_maker *maker, const int32_t *order,
+                                     int32_t *vote, float *proba) {
+  sr_status status = SR_OK;
+  int64_t stride = (maker->rows + 7) / 8 * 8;
+  double *score = NULL;
+  if (model->model) {
+    SR_NEW(ctx, score, stride * model->model->targets);
+    SR_TRY(sr__linear_predict(ctx, model->model, maker, score, stride));
+  }
+  for (int64_t i = 0; i < maker->rows; i++) {
+    int64_t to = order ? order[i] : i;
+    int32_t chosen = sr__linear_classes_vote(model, score ? score + i : NULL, stride,
+                                             proba ? proba + to * model->classes : NULL);
+    if (vote) vote[to] = chosen;
+  }
+cleanup:
+  sr__free(ctx, score);
+  return status;
+}
+
+/* ---- storing ------------------------------------------------------------------------------- */
+
+void sr__linear_classes_save(const sr__linear_classes *model, sr__bytes *bytes) {
+  sr__put_u64(bytes, (uint64_t)model->known);
+  for (int32_t k = 0; k < model->known; k++) sr__put_u32(bytes, (uint32_t)model->class_of[k]);
+  sr__put_f64(bytes, model->temperature);
+  if (model->model) sr__linear_save(model->model, bytes);
+}
+
+sr_status sr__linear_classes_load(sr__byte_reader *reader, int32_t classes,
+                                  sr__linear_classes **model) {
+  sr_status status = SR_OK;
+  sr__linear_classes *made = NULL;
+  *model = NULL;
+  int64_t known = sr__get_count(reader, sizeof(uint32_t));
+  if (known < 1 || known > classes) sr__get_refuse(reader, "the number of classes is wrong");
+  SR_TRY(reader->status);
+  SR_NEW_ZERO(reader->ctx, made, 1);
+  made->allocator = sr__allocator(reader->ctx);
+  made->classes = classes;
+  made->known = (int32_t)known;
+  SR_NEW(reader->ctx, made->class_of, known);
+  for (int32_t k = 0; k < known; k++) {
+    uint32_t class = sr__get_u32(reader);
+    if (class >= (uint32_t)classes || (k > 0 && (int32_t) class <= made->class_of[k - 1]))
+      sr__get_refuse(reader, "a class is wrong");
+    made->class_of[k] = (int32_t) class;
+  }
+  made->temperature = sr__get_f64(reader);
+  if (!(made->temperature > 0.0) || !(made->temperature < 1e6))
+    sr__get_refuse(reader, "the temperature is wrong");
+  SR_TRY(reader->status);
+  if (known > 1) SR_TRY(sr__linear_load(reader, &made->model));
+  if (known > 1 && made->model->targets != (known == 2 ? 1 : known))
+    sr__get_refuse(reader, "the number of targets is wrong");
+  SR_TRY(reader->status);
+  *model = made;
+  made = NULL;
+cleanup:
+  sr__linear_classes_free(made);
+  return status;
+}

@@ -1,0 +1,73 @@
+/* A transform of series with a ridge classifier behind it: what ROCKET and MiniRocket have in
+ * common. Internal. */
+#ifndef SR_LEARNER_SERIES_RIDGE_H
+#define SR_LEARNER_SERIES_RIDGE_H
+
+#include "core/random.h"
+#include "learner/linear/linear_classes.h"
+#include "series_rows.h"
+
+/* Features of series in tiles. `made` is the transform's own object. */
+typedef struct sr__series_transform {
+  /* From the rows row[0 .. count), for series of up to `length` values. */
+  sr_status (*fit)(sr_context *ctx, const void *options, const sr__series_rows *rows,
+                   const int32_t *row, int64_t count, int64_t length, sr__random *random,
+                   void **made);
+  /* The number of tiles; tile_begin (NULL: not asked for) gets their first features and, last, the
+   * number of features. */
+  int64_t (*tiles)(const void *made, int64_t *tile_begin);
+  sr_status (*make)(sr_context *ctx, const void *made, const sr__series_blocks *blocks,
+                    int64_t first_block, int64_t count, int64_t tile, float *out, int64_t stride);
+  sr_status (*make_one)(sr_context *ctx, const void *made, const sr__series_rows *rows, int64_t r,
+                        float *out);
+  int32_t (*channels)(const void *made);
+  void (*save)(const void *made, sr__bytes *bytes);
+  sr_status (*load)(sr__byte_reader *reader, void **made);
+  void (*free)(void *made);
+} sr__series_transform;
+
+extern const sr__series_transform sr__rocket_series, sr__minirocket_series;
+
+typedef struct sr__series_ridge {
+  sr_allocator allocator;
+  const sr__series_transform *transform;
+  void *made;
+  sr__linear_classes *classes;
+  int64_t tiles;
+  int64_t *tile_begin; /* tiles + 1 */
+} sr__series_ridge;
+
+/* Training rows: entries of a list, with one label and weight (NULL: 1) each. Sets that are left
+ * out name entries. */
+typedef struct sr__series_cases {
+  const sr__series_rows *rows;
+  const int32_t *row; /* NULL: all rows */
+  int64_t count;
+  const int32_t *label;
+  const double *weight;
+  int32_t classes;
+  const sr__left_out *left_out; /* NULL: every row by itself */
+} sr__series_cases;
+
+/* `proba` (may be NULL): count x classes, left out, NaN where an entry is not judged. */
+SR_MUST_CHECK sr_status sr__series_ridge_fit(sr_context *ctx, const sr__series_transform *transform,
+                                             const void *options, const sr__series_cases *cases,
+                                             int64_t length,
+                                             const sr__linear_classes_options *ridge,
+                                             sr__random *random, float *proba,
+                                             sr__classes_report *report, sr__series_ridge **model);
+void sr__series_ridge_free(sr__series_ridge *model);
+
+/* Rows row[0 .. count) (NULL: all): vote[i], proba[i * classes ..]; either may be NULL. A few rows
+ * run one at a time, with the same bytes. */
+SR_MUST_CHECK sr_status sr__series_ridge_predict(sr_context *ctx, const sr__series_ridge *model,
+                                                 const sr__series_rows *rows, const int32_t *row,
+                                                 int64_t count, int32_t *vote, float *proba);
+
+void sr__series_ridge_save(const sr__series_ridge *model, sr__bytes *bytes);
+SR_MUST_CHECK sr_status sr__series_ridge_load(sr__byte_reader *reader,
+                                              const sr__series_transform *transform,
+                                              int32_t channels, int32_t classes,
+                                              sr__series_ridge **model);
+
+#endif
