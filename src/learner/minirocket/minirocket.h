@@ -32,6 +32,7 @@ typedef struct sr__minirocket {
   int32_t biases[SR__MINI_MAX_DILATIONS];    /* of each filter at this dilation */
   int32_t first[SR__MINI_MAX_DILATIONS + 1]; /* feature of each dilation */
   float *bias;                               /* features, in the order dilation, filter, bias */
+  float most_bias;                           /* the largest |bias| */
   int32_t *channel_begin;                    /* dilations * 84 + 1 */
   int32_t *channel;                          /* that a filter reads at a dilation */
 } sr__minirocket;
@@ -43,7 +44,7 @@ static inline int32_t sr__minirocket_features(const sr__minirocket *mini) {
 typedef struct sr__minirocket_options {
   int64_t features;  /* rounded down to a multiple of 84; at least 84 */
   int64_t dilations; /* 1 to 32 */
-  bool whole;
+  int whole;         /* flag */
 } sr__minirocket_options;
 
 /* For series of up to `length` values; the biases come from the rows row[0 .. count). Free with

@@ -35,6 +35,11 @@ cleanup:
   return status;
 }
 
+void sr__minirocket_measure(sr__minirocket *mini) {
+  for (int32_t f = 0; f < sr__minirocket_features(mini); f++)
+    if (fabsf(mini->bias[f]) > mini->most_bias) mini->most_bias = fabsf(mini->bias[f]);
+}
+
 /* Whole parts of `most` powers of two, evenly spaced in their exponent from 1 to (length - 1) / 8,
  * each with its share of `per_filter` biases; what is left over goes to the first, one each. */
 static void find_dilations(int32_t length, int32_t per_filter, int32_t most, sr__minirocket *mini) {
@@ -196,11 +201,12 @@ sr_status sr__minirocket_fit(sr_context *ctx, const sr__series_rows *rows, const
                     SR__MINI_FILTERS, SR__MINI_MAX_FEATURES, SR__MINI_MAX_DILATIONS));
   if (length < SR__MINI_TAPS) length = SR__MINI_TAPS;
   SR_TRY(sr__minirocket_new(ctx, rows->channels, (int32_t)length, &made));
-  made->whole = options->whole;
+  made->whole = options->whole != 0;
   find_dilations(made->length, (int32_t)(options->features / SR__MINI_FILTERS),
                  (int32_t)options->dilations, made);
   SR_TRY(sr__minirocket_arrays(ctx, 0, made));
   SR_TRY(find_biases(ctx, rows, row, count, random, made));
+  sr__minirocket_measure(made);
   *mini = made;
   made = NULL;
 cleanup:

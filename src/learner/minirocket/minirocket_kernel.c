@@ -12,9 +12,12 @@ enum { TOGETHER = 6 /* biases */, STRETCH = 32000 /* vectors that a count of 16 
 /* 12 max|x| must stay below 2^15 after each of up to nine channels was rounded. */
 #define WHOLE_PEAK 2720.0f
 
-static void find_scales(const float *peak, float *scale) {
-  for (int i = 0; i < SR__MINI_LANES; i++)
+/* Biases must stay within 32 bits; only a series that is tiny beside them feels it. */
+static void find_scales(const float *peak, float most_bias, float *scale) {
+  for (int i = 0; i < SR__MINI_LANES; i++) {
     scale[i] = peak[i] > 1e-30f ? WHOLE_PEAK / peak[i] : 1.0f;
+    if (scale[i] * most_bias > 1e9f) scale[i] = 1e9f / most_bias;
+  }
 }
 
 /* To the nearest whole number. */
@@ -30,6 +33,7 @@ SR__INLINE ints nearest(floats x) {
 #endif
 }
 
+/* Beyond 16 bits the nearest number that has them. */
 SR__INLINE shorts join(ints low, ints high) {
 #if defined(__AVX2__)
   return (shorts)_mm256_permute4x64_epi64(_mm256_packs_epi32((__m256i)low, (__m256i)high), 0xd8);
@@ -38,19 +42,23 @@ SR__INLINE shorts join(ints low, ints high) {
 #else
   shorts n;
   for (int i = 0; i < FLOAT_LANES; i++) {
-    n[i] = (int16_t)low[i];
-    n[FLOAT_LANES + i] = (int16_t)high[i];
+    n[i] = (int16_t)(low[i] < INT16_MIN ? INT16_MIN : low[i] > INT16_MAX ? INT16_MAX : low[i]);
+    n[FLOAT_LANES + i] = (int16_t)(high[i] < INT16_MIN   ? INT16_MIN
+                                   : high[i] > INT16_MAX ? INT16_MAX
+                                                         : high[i]);
   }
   return n;
 #endif
 }
 
-/* The floor of x within the range of 16 bits: a whole number exceeds x where it exceeds that. */
-SR__INLINE ints floor_within(floats x) {
-  x = larger(x, all_floats(-32768.0f));
-  x = -larger(-x, all_floats(-32767.0f));
+/* A whole number exceeds x where it exceeds the floor of x; |x| < 2^31. */
+SR__INLINE ints floor_of(floats x) {
+#if defined(__AVX2__)
+  return (ints)_mm256_cvtps_epi32(_mm256_floor_ps((__m256)x));
+#else
   ints n = __builtin_convertvector(x, ints);
   return n + (__builtin_convertvector(n, floats) > x);
+#endif
 }
 
 /* ---- the two forms -------------------------------------------------------------------------- */
@@ -88,8 +96,8 @@ static void float_stage(const sr__mini_input *in, const int32_t *channel, int32_
 #define LOAD load_shorts
 #define NAME(name) whole_##name
 SR__INLINE shorts whole_bias_vector(float bias, const float *scale) {
-  return join(floor_within(bias * load_floats(scale)),
-              floor_within(bias * load_floats(scale + FLOAT_LANES)));
+  return join(floor_of(bias * load_floats(scale)),
+              floor_of(bias * load_floats(scale + FLOAT_LANES)));
 }
 /* Eight lanes of one block, of the sixteen in x. */
 static void whole_stage_block(const float *from, int64_t steps, const float *scale, int16_t *x) {

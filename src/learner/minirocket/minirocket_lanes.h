@@ -17,6 +17,7 @@
 
 typedef struct lane_counts {
   int32_t outputs[BLOCK]; /* of each lane */
+  float number[BLOCK];    /* the same as a float */
   int32_t vectors[BLOCK]; /* that each lane takes part in */
   int32_t least, most;    /* of these */
 } lane_counts;
@@ -27,6 +28,7 @@ static void count_outputs(const sr__mini_input *in, int64_t skip, lane_counts *n
     int32_t length = in->length[i] < SR__MINI_TAPS ? SR__MINI_TAPS : in->length[i];
     int64_t outputs = length - 2 * skip;
     n->outputs[i] = outputs < 1 ? 1 : (int32_t)outputs;
+    n->number[i] = (float)n->outputs[i];
     n->vectors[i] = in->step == 1 ? (n->outputs[i] + BLOCK - 1 - i) / BLOCK : n->outputs[i];
     if (i == 0 || n->vectors[i] < n->least) n->least = n->vectors[i];
     if (i == 0 || n->vectors[i] > n->most) n->most = n->vectors[i];
@@ -65,8 +67,10 @@ SR__INLINE void count_above(const ELEMENT *pair, const ELEMENT *third, const lan
     for (int k = 0; k < K; k++) {
       MASK_ELEMENT part[WIDTH];
       memcpy(part, &sum[k], sizeof part);
-      for (int i = 0; i < WIDTH; i++)
-        above[k][lane + i] = (begin ? above[k][lane + i] : 0) + part[i];
+      if (begin == 0)
+        for (int i = 0; i < WIDTH; i++) above[k][lane + i] = part[i];
+      else
+        for (int i = 0; i < WIDTH; i++) above[k][lane + i] += part[i];
     }
   }
 }
@@ -112,11 +116,11 @@ static void count_filter(const ELEMENT *pair, const ELEMENT *third, const lane_c
       if (in->step == 1) {
         int32_t sum = 0;
         for (int i = 0; i < BLOCK; i++) sum += above[k][i];
-        to[0] = (float)sum / (float)n->outputs[0];
+        to[0] = (float)sum / n->number[0];
       } else if (lanes == BLOCK) {
-        for (int i = 0; i < BLOCK; i++) to[i] = (float)above[k][i] / (float)n->outputs[i];
+        for (int i = 0; i < BLOCK; i++) to[i] = (float)above[k][i] / n->number[i];
       } else {
-        for (int i = 0; i < SR__LANES; i++) to[i] = (float)above[k][i] / (float)n->outputs[i];
+        for (int i = 0; i < SR__LANES; i++) to[i] = (float)above[k][i] / n->number[i];
       }
     }
   }
@@ -159,7 +163,7 @@ static void transform(const sr__minirocket *mini, const sr__mini_input *in, int3
   float scale[SR__MINI_LANES];
   int32_t biases = mini->biases[d], k = 0;
   bool staged = false;
-  find_scales(in->peak, scale);
+  find_scales(in->peak, mini->most_bias, scale);
   count_outputs(in, 0, &counts[0]);
   count_outputs(in, skip, &counts[1]);
   int64_t needed = 2 * skip + 1, vectors = 0; /* steps; the vectors that hold them */

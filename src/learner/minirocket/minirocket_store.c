@@ -82,6 +82,7 @@ sr_status sr__minirocket_load(sr__byte_reader *reader, sr__minirocket **mini) {
   SR_NEW_ZERO(reader->ctx, made->channel, channels_read);
   load_channels(reader, channels_read, made);
   SR_TRY(reader->status);
+  sr__minirocket_measure(made);
   *mini = made;
   made = NULL;
 cleanup:
