@@ -83,8 +83,9 @@ static void layout(sr__net *net, sr__floats *floats) {
   net->extra = sr__floats_take(floats, net->body->extra_size(net));
 }
 
-sr_status sr__net_new(sr_context *ctx, const sr__body *body, const sr__net_shape *shape,
-                      int64_t capacity, bool training, sr__net **result) {
+/* The net with its list of tensors, none of them allocated. */
+static sr_status declared_net(sr_context *ctx, const sr__body *body, const sr__net_shape *shape,
+                              sr__net **result) {
   sr_status status = SR_OK;
   sr__net *net = NULL;
   assert(shape->width % 16 == 0 && shape->blocks >= 1 && shape->blocks <= SR__NET_BLOCKS_MAX);
@@ -92,10 +93,22 @@ sr_status sr__net_new(sr_context *ctx, const sr__body *body, const sr__net_shape
   net->allocator = sr__allocator(ctx);
   net->body = body;
   net->shape = *shape;
-  net->capacity = capacity;
-  net->training = training;
   SR_NEW_ZERO(ctx, net->blocks, shape->blocks * (int64_t)body->block_size);
   declare(net);
+  *result = net;
+  net = NULL;
+cleanup:
+  sr__net_free(&net);
+  return status;
+}
+
+sr_status sr__net_new(sr_context *ctx, const sr__body *body, const sr__net_shape *shape,
+                      int64_t capacity, bool training, sr__net **result) {
+  sr_status status = SR_OK;
+  sr__net *net = NULL;
+  SR_TRY(declared_net(ctx, body, shape, &net));
+  net->capacity = capacity;
+  net->training = training;
   SR_TRY(sr__parameters_allocate(ctx, &net->parameters, training));
   layout(net, &net->floats);
   SR_TRY(sr__floats_allocate(ctx, &net->floats));
@@ -103,6 +116,15 @@ sr_status sr__net_new(sr_context *ctx, const sr__body *body, const sr__net_shape
   *result = net;
   net = NULL;
 cleanup:
+  sr__net_free(&net);
+  return status;
+}
+
+sr_status sr__net_block_floats(sr_context *ctx, const sr__body *body, const sr__net_shape *shape,
+                               int64_t *floats) {
+  sr__net *net = NULL;
+  sr_status status = declared_net(ctx, body, shape, &net);
+  if (status == SR_OK) *floats = net->parameters.count;
   sr__net_free(&net);
   return status;
 }

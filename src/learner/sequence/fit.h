@@ -1,0 +1,88 @@
+/* Training and asking one sequence net. Internal; the learners transformer and mamba are this with
+ * a body each. */
+#ifndef SR_LEARNER_SEQUENCE_FIT_H
+#define SR_LEARNER_SEQUENCE_FIT_H
+
+#include "learner/sequence/inputs.h"
+#include "learner/sequence/net.h"
+
+typedef struct sr__sequence_options {
+  int64_t width, blocks, heads, feed_forward;
+  int64_t steps, batch;
+  double rate, decay, drop, warm_up, clip;
+  int64_t patience; /* looks at the held-out rows without gain before training ends; 0 = never */
+  bool causal;
+} sr__sequence_options;
+
+/* Three convolutions, width 64, two blocks, 600 steps of 16 series, AdamW at .003. */
+sr__sequence_options sr__sequence_defaults(void);
+/* SR_ERROR_ARGUMENT where a number is out of range or they do not go together. */
+SR_MUST_CHECK sr_status sr__sequence_check(sr_context *ctx, const sr__sequence_options *options);
+
+/* Some encoded rows with their classes. */
+typedef struct sr__sequence_sample {
+  const sr__sequence_rows *rows;
+  const int32_t *label; /* per row of `rows` */
+  const int32_t *row;   /* which ones; NULL: the first `length` */
+  const int32_t *count; /* how often each; NULL: once */
+  int64_t length;
+} sr__sequence_sample;
+
+/* A look at the held-out rows. */
+typedef struct sr__sequence_look {
+  int64_t step;
+  double training_loss; /* mean of the batches since the last look */
+  double held_out_loss; /* NaN where nothing was held out */
+} sr__sequence_look;
+
+typedef struct sr__sequence_member {
+  sr_allocator allocator;
+  sr__net_shape shape;
+  int64_t parameters; /* floats of `value` */
+  float *value;
+  uint8_t *seen;      /* per class: whether it was among the training rows */
+  double temperature; /* scores are divided by it; from the held-out rows, 1 without any */
+  sr__sequence_look *curve;
+  int64_t looks, best_look; /* best_look: whose parameters these are; -1 = the last step's */
+} sr__sequence_member;
+
+/* Trains on `sample`; `held_out` (whole parts that the sample does not touch; length 0 = none)
+ * chooses the step whose parameters are kept, and the temperature. Shifts, gains and noise are put
+ * on the series where `augment`. SR_ERROR_DATA for a sample without rows; SR_ERROR_NOT_CONVERGED,
+ * without a member, where the loss left the finite numbers. */
+SR_MUST_CHECK sr_status sr__sequence_fit(sr_context *ctx, const sr__body *body,
+                                         const sr__sequence_encoder *encoder, int32_t classes,
+                                         const sr__sequence_options *options, bool augment,
+                                         const sr__sequence_sample *sample,
+                                         const sr__sequence_sample *held_out, sr__random *random,
+                                         sr__sequence_member **member);
+void sr__sequence_member_free(sr__sequence_member *member);
+
+/* Whether augmentation lowers the loss on held-out folds: trains both ways on all folds but one,
+ * for each. fold: per entry of the sample, 0 .. folds - 1; rows that belong together share one.
+ * Without two folds that can be judged it is on. */
+SR_MUST_CHECK sr_status sr__sequence_choose_augment(
+    sr_context *ctx, const sr__body *body, const sr__sequence_encoder *encoder, int32_t classes,
+    const sr__sequence_options *options, const sr__sequence_sample *sample, const int32_t *fold,
+    int32_t folds, sr__random *random, bool *augment);
+
+/* vote: count; proba: count x classes; either may be NULL. Classes that the member never saw get 0.
+ */
+SR_MUST_CHECK sr_status sr__sequence_predict(sr_context *ctx, const sr__body *body,
+                                             const sr__sequence_member *member,
+                                             const sr__sequence_rows *rows, const int32_t *row,
+                                             int64_t count, int32_t *vote, float *proba);
+/* Scores to shares, in place: temperature, classes never seen. */
+void sr__sequence_shares(const sr__sequence_member *member, float *score);
+/* A net with the member's parameters, ready to predict series up to `capacity` steps. */
+SR_MUST_CHECK sr_status sr__sequence_member_net(sr_context *ctx, const sr__body *body,
+                                                const sr__sequence_member *member, int64_t capacity,
+                                                sr__net **net);
+
+void sr__sequence_member_save(const sr__sequence_member *member, sr__bytes *bytes);
+/* Refuses a member that does not fit the encoder and the classes. */
+SR_MUST_CHECK sr_status sr__sequence_member_load(sr__byte_reader *reader, const sr__body *body,
+                                                 const sr__sequence_encoder *encoder,
+                                                 int32_t classes, sr__sequence_member **member);
+
+#endif
