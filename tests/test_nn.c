@@ -71,6 +71,28 @@ static void fused_sums_round_once_at_every_level(void **state) {
   }
 }
 
+static void infinite_sums_stay_infinite(void **state) {
+  (void)state;
+  LEVELS(sr__product_kernel)
+  const float a = 3e38f, b[8] = {2, -2, INFINITY, -INFINITY, 1, 0, 1e-45f, 1.1f};
+  const float c[8] = {1, 1, 1, 1, 3e38f, 1, -1e-45f, INFINITY};
+  for (int l = 0; l < levels(); l++) {
+    float sum[8];
+    level[l]->product(&(sr__product){.rows = 1,
+                                     .columns = 8,
+                                     .inner = 1,
+                                     .a = &a,
+                                     .a_row = 1,
+                                     .a_inner = 1,
+                                     .b = b,
+                                     .b_row = 8,
+                                     .c = sum,
+                                     .c_row = 8,
+                                     .bias = c});
+    for (int i = 0; i < 8; i++) assert_true(sum[i] == fmaf(a, b[i], c[i]));
+  }
+}
+
 /* The definition of the product, element by element. */
 static void slow_product(const sr__product *p, const float *b) {
   for (int64_t j = 0; j < p->columns; j++)
@@ -421,6 +443,7 @@ static void memory_runs_out_cleanly(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(fused_sums_round_once_at_every_level),
+      cmocka_unit_test(infinite_sums_stay_infinite),
       cmocka_unit_test(product_is_its_definition_to_the_bit),
       cmocka_unit_test(packing_of_the_transpose_is_packing_transposed),
       cmocka_unit_test(linear_layer_has_the_gradients_of_its_definition),

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
-#if defined(__FMA__)
+#if defined(__SSE2__)
 #include <immintrin.h>
 #elif defined(__aarch64__)
 #include <arm_neon.h>
@@ -38,6 +38,25 @@ SR__INLINE void sr__store_some(float *to, sr__wide v, int64_t count) {
 }
 SR__INLINE sr__wide sr__all(float x) { return (sr__wide){x, x, x, x, x, x, x, x}; }
 
+#if defined(__SSE2__) && !defined(__FMA__)
+/* The lower two lanes of a * b + c as doubles that round to the right floats. The product is exact
+ * in double; the sum is rounded to odd: where the addition lost something (found by Knuth's
+ * two-sum), the sum is cut off and its last bit set. Rounding that on to float is as if the exact
+ * sum were rounded. */
+SR__INLINE __m128d sr__fused_pair(__m128 a, __m128 b, __m128 c) {
+  __m128d product = _mm_mul_pd(_mm_cvtps_pd(a), _mm_cvtps_pd(b)), addend = _mm_cvtps_pd(c);
+  __m128d sum = _mm_add_pd(product, addend), back = _mm_sub_pd(sum, product);
+  __m128d lost = _mm_add_pd(_mm_sub_pd(product, _mm_sub_pd(sum, back)), _mm_sub_pd(addend, back));
+  __m128i bits = _mm_castpd_si128(sum);
+  /* Ordered comparisons: an infinite sum leaves a NaN behind and must stay as it is. */
+  __m128i inexact = _mm_castpd_si128(
+      _mm_or_pd(_mm_cmplt_pd(lost, _mm_setzero_pd()), _mm_cmpgt_pd(lost, _mm_setzero_pd())));
+  __m128i too_large = _mm_srli_epi64(_mm_xor_si128(bits, _mm_castpd_si128(lost)), 63);
+  bits = _mm_sub_epi64(bits, _mm_and_si128(too_large, inexact));
+  return _mm_castsi128_pd(_mm_or_si128(bits, _mm_srli_epi64(inexact, 63)));
+}
+#endif
+
 /* a * b + c, rounded once. */
 SR__INLINE sr__wide sr__fused(sr__wide a, sr__wide b, sr__wide c) {
 #if defined(__FMA__)
@@ -51,35 +70,22 @@ SR__INLINE sr__wide sr__fused(sr__wide a, sr__wide b, sr__wide c) {
   sum.half[0] = vfmaq_f32(sum.half[0], x.half[0], y.half[0]);
   sum.half[1] = vfmaq_f32(sum.half[1], x.half[1], y.half[1]);
   return sum.whole;
-#else
-  /* The product is exact in double. The sum is rounded to odd: where it is inexact (`lost` is what
-   * the addition lost, by Knuth) and its last bit is even, it moves one unit towards the true sum.
-   * Rounding that to float is then as if the exact sum had been rounded. */
-  typedef float four __attribute__((vector_size(16)));
-  typedef double four_doubles __attribute__((vector_size(32)));
-  typedef int64_t four_longs __attribute__((vector_size(32)));
-  four half[2];
+#elif defined(__SSE2__)
+  typedef union halves {
+    sr__wide whole;
+    __m128 half[2];
+  } halves;
+  halves x = {a}, y = {b}, sum = {c};
   for (int h = 0; h < 2; h++) {
-    four a4, b4, c4;
-    memcpy(&a4, (const char *)&a + 16 * h, sizeof a4);
-    memcpy(&b4, (const char *)&b + 16 * h, sizeof b4);
-    memcpy(&c4, (const char *)&c + 16 * h, sizeof c4);
-    four_doubles product =
-        __builtin_convertvector(a4, four_doubles) * __builtin_convertvector(b4, four_doubles);
-    four_doubles addend = __builtin_convertvector(c4, four_doubles);
-    four_doubles sum = product + addend, back = sum - product;
-    four_doubles lost = (product - (sum - back)) + (addend - back);
-    four_longs bits = (four_longs)sum;
-    four_longs inexact = (lost < 0) | (lost > 0);
-    four_longs even = (bits & 1) - 1;
-    /* Away from zero where sum and lost have one sign, towards zero where they differ. */
-    four_longs step = (((four_longs)lost ^ bits) >> 63) | 1;
-    sum = (four_doubles)(bits + (step & inexact & even));
-    half[h] = __builtin_convertvector(sum, four);
+    __m128 p = x.half[h], q = y.half[h], r = sum.half[h];
+    __m128d low = sr__fused_pair(p, q, r);
+    __m128d high = sr__fused_pair(_mm_movehl_ps(p, p), _mm_movehl_ps(q, q), _mm_movehl_ps(r, r));
+    sum.half[h] = _mm_movelh_ps(_mm_cvtpd_ps(low), _mm_cvtpd_ps(high));
   }
-  sr__wide result;
-  memcpy(&result, half, sizeof result);
-  return result;
+  return sum.whole;
+#else
+  for (int i = 0; i < SR__WIDE; i++) c[i] = fmaf(a[i], b[i], c[i]);
+  return c;
 #endif
 }
 

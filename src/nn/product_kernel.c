@@ -165,20 +165,43 @@ static void pack(int64_t inner, int64_t columns, const float *b, int64_t b_row, 
   }
 }
 
-/* `to` is inner x width; column n is row n of b. Eight by eight, so that both sides are read and
- * written in whole lines. */
+/* Eight rows become eight columns: pairs, then fours, then halves change places. */
+SR__INLINE void transpose_square(sr__wide row[SR__WIDE]) {
+  sr__wide pair[SR__WIDE], four[SR__WIDE];
+#pragma GCC unroll 4
+  for (int i = 0; i < 8; i += 2) {
+    pair[i] = __builtin_shufflevector(row[i], row[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+    pair[i + 1] = __builtin_shufflevector(row[i], row[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+  }
+#pragma GCC unroll 4
+  for (int k = 0; k < 4; k++) {
+    const int i = k / 2 * 4, j = k % 2;
+    sr__wide x = pair[i + j], y = pair[i + 2 + j];
+    four[i + 2 * j] = __builtin_shufflevector(x, y, 0, 1, 8, 9, 4, 5, 12, 13);
+    four[i + 2 * j + 1] = __builtin_shufflevector(x, y, 2, 3, 10, 11, 6, 7, 14, 15);
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; i++) {
+    row[i] = __builtin_shufflevector(four[i], four[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+    row[i + 4] = __builtin_shufflevector(four[i], four[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+  }
+}
+
+/* `to` is inner x width; column n is row n of b. */
 static void transpose_panel(int64_t inner, int64_t columns, int64_t width, const float *b,
                             int64_t b_row, float *restrict to) {
   for (int64_t k = 0; k < inner; k += SR__WIDE) {
     const int64_t deep = inner - k < SR__WIDE ? inner - k : SR__WIDE;
     for (int64_t n = 0; n < width; n += SR__WIDE) {
-      float square[SR__WIDE][SR__WIDE] = {{0}};
-      for (int64_t i = 0; i < SR__WIDE && n + i < columns; i++) {
+      sr__wide row[SR__WIDE];
+      for (int64_t i = 0; i < SR__WIDE; i++) {
         const float *from = b + (n + i) * b_row + k;
-        sr__wide row = deep == SR__WIDE ? sr__load(from) : sr__load_some(from, deep);
-        for (int64_t l = 0; l < SR__WIDE; l++) square[l][i] = row[l];
+        row[i] = n + i >= columns   ? sr__all(0)
+                 : deep == SR__WIDE ? sr__load(from)
+                                    : sr__load_some(from, deep);
       }
-      for (int64_t l = 0; l < deep; l++) sr__store(to + (k + l) * width + n, sr__load(square[l]));
+      transpose_square(row);
+      for (int64_t l = 0; l < deep; l++) sr__store(to + (k + l) * width + n, row[l]);
     }
   }
 }

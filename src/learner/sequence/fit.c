@@ -56,6 +56,9 @@ static int32_t row_at(const sr__sequence_sample *sample, int64_t i) {
 static int64_t steps_at(const sr__sequence_rows *rows, int32_t row) {
   return rows->begin[row + 1] - rows->begin[row];
 }
+static float weight_at(const sr__sequence_sample *sample, int32_t row) {
+  return sample->weight ? sample->weight[row] : 1.0f;
+}
 static const float *series_at(const sr__sequence_rows *rows, int32_t row) {
   return rows->values + rows->begin[row] * rows->inputs;
 }
@@ -179,8 +182,10 @@ static double train_batch(training *t, int64_t step) {
       x = t->series;
     }
     sr__net_forward(t->net, steps, x, (float)o->drop, key);
-    loss += sr__nn_cross_entropy(t->net->shape.classes, t->net->score, t->sample->label[row],
-                                 1.0f / (float)batch, t->net->dscore);
+    const float weight = weight_at(t->sample, row);
+    loss += (double)weight * sr__nn_cross_entropy(t->net->shape.classes, t->net->score,
+                                                  t->sample->label[row], weight / (float)batch,
+                                                  t->net->dscore);
     sr__net_backward(t->net, steps, (float)o->drop, key);
   }
   t->left -= batch;
@@ -202,6 +207,7 @@ static double look(training *t) {
     sr__net_forward(t->net, steps_at(rows, row), series_at(rows, row), 0, 0);
     memcpy(t->scores + i * classes, t->net->score, (size_t)classes * sizeof *t->scores);
     loss +=
+        (double)weight_at(t->held_out, row) *
         sr__nn_cross_entropy(classes, t->net->score, t->held_out->label[row], 0, t->net->dscore);
   }
   return loss / (double)count;
@@ -351,6 +357,7 @@ static void split_sample(const sr__sequence_sample *sample, const int32_t *fold,
       }
     part[side] = (sr__sequence_sample){.rows = sample->rows,
                                        .label = sample->label,
+                                       .weight = sample->weight,
                                        .row = rows + first,
                                        .count = counts + first,
                                        .length = at - first};

@@ -23,6 +23,7 @@ SR_MUST_CHECK sr_status sr__sequence_check(sr_context *ctx, const sr__sequence_o
 typedef struct sr__sequence_sample {
   const sr__sequence_rows *rows;
   const int32_t *label; /* per row of `rows` */
+  const float *weight;  /* per row of `rows`, mean 1: factors of the loss; NULL: all 1 */
   const int32_t *row;   /* which ones; NULL: the first `length` */
   const int32_t *count; /* how often each; NULL: once */
   int64_t length;

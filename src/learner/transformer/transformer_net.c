@@ -6,7 +6,7 @@
 
 /* Attention weights of series up to this many tokens are kept for backward; beyond, making them
  * again is cheaper than the memory. The bits are the same. */
-enum { KEPT_TOKENS = 128 };
+enum { KEPT_TOKENS = 512 };
 
 enum {
   NORM1_WEIGHT,
