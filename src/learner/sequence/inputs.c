@@ -134,7 +134,8 @@ sr_status sr__sequence_encoder_new(sr_context *ctx, const sr__series_view *view,
     sr__channel_state all = {0};
     for (int64_t r = 0; r < view->rows; r++) {
       const channel_view channel = channel_of(view, r, c);
-      for (int64_t t = 0; t < steps_of(view, r); t++)
+      const int64_t steps = steps_of(view, r);
+      for (int64_t t = 0; t < steps; t++)
         if (t < channel.length && isfinite(channel.x[t]))
           count_value(&all, (double)channel.x[t]);
         else
