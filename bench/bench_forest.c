@@ -1,13 +1,17 @@
 /* Training and prediction of a forest of full bootstrap bags: time, accuracy and memory.
- *   bench_forest TRAIN TEST TREES THREADS [SEED [CASE [soft]]]   one line of JSON
- *   bench_forest export TABLE FILE.bin                    writes a table for the peers
- * A table is ar1:ROWS:FEATURES:REPLICATE (the simulated witness) or a file: int64 rows, features,
- * classes; float32 columns; int32 labels. */
+ *   bench_forest TRAIN TEST TREES THREADS [SEED [CASE [hard|soft [WHAT...]]]]   one line of JSON
+ * WHAT changes the task: weights (each row a random one), entropy, classes:K (instead of the
+ * table's labels, K equal classes of a noisy sum of the features). bench_forest export TABLE
+ * FILE.bin                    writes a table for the peers A table is ar1:ROWS:FEATURES:REPLICATE
+ * (the simulated witness) or a file: int64 rows, features, classes; float32 columns; int32 labels.
+ */
 #include <malloc.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+
+#include <specroute/specroute.h>
 
 #include "ensemble/ensemble.h"
 #include "learner/tree/tree.h"
@@ -19,6 +23,7 @@ typedef struct forest {
   int64_t rows;
   int32_t trees;
   uint64_t seed;
+  sr_criterion criterion;
 } forest;
 
 static void must(sr_context *ctx, sr_status status) {
@@ -97,6 +102,55 @@ static sr_table *read_table(sr_context *ctx, const char *path) {
   return table;
 }
 
+static int by_value(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* K classes of equal size, by a noisy sum of the features whose weights fall. */
+static void classify(const sr_table_view *view, int32_t classes, int32_t *label) {
+  size_t rows = (size_t)view->rows;
+  double *sum = malloc(2 * rows * sizeof *sum), *sorted = sum + rows;
+  sr_random_normal(1, 2, 3, view->rows, sum);
+  for (int64_t i = 0; i < view->rows; i++)
+    for (int64_t j = 0; j < view->features; j++)
+      sum[i] += 2.0 * (double)view->x[j * view->rows + i] / (double)(j + 1);
+  memcpy(sorted, sum, rows * sizeof *sum);
+  qsort(sorted, rows, sizeof *sum, by_value);
+  for (int64_t i = 0; i < view->rows; i++) {
+    label[i] = 0;
+    for (int32_t c = 1; c < classes; c++) label[i] += sum[i] >= sorted[c * view->rows / classes];
+  }
+  free(sum);
+}
+
+/* The same table with other labels or weights. */
+static sr_table *change_table(sr_context *ctx, sr_table *table, int32_t classes, bool weights) {
+  static const char *names[4096];
+  sr_table_view view = *sr_table_get(table);
+  int32_t *label = malloc(sizeof *label * (size_t)view.rows);
+  float *weight = malloc(sizeof *weight * (size_t)view.rows);
+  double *uniform = malloc(sizeof *uniform * (size_t)view.rows);
+  sr_table *changed = NULL;
+  if (classes > 0) {
+    for (int32_t c = 0; c < classes; c++) names[c] = "class";
+    classify(&view, classes, label);
+    view.label = label;
+    view.classes = (sr_dictionary){classes, names};
+  }
+  if (weights) {
+    sr_random_uniform(1, 1, 1, view.rows, uniform);
+    for (int64_t i = 0; i < view.rows; i++) weight[i] = (float)(0.1 + 2.0 * uniform[i]);
+    view.weight = weight;
+  }
+  must(ctx, sr_table_new(ctx, &view, &changed));
+  sr_table_free(&table);
+  free(label);
+  free(weight);
+  free(uniform);
+  return changed;
+}
+
 static void write_table(const sr_table *table, const char *path) {
   const sr_table_view *view = sr_table_get(table);
   int64_t head[3] = {view->rows, view->features, view->classes.count};
@@ -161,6 +215,7 @@ static void train(sr_context *ctx, const sr_table *table, forest *f) {
   sr__fit fit = {.plan = f->plan, .count = f->trees, .seed = f->seed};
   sr_learner_options_init(&options);
   options.name = "tree";
+  options.criterion = f->criterion;
   long long held = atomic_load(&live_bytes);
   atomic_store(&peak_bytes, held);
   double started = sr_seconds(), cpu = cpu_seconds();
@@ -213,6 +268,17 @@ int main(int count, char **arguments) {
     second = read_table(ctx, arguments[2]);
     forest f = {.rows = sr_table_get(first)->rows, .trees = atoi(arguments[3])};
     f.seed = count > 5 ? strtoull(arguments[5], NULL, 10) : 1;
+    int32_t classes = 0;
+    bool weights = false;
+    for (int k = 8; k < count; k++) {
+      if (strcmp(arguments[k], "weights") == 0) weights = true;
+      if (strcmp(arguments[k], "entropy") == 0) f.criterion = SR_CRITERION_ENTROPY;
+      sscanf(arguments[k], "classes:%d", &classes);
+    }
+    if (weights || classes > 0) {
+      first = change_table(ctx, first, classes, weights);
+      second = change_table(ctx, second, classes, false);
+    }
     f.vote = count > 7 && strcmp(arguments[7], "soft") == 0 ? SR_VOTE_SOFT : SR_VOTE_HARD;
     printf(
         "{\"bench\": \"forest\", \"case\": \"%s\", \"n\": %lld, \"d\": %lld, "
