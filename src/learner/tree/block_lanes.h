@@ -110,13 +110,22 @@ SR__INLINE int sr__keep_onward(const uint16_t *row, const uint32_t *exit, uint16
                       _mm256_maskz_compress_epi16(on, _mm512_cvtepi32_epi16(exits)));
   return __builtin_popcount(on);
 #else
-  int kept = 0;
-  for (int j = 0; j < SR__BLOCK_LANES; j++) {
-    row_to[kept] = row[j];
-    exit_to[kept] = (uint16_t)exit[j];
-    kept += (int)(exit[j] >> 15);
-  }
-  return kept;
+  /* Numbers of the bits of a half byte, lowest first. */
+  static const uint32_t bits[16] = {0, 0,     1,     0x100,   2,     0x200,   0x201,   0x20100,
+                                    3, 0x300, 0x301, 0x30100, 0x302, 0x30200, 0x30201, 0x3020100};
+  __m256i exits = _mm256_loadu_si256((const void *)exit);
+  uint32_t on = (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_slli_epi32(exits, 16)));
+  int lows = __builtin_popcount(on & 15);
+  uint64_t lanes = bits[on & 15] | (uint64_t)(bits[on >> 4] + 0x04040404u) << 8 * lows;
+  /* Lane k is the bytes 2 k and 2 k + 1. */
+  __m128i order = _mm_cvtepu8_epi16(_mm_cvtsi64_si128((long long)lanes));
+  order = _mm_add_epi16(_mm_mullo_epi16(order, _mm_set1_epi16(0x0202)), _mm_set1_epi16(0x0100));
+  __m128i short_exits =
+      _mm_packus_epi32(_mm256_castsi256_si128(exits), _mm256_extracti128_si256(exits, 1));
+  __m128i rows = _mm_loadu_si128((const void *)row);
+  _mm_storeu_si128((void *)row_to, _mm_shuffle_epi8(rows, order));
+  _mm_storeu_si128((void *)exit_to, _mm_shuffle_epi8(short_exits, order));
+  return lows + __builtin_popcount(on >> 4);
 #endif
 }
 

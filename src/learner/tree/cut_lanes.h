@@ -68,6 +68,44 @@ INLINE int32_t highest_int(ints a) {
   return lane[0];
 }
 
+/* Lane k: the sum of lanes 0 to k. */
+INLINE ints running_sum(ints a) {
+#if defined(__AVX512BW__)
+  const __m512i zero = _mm512_setzero_si512();
+  __m512i x = (__m512i)a;
+  x = _mm512_add_epi32(x, _mm512_alignr_epi32(x, zero, 15));
+  x = _mm512_add_epi32(x, _mm512_alignr_epi32(x, zero, 14));
+  x = _mm512_add_epi32(x, _mm512_alignr_epi32(x, zero, 12));
+  return (ints)_mm512_add_epi32(x, _mm512_alignr_epi32(x, zero, 8));
+#elif defined(__AVX2__)
+  __m256i x = (__m256i)a;
+  x = _mm256_add_epi32(x, _mm256_slli_si256(x, 4));
+  x = _mm256_add_epi32(x, _mm256_slli_si256(x, 8));
+  __m256i last = _mm256_shuffle_epi32(x, 0xff); /* of each half; the lower one is moved up */
+  return (ints)_mm256_add_epi32(x, _mm256_permute2x128_si256(last, last, 0x08));
+#elif defined(__SSE2__)
+  __m128i x = (__m128i)a;
+  x = _mm_add_epi32(x, _mm_slli_si128(x, 4));
+  return (ints)_mm_add_epi32(x, _mm_slli_si128(x, 8));
+#else
+  for (int k = 1; k < LANES; k++) a[k] += a[k - 1];
+  return a;
+#endif
+}
+
+/* The last lane everywhere. */
+INLINE ints spread_last(ints a) {
+#if defined(__AVX512BW__)
+  return (ints)_mm512_permutexvar_epi32(_mm512_set1_epi32(15), (__m512i)a);
+#elif defined(__AVX2__)
+  return (ints)_mm256_permutevar8x32_epi32((__m256i)a, _mm256_set1_epi32(7));
+#elif defined(__SSE2__)
+  return (ints)_mm_shuffle_epi32((__m128i)a, 0xff);
+#else
+  return (ints){0} + a[LANES - 1];
+#endif
+}
+
 /* Machines without an instruction for it would call a function. */
 INLINE int count_bits(uint64_t word) {
 #if defined(__POPCNT__) || !defined(__x86_64__)

@@ -149,9 +149,8 @@ INLINE doubles log_lanes(doubles x) {
   const doubles magic = (doubles){0} + 0x1p52;
   longs bits = (longs)x;
   doubles m = (doubles)((bits & fraction) | one_half);
-  longs exponent = (longs)((doubles)((bits >> 52) | (longs)magic) - magic);
   longs small = m < 0.70710678118654752440;
-  doubles e = (doubles)exponent - 1022.0;
+  doubles e = (doubles)((bits >> 52) | (longs)magic) - magic - 1022.0;
   m = (doubles)((small & (longs)(m * 2.0)) | (~small & (longs)m));
   e = (doubles)((small & (longs)(e - 1.0)) | (~small & (longs)e));
   doubles s = (m - 1.0) / (m + 1.0), s2 = s * s, sum = {0};
@@ -194,40 +193,50 @@ INLINE void score_entropy_logs(const sr__node_classes *node, const cut_list *cut
 
 /* ---- several classes under gini, small weight ------------------------------------------------ */
 
-/* Sums of squares are whole numbers up to EXACT_WEIGHT^2, exact in single precision. */
-INLINE cut best_of_squares(const sr__tree_rules *rules, const sr__node_classes *node,
-                           const cut_list *cuts, double to_beat) {
-  float lefts[MOST_CUTS + LANES], rights[MOST_CUTS + LANES];
+/* Per cut: sums of squared weights on each side, weight on the left, and the bits of the score. All
+ * but the last are whole numbers up to EXACT_WEIGHT^2, exact in single precision. */
+typedef struct square_sums {
+  float left_square[MOST_CUTS + LANES], right_square[MOST_CUTS + LANES], left[MOST_CUTS + LANES];
   int32_t bits[MOST_CUTS + LANES];
+} square_sums;
+
+/* Adds a slot of weight `all` whose left weights are `l`. */
+INLINE void add_squares(floats l, float all, floats *left_square, floats *right_square,
+                        floats *left) {
+  floats r = all - l;
+  *left_square += l * l;
+  *right_square += r * r;
+  *left += l;
+}
+
+/* Stores the cuts from `at` on; gives the bits of their scores. */
+INLINE ints store_squares(const sr__tree_rules *rules, const sr__node_classes *node, int32_t at,
+                          floats left_square, floats right_square, floats left, square_sums *sums) {
+  float least = (float)(rules->min_weight < node->total ? rules->min_weight : node->total);
+  floats right = (float)node->total - left;
+  floats score = (left_square * right + right_square * left) / (left * right);
+  ints bits = (ints)score | ~((left >= least) & (right >= least));
+  memcpy(sums->left_square + at, &left_square, sizeof left_square);
+  memcpy(sums->right_square + at, &right_square, sizeof right_square);
+  memcpy(sums->left + at, &left, sizeof left);
+  memcpy(sums->bits + at, &bits, sizeof bits);
+  return bits;
+}
+
+/* `top` is the highest of the bits. */
+INLINE cut best_of_squares(const sr__node_classes *node, const square_sums *sums, int32_t count,
+                           const uint8_t *key, int32_t top, double to_beat) {
   cut best = {.score = to_beat, .place = -1};
-  ints most = (ints){0} - 1;
-  for (int32_t i = 0; i < cuts->count; i += LANES) {
-    floats left_square = {0}, right_square = {0};
-    for (int32_t s = 0; s < node->present; s++) {
-      floats l = __builtin_convertvector(load_ints(cuts->left + s * cuts->stride + i), floats);
-      floats r = (float)node->slot_count[s] - l;
-      left_square += l * l;
-      right_square += r * r;
-    }
-    floats l = __builtin_convertvector(load_ints(cuts->total + i), floats);
-    floats r = (float)node->total - l;
-    floats score = (left_square * r + right_square * l) / (l * r);
-    ints fits = (l >= (float)rules->min_weight) & (r >= (float)rules->min_weight);
-    ints here = (ints)score | ~fits;
-    memcpy(lefts + i, &left_square, sizeof left_square);
-    memcpy(rights + i, &right_square, sizeof right_square);
-    memcpy(bits + i, &here, sizeof here);
-    most = higher_ints(here, most);
-  }
-  int32_t top = highest_int(most);
+  cut_list cuts = {.key = key, .count = count};
   if (!may_beat(top, to_beat)) return best;
   int32_t enough = as_bits(as_float(top) * NEARLY);
-  for (int32_t start = 0; start < cuts->count; start += LANES) {
-    for (uint32_t rest = lanes_from(load_ints(bits + start), enough); rest; rest &= rest - 1) {
+  for (int32_t start = 0; start < count; start += LANES) {
+    for (uint32_t rest = lanes_from(load_ints(sums->bits + start), enough); rest;
+         rest &= rest - 1) {
       int32_t i = start + __builtin_ctz(rest);
-      double l = cuts->total[i], r = (double)node->total - l;
-      double score = ((double)lefts[i] * r + (double)rights[i] * l) / (l * r);
-      if (wins(cuts, &best, score, i)) best = (cut){score, i, cuts->total[i]};
+      double l = sums->left[i], r = (double)node->total - l;
+      double score = (sums->left_square[i] * r + sums->right_square[i] * l) / (l * r);
+      if (wins(&cuts, &best, score, i)) best = (cut){score, i, (int64_t)l};
     }
   }
   return best;
@@ -239,8 +248,6 @@ INLINE cut best_of_squares(const sr__tree_rules *rules, const sr__node_classes *
 static cut best_of_classes(const sr__tree_rules *rules, const sr__node_classes *node,
                            const cut_list *cuts, double to_beat) {
   double score[MOST_CUTS + LANES];
-  if (!rules->entropy && rules->classes > 2 && node->total <= EXACT_WEIGHT)
-    return best_of_squares(rules, node, cuts, to_beat);
   if (sr__two_class_gini(rules))
     score_pairs(node, cuts, score);
   else if (!rules->entropy)

@@ -13,8 +13,8 @@ enum {
   OPEN_SHRINK = 8,    /* subtrees of the table's rows over this stand in entries */
   LEAST_OPEN = 65536, /* rows */
   CODED = -1,
-  CLASS_SLOTS = 128, /* histograms of 256 bins that several classes are counted in */
-  MOST_LOGS = 4096   /* x log x is kept for smaller numbers */
+  CLASS_SLOTS = 128,                /* histograms of 256 bins that several classes are counted in */
+  MOST_LOGS = SR__NARROW_WEIGHT + 1 /* x log x is kept for smaller numbers */
 };
 
 /* ---- the tree so far ---------------------------------------------------------------------- */
@@ -293,7 +293,7 @@ typedef struct bag_filler {
   sr__grower *grower;
   const sr__training *training;
   sr__coded_rows *coded;
-  double scale, largest, total;
+  double scale, largest;
   int64_t given, kept;
 } bag_filler;
 
@@ -315,7 +315,6 @@ static sr_status fill_piece(void *data, const int32_t *rows, const int32_t *coun
     double units = units_of(f, rows[i], counts ? counts[i] : 1);
     if (units > f->largest) f->largest = units;
     if (label == SR__NO_LABEL || units == 0.0 || f->largest > SR__MAX_LOAD) continue;
-    f->total += units;
     tile[filled++] = (sr__entry){(uint32_t)rows[i], (uint32_t)units << SR__LOAD_CLASS | label};
     if (filled < SR__TILE) continue;
     SR_TRY(sr__add_rows(f->grower, f->coded, tile, filled));
@@ -341,7 +340,6 @@ static sr_status fill_code(sr__grower *g, const sr__training *training, const sr
     f = (bag_filler){.grower = g, .training = training, .coded = coded, .scale = factor};
     SR_TRY(sr__bag_read(g->ctx, bag, fill_piece, &f));
   }
-  g->light_bag = f.total < 0x1p31;
   *filled = f.kept;
   *scale = f.scale;
   if (f.kept == 0)
@@ -388,9 +386,9 @@ static sr_status new_grower(sr__grower *g) {
   SR_NEW(g->ctx, g->node.slot_count, classes);
   SR_NEW(g->ctx, g->left_count, classes);
   SR_NEW(g->ctx, g->any_histogram, 256 * (int64_t)classes);
-  g->histogram_slots = classes == 2 && !g->rules.entropy ? 2 * SR__GROUP
-                       : 2 * classes > CLASS_SLOTS       ? 2 * classes
-                                                         : CLASS_SLOTS;
+  g->histogram_slots = classes == 2                ? 4 * SR__GROUP
+                       : 2 * classes > CLASS_SLOTS ? 2 * classes
+                                                   : CLASS_SLOTS;
   g->histogram = sr__alloc(g->ctx, 256 * g->histogram_slots, sizeof(int32_t));
   if (!g->histogram) SR_TRY(sr_context_error(g->ctx).status);
   SR_TRY(new_scratch(g));

@@ -203,27 +203,54 @@ INLINE void sum_ints(const int32_t *key, const int32_t *weight, int32_t from, in
   }
 }
 
-static void cut_any(small_grower *g, const small_node *at, const uint8_t *key, int32_t feature,
-                    int shift, bool missing, small_best *best) {
+/* Sums of bytes per slot: several classes, or entropy, in a light block. */
+INLINE cut cut_light(small_grower *g, const small_node *at, const uint8_t *key, int parts,
+                     double to_beat) {
+  uint8_t sum[ROWS * ROWS];
+  for (int32_t s = 0, from = 0; s < g->classes.present; from = g->slot_end[s++])
+    sum_bytes(key, at->weight, from, g->slot_end[s], parts, sum + s * ROWS);
+  if (g->rules->entropy) {
+    int32_t left[ROWS * ROWS], total[ROWS];
+    memset(total, 0, sizeof total);
+    for (int32_t s = 0; s < g->classes.present; s++)
+      for (int32_t i = 0; i < parts * WIDTH; i++)
+        total[i] += left[s * ROWS + i] = sum[s * ROWS + i];
+    cut_list cuts = {left, total, ROWS, key, at->count};
+    return best_of_classes(g->rules, &g->classes, &cuts, to_beat);
+  }
+  square_sums sums;
+  ints most = (ints){0} - 1;
+  for (int32_t start = 0; start < at->count; start += LANES) {
+    floats left_square = {0}, right_square = {0}, left = {0};
+    for (int32_t s = 0; s < g->classes.present; s++)
+      add_squares(widen_bytes(sum + s * ROWS + start), (float)g->slot_count[s], &left_square,
+                  &right_square, &left);
+    most = higher_ints(store_squares(g->rules, &g->classes, start, left_square, right_square, left,
+                                     &sums),
+                       most);
+  }
+  return best_of_squares(&g->classes, &sums, at->count, key, highest_int(most), to_beat);
+}
+
+static cut cut_heavy(small_grower *g, const small_node *at, const uint8_t *key, double to_beat) {
   int32_t left[ROWS * ROWS], total[ROWS], wide_key[ROWS];
   int32_t padded = (at->count + LANES - 1) / LANES * LANES;
-  for (int32_t i = 0; i < ROWS; i++) {
-    wide_key[i] = i < at->count ? key[i] : LIGHT;
-    total[i] = 0;
-  }
+  for (int32_t i = 0; i < ROWS; i++) wide_key[i] = key[i];
+  memset(total, 0, sizeof total);
   for (int32_t s = 0, from = 0; s < g->classes.present; from = g->slot_end[s++]) {
     int32_t *here = left + s * ROWS;
-    if (g->light) {
-      uint8_t sum[ROWS];
-      sum_bytes(key, at->weight, from, g->slot_end[s], ROWS / WIDTH, sum);
-      for (int32_t i = 0; i < padded; i++) here[i] = sum[i];
-    } else {
-      sum_ints(wide_key, g->list_weight, from, g->slot_end[s], at->count, here);
-    }
+    sum_ints(wide_key, g->list_weight, from, g->slot_end[s], at->count, here);
     for (int32_t i = 0; i < padded; i++) total[i] += here[i];
   }
   cut_list cuts = {left, total, ROWS, key, at->count};
-  cut found = best_of_classes(g->rules, &g->classes, &cuts, best->score);
+  return best_of_classes(g->rules, &g->classes, &cuts, to_beat);
+}
+
+static void cut_any(small_grower *g, const small_node *at, const uint8_t *key, int32_t feature,
+                    int shift, bool missing, small_best *best) {
+  cut found = !g->light            ? cut_heavy(g, at, key, best->score)
+              : at->count <= WIDTH ? cut_light(g, at, key, 1, best->score)
+                                   : cut_light(g, at, key, ROWS / WIDTH, best->score);
   if (found.place < 0) return;
   best->score = found.score;
   best->feature = feature;

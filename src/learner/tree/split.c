@@ -1,11 +1,12 @@
 /* Split search in nodes of more than 64 rows: histograms of the candidates' bins. */
 #include "tree.h"
 
-typedef enum histogram_kind { NARROW, PACKED, BY_CLASS, ANY } histogram_kind;
+typedef enum histogram_kind { NARROW, PACKED, PAIRS, BY_CLASS, ANY } histogram_kind;
 
 static histogram_kind kind_for(const sr__grower *g, const sr__node_rows *rows) {
-  if (!g->light_bag) return ANY;
-  if (!sr__two_class_gini(&g->rules)) return BY_CLASS;
+  bool light = g->node.total < INT32_MAX;
+  if (g->rules.classes != 2) return light ? BY_CLASS : ANY;
+  if (!light) return g->rules.entropy ? ANY : PAIRS;
   return rows->entry && g->node.total <= SR__NARROW_WEIGHT ? NARROW : PACKED;
 }
 
@@ -33,6 +34,7 @@ static void fill(sr__grower *g, const sr__node_rows *rows, histogram_kind kind,
   while ((here.count = sr__next_tile(g, rows, &tiles, &here.entry)) > 0) {
     if (kind == NARROW) kernel->add_narrow(&here, g->histogram);
     if (kind == PACKED) kernel->add_packed(&here, g->histogram);
+    if (kind == PAIRS) kernel->add_pairs(&here, g->histogram);
     if (kind == BY_CLASS) kernel->add_classes(&here, &g->node, g->histogram);
     if (kind == ANY) kernel->add_any(&here, &g->node, g->any_histogram);
   }
@@ -51,6 +53,7 @@ static void search_group(sr__grower *g, const sr__node_rows *rows, histogram_kin
   int64_t step = (int64_t)256 * g->node.present;
   uint32_t *narrow = g->histogram;
   uint64_t *packed = g->histogram;
+  int64_t *pairs = g->histogram;
   int32_t *by_class = g->histogram;
   if (kind != ANY) fill(g, rows, kind, feature, candidates);
   for (int32_t k = 0; k < candidates; k++) {
@@ -60,6 +63,8 @@ static void search_group(sr__grower *g, const sr__node_rows *rows, histogram_kin
       kernel->cut_narrow(&g->rules, &g->node, narrow + 256 * k, feature[k], split);
     else if (kind == PACKED)
       kernel->cut_packed(&g->rules, &g->node, packed + 256 * k, feature[k], split);
+    else if (kind == PAIRS)
+      kernel->cut_pairs(&g->rules, &g->node, pairs + 2 * 256 * k, feature[k], split);
     else
       kernel->cut_classes(&g->rules, &g->node, by_class + step * k, by_class + step * candidates,
                           feature[k], split);

@@ -58,6 +58,26 @@ INLINE void count_packed(const sr__split_rows *rows, int32_t first, int candidat
   }
 }
 
+typedef int64_t pair __attribute__((vector_size(16)));
+
+INLINE void count_pairs(const sr__split_rows *rows, int32_t first, int candidates,
+                        int64_t *histogram) {
+  int64_t column[TOGETHER];
+  for (int k = 0; k < candidates; k++) column[k] = rows->feature[first + k];
+  for (int64_t i = 0; i < rows->count; i++) {
+    const uint8_t *row = bins_of_row(rows, i, true);
+    int64_t weight = sr__entry_weight(rows->entry[i]);
+    pair added = {weight, weight & -(int64_t)(rows->entry[i].load & 1)};
+    for (int k = 0; k < candidates; k++) {
+      int64_t *to = histogram + 2 * (BINS * k + row[column[k]]);
+      pair here;
+      memcpy(&here, to, sizeof here);
+      here += added;
+      memcpy(to, &here, sizeof here);
+    }
+  }
+}
+
 INLINE void count_classes(const sr__split_rows *rows, const sr__node_classes *node, int32_t first,
                           int candidates, int32_t *histogram) {
   int64_t column[TOGETHER], step = (int64_t)BINS * node->present;
@@ -100,6 +120,12 @@ static void add_packed(const sr__split_rows *rows, uint64_t *histogram) {
 #undef COUNT
 }
 
+static void add_pairs(const sr__split_rows *rows, int64_t *histogram) {
+#define COUNT(first, number) count_pairs(rows, first, number, histogram + 2 * BINS * (first))
+  IN_GROUPS(rows->candidates, COUNT)
+#undef COUNT
+}
+
 static void add_classes(const sr__split_rows *rows, const sr__node_classes *node,
                         int32_t *histogram){
 #define COUNT(first, number) \
@@ -110,9 +136,26 @@ static void add_classes(const sr__split_rows *rows, const sr__node_classes *node
 
 /* ---- two classes ----------------------------------------------------------------------------- */
 
-/* sum[b] of places 0 to b, up to a multiple of LANES, where all goes left. An empty bin is the cut
- * before it and cannot beat it. */
-INLINE cut cut_narrow_sums(const sr__tree_rules *rules, const sr__node_classes *node,
+/* sum[b] of the places 0 to b, where place p holds bin (uint8_t)(p - shift); at places past the
+ * last one, up to a multiple of LANES, stands what leaves nothing on the right. */
+INLINE void sum_narrow(const uint32_t *histogram, int32_t used, int shift, int32_t total,
+                       int32_t *sum) {
+  ints so_far = {0};
+  if (shift) {
+    sum[0] = (int32_t)histogram[SR__BIN_MISSING];
+    memcpy(sum + 1, histogram, (size_t)(used > 0 ? used - 1 : 0) * sizeof *sum);
+    histogram = (const uint32_t *)sum;
+  }
+  for (int32_t start = 0; start < used; start += LANES) {
+    ints here = running_sum(load_ints((const int32_t *)histogram + start)) + so_far;
+    memcpy(sum + start, &here, sizeof here);
+    so_far = spread_last(here);
+  }
+  for (int32_t b = used; b % LANES; b++) sum[b] = total << 16;
+}
+
+/* An empty bin is the cut before it and cannot beat it. */
+INLINE cut cut_narrow_gini(const sr__tree_rules *rules, const sr__node_classes *node,
                            const int32_t *sum, int32_t used, double to_beat) {
   int32_t bits[BINS + LANES];
   cut best = {.score = to_beat, .place = -1};
@@ -142,16 +185,37 @@ INLINE cut cut_narrow_sums(const sr__tree_rules *rules, const sr__node_classes *
   return best;
 }
 
+/* Empty bins are left out first: each cut costs six look-ups. */
+static cut cut_narrow_entropy(const sr__tree_rules *rules, const sr__node_classes *node,
+                              const int32_t *sum, int32_t used, double to_beat) {
+  const double *x_log_x = rules->x_log_x;
+  int32_t place[BINS], cuts = 0, last = 0, total = (int32_t)node->total;
+  int32_t firsts = (int32_t)node->slot_count[0], seconds = (int32_t)node->slot_count[1];
+  cut best = {.score = to_beat, .place = -1};
+  for (int32_t b = 0; b < used; b++) {
+    place[cuts] = b;
+    cuts += sum[b] != last;
+    last = sum[b];
+  }
+  for (int32_t c = 0; c < cuts; c++) {
+    int32_t left = sum[place[c]] >> 16, second = sum[place[c]] & 0xffff, first = left - second;
+    if (left < rules->min_weight || total - left < rules->min_weight) continue;
+    double score = -x_log_x[left] - x_log_x[total - left];
+    score += x_log_x[first] + x_log_x[firsts - first];
+    score += x_log_x[second] + x_log_x[seconds - second];
+    if (score > best.score) best = (cut){score, place[c], left};
+  }
+  return best;
+}
+
 static void cut_narrow(const sr__tree_rules *rules, const sr__node_classes *node,
                        const uint32_t *histogram, int32_t feature, sr__split *split) {
   int32_t sum[BINS + LANES], used = rules->binning->feature[feature].bins;
   bool missing = histogram[SR__BIN_MISSING] != 0;
   for (int shift = 0; shift <= (missing ? 1 : 0); shift++) {
-    uint32_t so_far = 0;
-    for (int32_t b = 0; b < used; b++)
-      sum[b] = (int32_t)(so_far += histogram[(uint8_t)(b - shift)]);
-    for (int32_t b = used; b % LANES; b++) sum[b] = (int32_t)node->total << 16;
-    cut best = cut_narrow_sums(rules, node, sum, used, score_to_beat(split));
+    sum_narrow(histogram, used, shift, (int32_t)node->total, sum);
+    cut best = rules->entropy ? cut_narrow_entropy(rules, node, sum, used, score_to_beat(split))
+                              : cut_narrow_gini(rules, node, sum, used, score_to_beat(split));
     if (best.place < 0) continue;
     int32_t upper = best.place + 1;
     while (histogram[(uint8_t)(upper - shift)] == 0) upper++;
@@ -161,7 +225,7 @@ static void cut_narrow(const sr__tree_rules *rules, const sr__node_classes *node
 
 static void cut_packed(const sr__tree_rules *rules, const sr__node_classes *node,
                        const uint64_t *histogram, int32_t feature, sr__split *split) {
-  int32_t left[2 * BINS], *second = left + BINS, total[BINS + LANES];
+  int32_t left[2 * (BINS + LANES)], *second = left + BINS + LANES, total[BINS + LANES];
   int32_t used = rules->binning->feature[feature].bins;
   bool missing = histogram[SR__BIN_MISSING] != 0;
   for (int shift = 0; shift <= (missing ? 1 : 0); shift++) {
@@ -170,16 +234,41 @@ static void cut_packed(const sr__tree_rules *rules, const sr__node_classes *node
       so_far += histogram[(uint8_t)(b - shift)];
       total[b] = (int32_t)(so_far >> 32);
       second[b] = (int32_t)so_far;
+      left[b] = total[b] - second[b];
     }
     for (int32_t b = used; b % LANES; b++) {
       total[b] = (int32_t)node->total;
-      second[b] = 0;
+      left[b] = second[b] = 0;
     }
-    cut_list cuts = {left, total, BINS, NULL, used};
+    cut_list cuts = {left, total, BINS + LANES, NULL, used};
     cut best = best_of_classes(rules, node, &cuts, score_to_beat(split));
     if (best.place < 0) continue;
     int32_t upper = best.place + 1;
     while (histogram[(uint8_t)(upper - shift)] == 0) upper++;
+    take_cut(&best, feature, shift, missing, upper, split);
+  }
+}
+
+/* Few nodes are so heavy: one cut after the other. */
+static void cut_pairs(const sr__tree_rules *rules, const sr__node_classes *node,
+                      const int64_t *histogram, int32_t feature, sr__split *split) {
+  int32_t used = rules->binning->feature[feature].bins;
+  bool missing = histogram[2 * SR__BIN_MISSING] != 0;
+  double all_second = (double)node->slot_count[1], total = (double)node->total;
+  for (int shift = 0; shift <= (missing ? 1 : 0); shift++) {
+    cut best = {.score = score_to_beat(split), .place = -1};
+    int64_t left = 0, second = 0;
+    for (int32_t b = 0; b < used; b++) {
+      const int64_t *here = histogram + 2 * (uint8_t)(b - shift);
+      left += here[0];
+      second += here[1];
+      if (left < rules->min_weight || node->total - left < rules->min_weight) continue;
+      double score = score_two((double)second, (double)left, all_second, total);
+      if (score > best.score) best = (cut){score, b, left};
+    }
+    if (best.place < 0) continue;
+    int32_t upper = best.place + 1;
+    while (histogram[2 * (uint8_t)(upper - shift)] == 0) upper++;
     take_cut(&best, feature, shift, missing, upper, split);
   }
 }
@@ -222,6 +311,41 @@ static void sum_classes(const sr__node_classes *node, const int32_t *histogram, 
   }
 }
 
+/* Under gini in nodes up to EXACT_WEIGHT: sums, squares and scores in one go. `carry` has a vector
+ * per slot. */
+INLINE cut cut_squares(const sr__tree_rules *rules, const sr__node_classes *node,
+                       const int32_t *histogram, int32_t used, int shift, int32_t *carry,
+                       double to_beat) {
+  square_sums sums;
+  ints most = (ints){0} - 1;
+  memset(carry, 0, (size_t)node->present * sizeof(ints));
+  for (int32_t start = 0; start < used; start += LANES) {
+    floats left_square = {0}, right_square = {0}, left = {0};
+    for (int32_t s = 0; s < node->present; s++) {
+      const int32_t *from = histogram + (int64_t)s * BINS;
+      ints here;
+      if (shift && start == 0) {
+        int32_t turned[LANES];
+        turned[0] = from[SR__BIN_MISSING];
+        memcpy(turned + 1, from, sizeof turned - sizeof *turned);
+        here = load_ints(turned);
+      } else {
+        here = load_ints(from + start - shift);
+      }
+      here = running_sum(here) + load_ints(carry + s * LANES);
+      ints last = spread_last(here);
+      memcpy(carry + s * LANES, &last, sizeof last);
+      add_squares(__builtin_convertvector(here, floats), (float)node->slot_count[s], &left_square,
+                  &right_square, &left);
+    }
+    most = higher_ints(store_squares(rules, node, start, left_square, right_square, left, &sums),
+                       most);
+  }
+  /* Places past the last bin are no cuts. */
+  for (int32_t b = used; b % LANES; b++) sums.bits[b] = -1;
+  return best_of_squares(node, &sums, used, NULL, highest_int(most), to_beat);
+}
+
 static void cut_classes(const sr__tree_rules *rules, const sr__node_classes *node,
                         const int32_t *histogram, int32_t *left, int32_t feature,
                         sr__split *split) {
@@ -232,12 +356,17 @@ static void cut_classes(const sr__tree_rules *rules, const sr__node_classes *nod
     for (int32_t b = 0; b < BINS; b++) weight[b] += histogram[(int64_t)s * BINS + b];
   bool missing = weight[SR__BIN_MISSING] != 0;
   for (int shift = 0; shift <= (missing ? 1 : 0); shift++) {
-    list_class_cuts(node, weight, used, shift, &cuts);
-    sum_classes(node, histogram, used, shift, &cuts, left);
-    cut_list list = {left, cuts.total, BINS, NULL, cuts.count};
-    cut best = best_of_classes(rules, node, &list, score_to_beat(split));
+    cut best;
+    if (!rules->entropy && node->total <= EXACT_WEIGHT) {
+      best = cut_squares(rules, node, histogram, used, shift, left, score_to_beat(split));
+    } else {
+      list_class_cuts(node, weight, used, shift, &cuts);
+      sum_classes(node, histogram, used, shift, &cuts, left);
+      cut_list list = {left, cuts.total, BINS, NULL, cuts.count};
+      best = best_of_classes(rules, node, &list, score_to_beat(split));
+      if (best.place >= 0) best.place = cuts.place[best.place];
+    }
     if (best.place < 0) continue;
-    best.place = cuts.place[best.place];
     int32_t upper = best.place + 1;
     while (weight[(uint8_t)(upper - shift)] == 0) upper++;
     take_cut(&best, feature, shift, missing, upper, split);
@@ -304,6 +433,8 @@ const sr__split_kernel SR__KERNEL(sr__split_kernel) = {
     .cut_narrow = cut_narrow,
     .add_packed = add_packed,
     .cut_packed = cut_packed,
+    .add_pairs = add_pairs,
+    .cut_pairs = cut_pairs,
     .add_classes = add_classes,
     .cut_classes = cut_classes,
     .clear_any = clear_any_histogram,

@@ -1,7 +1,7 @@
 /* Histograms of a node's rows and their cuts, once per vector level. Internal to the tree.
  *
- * Two classes under gini share a number: weight above, weight of the second class below. Other
- * nodes have a histogram per class. */
+ * Two classes share a number: weight above, weight of the second class below. Other nodes have a
+ * histogram per class. */
 #ifndef SR_LEARNER_TREE_SPLIT_KERNEL_H
 #define SR_LEARNER_TREE_SPLIT_KERNEL_H
 
@@ -31,6 +31,10 @@ typedef struct sr__split_kernel {
   void (*add_packed)(const sr__split_rows *rows, uint64_t *histogram);
   void (*cut_packed)(const sr__tree_rules *rules, const sr__node_classes *node,
                      const uint64_t *histogram, int32_t feature, sr__split *split);
+  /* pairs of weight and weight of the second class, under gini */
+  void (*add_pairs)(const sr__split_rows *rows, int64_t *histogram);
+  void (*cut_pairs)(const sr__tree_rules *rules, const sr__node_classes *node,
+                    const int64_t *histogram, int32_t feature, sr__split *split);
   /* histogram[(candidate * present + slot) * 256 + bin]; nodes below 2^31. `left` has the room of
    * one candidate. */
   void (*add_classes)(const sr__split_rows *rows, const sr__node_classes *node, int32_t *histogram);

@@ -88,7 +88,6 @@ typedef struct sr__grower {
   sr_context *ctx;
   sr__tree_rules rules;
   sr__feature_draw draw;
-  bool light_bag; /* the bag's weight fits into 31 bits */
 
   uint8_t *code; /* coded rows of the large nodes under way */
   int64_t code_capacity;
