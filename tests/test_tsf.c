@@ -1,7 +1,7 @@
 /* Time Series Forest: features against plain sums, every split against an exhaustive search, and
  * what must hold for any tree. */
 #include "interval_kit.h"
-#include "learner/tsf/tsf.h"
+#include "learner/tsf/tsf_kernel.h"
 
 typedef struct fitted {
   sr__tsf_encoder *encoder;
@@ -20,6 +20,16 @@ static sr_status fit_series(sr_context *ctx, const kit_series *series, const int
                      &f->member));
 cleanup:
   return status;
+}
+
+/* A feature of a row; +inf where it is missing. */
+static float feature_of(const sr__tsf_encoder *encoder, const sr__tsf_rows *rows, int64_t row,
+                        const sr__tsf_interval *interval, int32_t kind) {
+  sr__tsf_reader reader = sr__tsf_reader_of(encoder, interval, kind);
+  float eight[8];
+  sr__tsf_features(encoder, rows, row / rows->width, row % rows->width / 8, 1, &reader, NULL, 1,
+                   eight);
+  return isnan(eight[row % 8]) ? INFINITY : eight[row % 8];
 }
 
 static void fitted_free(fitted *f) {
@@ -59,7 +69,7 @@ static void features_agree_with_plain_sums(void **state) {
         for (int i = 0; i < 6; i++) {
           sr__tsf_interval interval = {i % 2, start, end};
           for (int kind = 0; kind < 3; kind++)
-            assert_close(sr__tsf_feature(encoder, rows, i / 2, &interval, kind),
+            assert_close(feature_of(encoder, rows, i / 2, &interval, kind),
                          slow_feature(series.values + 61 * i, start, end, kind), 2e-6);
         }
       }
@@ -68,6 +78,60 @@ static void features_agree_with_plain_sums(void **state) {
     sr__tsf_encoder_free(&encoder);
     kit_free(&series);
   }
+  sr_context_free(&ctx);
+}
+
+/* Sums, centers and features at every level that this machine has. */
+static void every_level_gives_the_same_bytes(void **state) {
+  (void)state;
+  enum { LENGTH = 45, WIDTH = 24 };
+  const sr__tsf_kernel *level[3] = {&sr__tsf_kernel_base};
+  int levels = 1;
+#if defined(__x86_64__)
+  if (sr__isa() >= SR__ISA_V3) level[levels++] = &sr__tsf_kernel_v3;
+  if (sr__isa() >= SR__ISA_V4) level[levels++] = &sr__tsf_kernel_v4;
+#endif
+  kit_shape shape = {WIDTH, 1, 2, LENGTH, LENGTH, 0.0};
+  kit_series series = kit_shapelets(&shape, 1.0, 5);
+  size_t cells = (LENGTH + 1) * 3 * WIDTH;
+  double *sum[2], *center[2];
+  float feature[2][3 * 8 * 2];
+  for (int k = 0; k < 2; k++) {
+    sum[k] = aligned_alloc(64, sizeof(double) * cells);
+    center[k] = aligned_alloc(64, sizeof(double) * 64);
+    memset(center[k], 0, sizeof(double) * 64);
+    memset(sum[k], 0, sizeof(double) * cells);
+  }
+  sr__tsf_encoder *encoder = NULL;
+  int32_t length = LENGTH, list[] = {0, 1, 2};
+  sr_context *ctx = test_context(1);
+  assert_ok(ctx, sr__tsf_encoder_new(ctx, &length, 1, 2, &encoder));
+  for (int k = 0; k < levels; k++) {
+    for (int lane = 0; lane < WIDTH; lane += 8) {
+      float eight[LENGTH * 8];
+      for (int i = 0; i < LENGTH * 8; i++)
+        eight[i] = series.values[(lane + i % 8) * LENGTH + i / 8];
+      level[k]->sums(eight, LENGTH, WIDTH, sum[k > 0] + lane, center[k > 0] + lane);
+    }
+    assert_memory_equal(sum[0], sum[k > 0], sizeof(double) * cells);
+    assert_memory_equal(center[0], center[k > 0], sizeof(double) * WIDTH);
+    for (int32_t start = 0; start + 3 < LENGTH; start += 4) {
+      sr__tsf_reader reader[3];
+      for (int32_t kind = 0; kind < 3; kind++)
+        reader[kind] =
+            sr__tsf_reader_of(encoder, &(sr__tsf_interval){0, start, LENGTH - start / 4}, kind);
+      for (int m = 0; m < 2; m++)
+        level[m ? k : 0]->features(sum[0] + 8, center[0] + 8, WIDTH, 2, reader, m ? list : NULL, 3,
+                                   feature[m]);
+      assert_memory_equal(feature[0], feature[1], sizeof feature[0]);
+    }
+  }
+  for (int k = 0; k < 2; k++) {
+    free(sum[k]);
+    free(center[k]);
+  }
+  sr__tsf_encoder_free(&encoder);
+  kit_free(&series);
   sr_context_free(&ctx);
 }
 
@@ -130,8 +194,8 @@ static double left_by(const walker *w, const int32_t *row, int32_t rows, uint32_
   double count[2][16] = {{0.0}};
   int32_t right = 0;
   for (int32_t i = 0; i < rows; i++) {
-    float value = sr__tsf_feature(w->f->encoder, w->f->rows, row[i],
-                                  &w->f->member->interval[feature / 3], (int)(feature % 3));
+    float value = feature_of(w->f->encoder, w->f->rows, row[i],
+                             &w->f->member->interval[feature / 3], (int)(feature % 3));
     right += value > threshold;
     count[value > threshold][w->series->label[row[i]]] += w->counts[row[i]];
   }
@@ -148,8 +212,8 @@ static void check_node(walker *w, uint32_t at, const int32_t *row, int32_t rows)
   for (uint32_t feature = 0; !pure && feature < (uint32_t)(3 * w->f->member->intervals);
        feature++) {
     for (int32_t i = 0; i < rows; i++) {
-      float value = sr__tsf_feature(w->f->encoder, w->f->rows, row[i],
-                                    &w->f->member->interval[feature / 3], (int)(feature % 3));
+      float value = feature_of(w->f->encoder, w->f->rows, row[i],
+                               &w->f->member->interval[feature / 3], (int)(feature % 3));
       best = fmin(best, left_by(w, row, rows, feature, value));
     }
   }
@@ -161,9 +225,8 @@ static void check_node(walker *w, uint32_t at, const int32_t *row, int32_t rows)
   assert_false(pure);
   assert_close(left_by(w, row, rows, node->feature, node->threshold), best, 1e-9);
   for (int32_t i = 0; i < rows; i++) {
-    float value =
-        sr__tsf_feature(w->f->encoder, w->f->rows, row[i],
-                        &w->f->member->interval[node->feature / 3], (int)(node->feature % 3));
+    float value = feature_of(w->f->encoder, w->f->rows, row[i],
+                             &w->f->member->interval[node->feature / 3], (int)(node->feature % 3));
     if (value > node->threshold)
       right[rights++] = row[i];
     else
@@ -228,7 +291,7 @@ static double forest_accuracy(sr_context *ctx, const kit_series *train, const ki
     }
     assert_ok(ctx, sr__tsf_fit(ctx, f.encoder, f.rows, train->label, bag, counts, length, 0,
                                &random, &f.member));
-    sr__tsf_predict(f.encoder, f.member, encoded, NULL, new_rows, NULL, share);
+    assert_ok(ctx, sr__tsf_predict(ctx, f.encoder, f.member, encoded, NULL, new_rows, NULL, share));
     for (int64_t i = 0; i < new_rows * classes; i++) sum[i] += share[i];
     sr__tsf_member_free(&f.member);
   }
@@ -291,10 +354,18 @@ static void counts_are_repeated_rows(void **state) {
     assert_memory_equal(f[0].member->node, f[k].member->node,
                         sizeof(sr__tsf_node) * (size_t)f[0].member->nodes);
   }
-  sr__tsf_predict(f[0].encoder, f[0].member, f[0].rows, NULL, ROWS, vote[0], NULL);
+  assert_ok(ctx,
+            sr__tsf_predict(ctx, f[0].encoder, f[0].member, f[0].rows, NULL, ROWS, vote[0], NULL));
   int32_t *all = kit_all_rows(ROWS);
-  sr__tsf_predict(f[0].encoder, f[0].member, f[0].rows, all, ROWS, vote[1], NULL);
+  assert_ok(ctx,
+            sr__tsf_predict(ctx, f[0].encoder, f[0].member, f[0].rows, all, ROWS, vote[1], NULL));
   assert_memory_equal(vote[0], vote[1], sizeof vote[0]);
+  for (int i = 0; i < ROWS; i++) all[i] = i * 37 % ROWS; /* any order, some left out */
+  for (int count = 1; count <= ROWS; count += 23) {
+    assert_ok(ctx, sr__tsf_predict(ctx, f[0].encoder, f[0].member, f[0].rows, all, count, vote[1],
+                                   NULL));
+    for (int i = 0; i < count; i++) assert_int_equal(vote[1][i], vote[0][all[i]]);
+  }
   for (int k = 0; k < 3; k++) fitted_free(&f[k]);
   for (int i = 0; i < ROWS; i++) series.label[i] = -1;
   assert_int_equal(fit_series(ctx, &series, bag, counts, kept, 1, &f[0]), SR_ERROR_DATA);
@@ -318,7 +389,7 @@ static void leaves_hold_shares(void **state) {
     series.label[i] = i % 2 ? 2 : i % 4 / 2; /* even rows: 0 1 0 1 0 1 */
   }
   assert_ok(ctx, fit_series(ctx, &series, all, NULL, 12, 1, &f));
-  sr__tsf_predict(f.encoder, f.member, f.rows, NULL, 12, vote, share);
+  assert_ok(ctx, sr__tsf_predict(ctx, f.encoder, f.member, f.rows, NULL, 12, vote, share));
   for (int i = 0; i < 12; i++) {
     assert_int_equal(vote[i], i % 2 ? 2 : 0);
     assert_close(share[3 * i], i % 2 ? 0.0 : 0.5, 1e-6);
@@ -342,7 +413,8 @@ static void scale_does_not_matter(void **state) {
   for (int i = 0; i < 80 * 50; i++) doubled.values[i] *= 2.0f;
   for (int k = 0; k < 2; k++) {
     assert_ok(ctx, fit_series(ctx, k ? &doubled : &plain, all, NULL, 50, 1, &f[k]));
-    sr__tsf_predict(f[k].encoder, f[k].member, f[k].rows, NULL, 80, vote[k], NULL);
+    assert_ok(ctx,
+              sr__tsf_predict(ctx, f[k].encoder, f[k].member, f[k].rows, NULL, 80, vote[k], NULL));
   }
   assert_memory_equal(vote[0], vote[1], sizeof vote[0]);
   for (int64_t i = 0; i < f[0].member->nodes; i++)
@@ -397,7 +469,8 @@ static void what_is_stored_is_what_was(void **state) {
     for (int change = 1; change < 256; change += 50) {
       bytes.data[at] ^= (uint8_t)change;
       if (load_all(ctx, bytes.data, bytes.size, &back) == SR_OK)
-        sr__tsf_predict(back.encoder, back.member, f.rows, NULL, 50, vote, NULL);
+        assert_ok(ctx,
+                  sr__tsf_predict(ctx, back.encoder, back.member, f.rows, NULL, 50, vote, NULL));
       bytes.data[at] ^= (uint8_t)change;
       fitted_free(&back);
     }
@@ -470,6 +543,7 @@ static void what_cannot_be_is_said(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(features_agree_with_plain_sums),
+      cmocka_unit_test(every_level_gives_the_same_bytes),
       cmocka_unit_test(intervals_follow_the_law),
       cmocka_unit_test(every_split_is_the_best),
       cmocka_unit_test(forests_know_their_rows_and_tell_new_ones_apart),

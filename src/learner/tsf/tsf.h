@@ -16,7 +16,8 @@ enum {
   SR__TSF_MAX_CLASSES = 1 << 16,
   SR__TSF_MAX_INTERVALS = 1 << 24,
   SR__TSF_SHORTEST = 3, /* points of an interval, where the series has as many */
-  SR__TSF_KINDS = 3     /* mean, population deviation, least-squares slope */
+  SR__TSF_KINDS = 3,    /* mean, population deviation, least-squares slope */
+  SR__TSF_TILE = 64     /* rows side by side, at most */
 };
 
 typedef struct sr__tsf_encoder {
@@ -27,17 +28,18 @@ typedef struct sr__tsf_encoder {
   int64_t *first;  /* a channel: its first point among those of a row; channels + 1 */
 } sr__tsf_encoder;
 
-/* The sums of x - center, (x - center)^2 and t (x - center) over the points before t; the center is
- * the mean of the series, so that large levels take no digits from the deviation. */
-typedef struct sr__tsf_sum {
-  double value, square, moment;
-} sr__tsf_sum;
-
+/* Tiles of rows side by side. Place t of a channel holds the sums of x - center, (x - center)^2 and
+ * t (x - center) over the points before t; the center is the mean of the series, so that large
+ * levels take no digits from the deviation. Channels follow each other, each with one place more
+ * than points.
+ */
 typedef struct sr__tsf_rows {
   sr_allocator allocator;
+  void *memory;
   int64_t count;
-  sr__tsf_sum *sum; /* rows x (points of all channels + channels) */
-  double *center;   /* rows x channels; NaN where no point is there */
+  int64_t width;  /* rows of a tile, a multiple of 8 */
+  double *sum;    /* tiles x places x 3 sums x width */
+  double *center; /* tiles x channels x width; NaN where no point is there */
 } sr__tsf_rows;
 
 SR_MUST_CHECK sr_status sr__tsf_encoder_new(sr_context *ctx, const int32_t *length,
@@ -61,12 +63,26 @@ typedef struct sr__tsf_interval {
   int32_t start, end;
 } sr__tsf_interval;
 
-static inline int64_t sr__tsf_sums_of_row(const sr__tsf_encoder *encoder) {
+/* A kind of an interval, ready to be read from the sums of a row. With d the differences of the
+ * sums at both ends: the mean is by_value d.value + center, the deviation sqrt(by_value d.square -
+ * (by_value d.value)^2), the slope by_value d.value + by_moment d.moment. */
+typedef struct sr__tsf_reader {
+  int32_t channel;
+  int32_t kind;
+  int64_t start, end; /* places */
+  double by_value, by_moment;
+} sr__tsf_reader;
+
+static inline int64_t sr__tsf_places(const sr__tsf_encoder *encoder) {
   return encoder->first[encoder->channels] + encoder->channels;
 }
-/* A kind of an interval of a row: +inf where the series has no point. */
-float sr__tsf_feature(const sr__tsf_encoder *encoder, const sr__tsf_rows *rows, int64_t row,
-                      const sr__tsf_interval *interval, int kind);
+sr__tsf_reader sr__tsf_reader_of(const sr__tsf_encoder *encoder, const sr__tsf_interval *interval,
+                                 int32_t kind);
+/* Features of the eights [first, first + eights) of a tile's rows, features x eights x 8: those
+ * that are listed, or all where `list` is NULL; NaN where the series has no point. */
+void sr__tsf_features(const sr__tsf_encoder *encoder, const sr__tsf_rows *rows, int64_t tile,
+                      int64_t first, int64_t eights, const sr__tsf_reader *reader,
+                      const int32_t *list, int32_t count, float *feature);
 
 /* Children stand side by side. A row goes to left + (its feature > threshold). In a leaf left is 0
  * and feature the class, or classes + the number of its shares. */
@@ -80,12 +96,20 @@ typedef struct sr__tsf_member {
   sr_allocator allocator;
   int32_t intervals;
   sr__tsf_interval *interval;
+  sr__tsf_reader *reader; /* 3 a interval, made of them */
+  int32_t used;           /* features that nodes ask for */
+  int32_t *used_feature;
   int64_t nodes;
   sr__tsf_node *node;
   int64_t mixtures;
   float *share; /* mixtures x classes */
 } sr__tsf_member;
 
+/* Makes the readers of the member's intervals, and the list of the features that its nodes ask for.
+ */
+SR_MUST_CHECK sr_status sr__tsf_member_readers(sr_context *ctx, const sr__tsf_encoder *encoder,
+                                               sr__tsf_member *member);
+SR_MUST_CHECK sr_status sr__tsf_member_used(sr_context *ctx, sr__tsf_member *member);
 /* sqrt(points of all channels), rounded down: sqrt(length) sqrt(channels) of even channels. */
 int32_t sr__tsf_intervals(const sr__tsf_encoder *encoder);
 /* label -1 is missing and passed over. The bag is `length` rows, each counts[i] times (NULL: once).
@@ -96,9 +120,10 @@ SR_MUST_CHECK sr_status sr__tsf_fit(sr_context *ctx, const sr__tsf_encoder *enco
                                     int32_t intervals, sr__random *random, sr__tsf_member **member);
 /* For i < count, row index ? index[i] : i. Either output may be NULL; shares count x classes. Ties
  * go to the lower class. */
-void sr__tsf_predict(const sr__tsf_encoder *encoder, const sr__tsf_member *member,
-                     const sr__tsf_rows *rows, const int32_t *index, int64_t count, int32_t *vote,
-                     float *share);
+SR_MUST_CHECK sr_status sr__tsf_predict(sr_context *ctx, const sr__tsf_encoder *encoder,
+                                        const sr__tsf_member *member, const sr__tsf_rows *rows,
+                                        const int32_t *index, int64_t count, int32_t *vote,
+                                        float *share);
 void sr__tsf_member_save(const sr__tsf_encoder *encoder, const sr__tsf_member *member,
                          sr__bytes *bytes);
 SR_MUST_CHECK sr_status sr__tsf_member_load(sr__byte_reader *reader, const sr__tsf_encoder *encoder,

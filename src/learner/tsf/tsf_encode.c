@@ -1,7 +1,5 @@
 /* Lengths, running sums, and the features of an interval. */
-#include <math.h>
-
-#include "tsf.h"
+#include "tsf_kernel.h"
 
 /* ---- encoder ------------------------------------------------------------------------------ */
 
@@ -76,23 +74,9 @@ cleanup:
 void sr__tsf_rows_free(sr__tsf_rows **rows) {
   if (!*rows) return;
   sr_allocator allocator = (*rows)->allocator;
-  sr__release(&allocator, (*rows)->sum);
-  sr__release(&allocator, (*rows)->center);
+  sr__release(&allocator, (*rows)->memory);
   sr__release(&allocator, *rows);
   *rows = NULL;
-}
-
-static double running_sums(const float *x, int32_t length, sr__tsf_sum *sum) {
-  double center = 0.0;
-  for (int32_t t = 0; t < length; t++) center += x[t];
-  center /= length;
-  sum[0] = (sr__tsf_sum){0.0, 0.0, 0.0};
-  for (int32_t t = 0; t < length; t++) {
-    double value = x[t] - center;
-    sum[t + 1] = (sr__tsf_sum){sum[t].value + value, sum[t].square + value * value,
-                               sum[t].moment + t * value};
-  }
-  return center;
 }
 
 typedef struct sum_work {
@@ -102,29 +86,43 @@ typedef struct sum_work {
   sr__tsf_rows *rows;
 } sum_work;
 
-enum { CHUNK_ROWS = 256 };
+enum { EIGHT = 8, CHUNK_EIGHTS = 32, ALIGNED = 64 };
+
+static int64_t eights_of(int64_t rows) { return (rows + EIGHT - 1) / EIGHT; }
+
+/* Eight rows; the last one again where there are fewer. */
+static void sum_eight(const sum_work *work, int64_t eight, float *even) {
+  const sr__tsf_encoder *encoder = work->encoder;
+  const sr__ragged *series = work->series;
+  int64_t width = work->rows->width, tile = eight * EIGHT / width, lane = eight * EIGHT % width;
+  for (int32_t c = 0; c < encoder->channels; c++) {
+    for (int64_t j = 0; j < EIGHT; j++) {
+      int64_t row = eight * EIGHT + j;
+      if (row >= work->rows->count) row = work->rows->count - 1;
+      int64_t s = (work->first + row) * encoder->channels + c;
+      sr__even_series(series->values + series->offset[s], series->offset[s + 1] - series->offset[s],
+                      encoder->length[c], EIGHT, even + j);
+    }
+    int64_t place = tile * sr__tsf_places(encoder) + encoder->first[c] + c;
+    sr__tsf_kernel_now()->sums(even, encoder->length[c], width,
+                               work->rows->sum + 3 * width * place + lane,
+                               work->rows->center + width * (tile * encoder->channels + c) + lane);
+  }
+}
 
 static sr_status sum_chunk(sr_context *ctx, void *data, int64_t chunk, int slot) {
   (void)slot;
   const sum_work *work = data;
-  const sr__tsf_encoder *encoder = work->encoder;
   sr_status status = SR_OK;
   float *even = NULL;
   int32_t longest = 1;
-  for (int32_t c = 0; c < encoder->channels; c++)
-    if (encoder->length[c] > longest) longest = encoder->length[c];
-  SR_NEW(ctx, even, longest);
-  for (int64_t i = chunk * CHUNK_ROWS; i < (chunk + 1) * CHUNK_ROWS && i < work->rows->count; i++) {
+  for (int32_t c = 0; c < work->encoder->channels; c++)
+    if (work->encoder->length[c] > longest) longest = work->encoder->length[c];
+  SR_NEW(ctx, even, (int64_t)longest * EIGHT);
+  for (int64_t i = chunk * CHUNK_EIGHTS; i < (chunk + 1) * CHUNK_EIGHTS; i++) {
+    if (i >= eights_of(work->rows->count)) break;
     SR_TRY(sr__check_interrupt(ctx));
-    for (int32_t c = 0; c < encoder->channels; c++) {
-      int64_t s = (work->first + i) * encoder->channels + c;
-      sr__even_series(work->series->values + work->series->offset[s],
-                      work->series->offset[s + 1] - work->series->offset[s], encoder->length[c], 1,
-                      even);
-      work->rows->center[i * encoder->channels + c] =
-          running_sums(even, encoder->length[c],
-                       work->rows->sum + i * sr__tsf_sums_of_row(encoder) + encoder->first[c] + c);
-    }
+    sum_eight(work, i, even);
   }
 cleanup:
   sr__free(ctx, even);
@@ -135,21 +133,28 @@ sr_status sr__tsf_encode(sr_context *ctx, const sr__tsf_encoder *encoder, const 
                          int64_t first, int64_t count, sr__tsf_rows **rows) {
   sr_status status = SR_OK;
   sr__tsf_rows *made = NULL;
-  int64_t each = sr__tsf_sums_of_row(encoder);
+  int64_t eights = eights_of(count), places = sr__tsf_places(encoder);
+  int64_t width = EIGHT * eights < SR__TSF_TILE ? EIGHT * eights : SR__TSF_TILE;
+  int64_t tiles = width ? (EIGHT * eights + width - 1) / width : 0;
+  int64_t each = width * (3 * places + encoder->channels);
   *rows = NULL;
   if (series->channels != encoder->channels)
     SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "the rows have %d series each; the model was trained on %d",
                     series->channels, encoder->channels));
-  if (count > INT64_MAX / (int64_t)sizeof(sr__tsf_sum) / each)
+  if (each && tiles > INT64_MAX / 16 / each)
     SR_TRY(sr__fail(ctx, SR_ERROR_OVERFLOW, "cannot hold %lld rows of %lld points",
-                    (long long)count, (long long)each));
+                    (long long)count, (long long)places));
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
   made->count = count;
-  SR_NEW(ctx, made->sum, count * each);
-  SR_NEW(ctx, made->center, count * encoder->channels);
+  made->width = width;
+  made->memory = sr__alloc(ctx, tiles * each + ALIGNED / 8, sizeof(double));
+  if (!made->memory) SR_TRY(sr_context_error(ctx).status);
+  made->sum = (double *)made->memory +
+              (ALIGNED - (uintptr_t)made->memory % ALIGNED) % ALIGNED / sizeof(double);
+  made->center = made->sum + tiles * places * 3 * width;
   sum_work work = {encoder, series, first, made};
-  SR_TRY(sr__parallel_for(ctx, (count + CHUNK_ROWS - 1) / CHUNK_ROWS, sum_chunk, &work));
+  SR_TRY(sr__parallel_for(ctx, (eights + CHUNK_EIGHTS - 1) / CHUNK_EIGHTS, sum_chunk, &work));
   *rows = made;
   made = NULL;
 cleanup:
@@ -174,4 +179,33 @@ cleanup:
   sr__free(ctx, length);
   sr__tsf_encoder_free(&made);
   return status;
+}
+
+/* ---- features ----------------------------------------------------------------------------- */
+
+/* With a the sum of x over w points, the slope on u = 0 .. w - 1 is
+ * (sum u x - (w - 1) / 2 a) 12 / (w (w^2 - 1)). */
+sr__tsf_reader sr__tsf_reader_of(const sr__tsf_encoder *encoder, const sr__tsf_interval *interval,
+                                 int32_t kind) {
+  int64_t first = encoder->first[interval->channel] + interval->channel;
+  sr__tsf_reader reader = {.channel = interval->channel,
+                           .kind = kind,
+                           .start = first + interval->start,
+                           .end = first + interval->end};
+  double w = interval->end - interval->start;
+  reader.by_value = 1.0 / w;
+  if (kind == 2) {
+    reader.by_moment = w > 1.0 ? 12.0 / (w * (w * w - 1.0)) : 0.0;
+    reader.by_value = -reader.by_moment * (interval->start + 0.5 * (w - 1.0));
+  }
+  return reader;
+}
+
+void sr__tsf_features(const sr__tsf_encoder *encoder, const sr__tsf_rows *rows, int64_t tile,
+                      int64_t first, int64_t eights, const sr__tsf_reader *reader,
+                      const int32_t *list, int32_t count, float *feature) {
+  int64_t width = rows->width, lane = first * EIGHT;
+  sr__tsf_kernel_now()->features(rows->sum + tile * sr__tsf_places(encoder) * 3 * width + lane,
+                                 rows->center + tile * encoder->channels * width + lane, width,
+                                 eights, reader, list, count, feature);
 }

@@ -1,6 +1,8 @@
 /* A CART tree on the features of the member's own intervals: entropy, all features at every node,
  * down to pure leaves. Columns are sorted once; nodes read them in order and divide them. */
-#include "tsf_features.h"
+#include <math.h>
+
+#include "tsf.h"
 
 /* A value of a column, and whose it is. */
 typedef struct cell {
@@ -131,26 +133,36 @@ static void sort_cells(cell *cells, cell *spare, int64_t count) {
   if (from != cells) memcpy(cells, from, sizeof *cells * (size_t)count);
 }
 
+/* Tile by tile: the features of its rows to the ends of all columns. */
 static sr_status fill_columns(grower *g) {
   sr_status status = SR_OK;
-  const sr__tsf_encoder *encoder = g->encoder;
-  int64_t each = sr__tsf_sums_of_row(encoder);
+  float *feature = NULL;
+  int64_t width = g->rows->width;
+  SR_NEW(g->ctx, feature, g->columns * width);
   for (int32_t k = 0; k < g->columns; k++) g->column_feature[k] = (uint32_t)k;
   sr__random_shuffle(g->random, (int32_t *)g->column_feature, g->columns);
-  for (int32_t k = 0; k < g->columns; k++) {
-    const sr__tsf_interval *interval = &g->member->interval[g->column_feature[k] / SR__TSF_KINDS];
-    int kind = (int)(g->column_feature[k] % SR__TSF_KINDS);
-    const sr__tsf_sum *sum = g->rows->sum + encoder->first[interval->channel] + interval->channel;
-    const double *center = g->rows->center + interval->channel;
-    cell *column = g->cells + k * g->entries;
+  for (int64_t i = 0, end = 0; i < g->entries; i = end) {
+    int64_t tile = g->row[i] / width;
     SR_TRY(sr__check_interrupt(g->ctx));
-    for (int64_t i = 0; i < g->entries; i++)
-      column[i] = (cell){tsf_feature(sum + g->row[i] * each, center[g->row[i] * encoder->channels],
-                                     interval->start, interval->end, kind),
-                         (uint32_t)i};
-    sort_cells(column, g->spare, g->entries);
+    while (end < g->entries && g->row[end] / width == tile) end++;
+    int64_t first = g->row[i] % width / 8, eights = g->row[end - 1] % width / 8 - first + 1;
+    sr__tsf_features(g->encoder, g->rows, tile, first, eights, g->member->reader, NULL, g->columns,
+                     feature);
+    for (int32_t k = 0; k < g->columns; k++) {
+      const float *from = feature + g->column_feature[k] * 8 * eights;
+      cell *column = g->cells + k * g->entries;
+      for (int64_t e = i; e < end; e++) {
+        float value = from[g->row[e] % width - 8 * first];
+        column[e] = (cell){isnan(value) ? INFINITY : value, (uint32_t)e}; /* missing goes right */
+      }
+    }
+  }
+  for (int32_t k = 0; k < g->columns; k++) {
+    SR_TRY(sr__check_interrupt(g->ctx));
+    sort_cells(g->cells + k * g->entries, g->spare, g->entries);
   }
 cleanup:
+  sr__free(g->ctx, feature);
   return status;
 }
 
@@ -402,8 +414,10 @@ sr_status sr__tsf_fit(sr_context *ctx, const sr__tsf_encoder *encoder, const sr_
   SR_TRY(allocate(&g, intervals));
   SR_TRY(fill_k_log_k(&g));
   for (int32_t k = 0; k < intervals; k++) draw_interval(&g, &g.member->interval[k]);
+  SR_TRY(sr__tsf_member_readers(ctx, encoder, g.member));
   SR_TRY(fill_columns(&g));
   SR_TRY(grow_tree(&g));
+  SR_TRY(sr__tsf_member_used(ctx, g.member));
   *member = g.member;
   g.member = NULL;
 cleanup:

@@ -1,10 +1,12 @@
 /* Members: prediction and storing. */
-#include "tsf_features.h"
+#include "tsf.h"
 
 void sr__tsf_member_free(sr__tsf_member **member) {
   if (!*member) return;
   sr_allocator allocator = (*member)->allocator;
   sr__release(&allocator, (*member)->interval);
+  sr__release(&allocator, (*member)->reader);
+  sr__release(&allocator, (*member)->used_feature);
   sr__release(&allocator, (*member)->node);
   sr__release(&allocator, (*member)->share);
   sr__release(&allocator, *member);
@@ -13,21 +15,40 @@ void sr__tsf_member_free(sr__tsf_member **member) {
 
 /* ---- predicting --------------------------------------------------------------------------- */
 
-float sr__tsf_feature(const sr__tsf_encoder *encoder, const sr__tsf_rows *rows, int64_t row,
-                      const sr__tsf_interval *interval, int kind) {
-  const sr__tsf_sum *sum = rows->sum + row * sr__tsf_sums_of_row(encoder) +
-                           encoder->first[interval->channel] + interval->channel;
-  return tsf_feature(sum, rows->center[row * encoder->channels + interval->channel],
-                     interval->start, interval->end, kind);
+sr_status sr__tsf_member_readers(sr_context *ctx, const sr__tsf_encoder *encoder,
+                                 sr__tsf_member *member) {
+  sr_status status = SR_OK;
+  SR_NEW(ctx, member->reader, SR__TSF_KINDS * (int64_t)member->intervals);
+  for (int64_t k = 0; k < SR__TSF_KINDS * (int64_t)member->intervals; k++)
+    member->reader[k] = sr__tsf_reader_of(encoder, &member->interval[k / SR__TSF_KINDS],
+                                          (int32_t)(k % SR__TSF_KINDS));
+cleanup:
+  return status;
 }
 
-enum { TOGETHER = 8 /* rows that walk side by side: their cache misses overlap */ };
+sr_status sr__tsf_member_used(sr_context *ctx, sr__tsf_member *member) {
+  sr_status status = SR_OK;
+  int32_t features = SR__TSF_KINDS * member->intervals;
+  uint8_t *asked = NULL;
+  SR_NEW_ZERO(ctx, asked, features);
+  SR_NEW(ctx, member->used_feature, features);
+  for (int64_t i = 0; i < member->nodes; i++)
+    if (member->node[i].left) asked[member->node[i].feature] = 1;
+  member->used = 0;
+  for (int32_t k = 0; k < features; k++)
+    if (asked[k]) member->used_feature[member->used++] = k;
+cleanup:
+  sr__free(ctx, asked);
+  return status;
+}
 
-static void walk(const sr__tsf_encoder *encoder, const sr__tsf_member *member,
-                 const sr__tsf_rows *rows, const int64_t row[], int32_t count,
-                 const sr__tsf_node *at[]) {
-  int32_t walking = count;
-  int32_t who[TOGETHER];
+enum { TOGETHER = 16 };
+
+/* Rows walk side by side, so that what they wait for overlaps. Feature k of the row in lane j is
+ * feature[k * width + j]. */
+static void walk(const sr__tsf_member *member, const float *feature, int64_t width,
+                 const int32_t lane[], int32_t count, const sr__tsf_node *at[]) {
+  int32_t who[TOGETHER], walking = member->node->left ? count : 0;
   for (int32_t j = 0; j < count; j++) {
     at[j] = member->node;
     who[j] = j;
@@ -37,38 +58,65 @@ static void walk(const sr__tsf_encoder *encoder, const sr__tsf_member *member,
     for (int32_t k = 0; k < walking; k++) {
       int32_t j = who[k];
       const sr__tsf_node *node = at[j];
-      if (node->left == 0) continue;
-      float value =
-          sr__tsf_feature(encoder, rows, row[j], &member->interval[node->feature / SR__TSF_KINDS],
-                          (int)(node->feature % SR__TSF_KINDS));
-      at[j] = member->node + node->left + (value > node->threshold);
-      who[still++] = j;
+      float value = feature[node->feature * width + lane[j]];
+      at[j] = member->node + node->left + !(value <= node->threshold); /* missing goes right */
+      who[still] = j;
+      still += at[j]->left != 0;
     }
     walking = still;
   }
 }
 
-void sr__tsf_predict(const sr__tsf_encoder *encoder, const sr__tsf_member *member,
-                     const sr__tsf_rows *rows, const int32_t *index, int64_t count, int32_t *vote,
-                     float *share) {
+static void write_leaf(const sr__tsf_encoder *encoder, const sr__tsf_member *member, int64_t leaf,
+                       int32_t *vote, float *share) {
   int32_t classes = encoder->classes;
-  for (int64_t i = 0; i < count; i += TOGETHER) {
-    int64_t row[TOGETHER];
-    const sr__tsf_node *leaf[TOGETHER];
-    int32_t here = count - i < TOGETHER ? (int32_t)(count - i) : TOGETHER;
-    for (int32_t j = 0; j < here; j++) row[j] = index ? index[i + j] : i + j;
-    walk(encoder, member, rows, row, here, leaf);
-    for (int32_t j = 0; j < here; j++) {
-      int64_t what = leaf[j]->feature;
-      const float *mixture = what < classes ? NULL : member->share + (what - classes) * classes;
-      int32_t best = mixture ? 0 : (int32_t)what;
-      for (int32_t c = 1; mixture && c < classes; c++)
-        if (mixture[c] > mixture[best]) best = c;
-      if (vote) vote[i + j] = best;
-      for (int32_t c = 0; share && c < classes; c++)
-        share[(i + j) * classes + c] = mixture ? mixture[c] : c == what ? 1.0f : 0.0f;
-    }
+  const float *mixture = leaf < classes ? NULL : member->share + (leaf - classes) * classes;
+  int32_t best = mixture ? 0 : (int32_t)leaf;
+  for (int32_t c = 1; mixture && c < classes; c++)
+    if (mixture[c] > mixture[best]) best = c;
+  if (vote) *vote = best;
+  for (int32_t c = 0; share && c < classes; c++)
+    share[c] = mixture ? mixture[c] : c == best ? 1.0f : 0.0f;
+}
+
+/* The rows from number i on that stand in one tile, increasing; gives how many. */
+static int32_t rows_of_tile(const sr__tsf_rows *rows, const int32_t *index, int64_t i,
+                            int64_t count, int32_t lane[]) {
+  int64_t tile = (index ? index[i] : i) / rows->width;
+  int32_t here = 0;
+  for (; here < SR__TSF_TILE && i + here < count; here++) {
+    int64_t row = index ? index[i + here] : i + here;
+    lane[here] = (int32_t)(row % rows->width);
+    if (row / rows->width != tile || (here && lane[here] < lane[here - 1])) break;
   }
+  return here;
+}
+
+sr_status sr__tsf_predict(sr_context *ctx, const sr__tsf_encoder *encoder,
+                          const sr__tsf_member *member, const sr__tsf_rows *rows,
+                          const int32_t *index, int64_t count, int32_t *vote, float *share) {
+  sr_status status = SR_OK;
+  float *feature = NULL;
+  SR_NEW(ctx, feature, rows->width * SR__TSF_KINDS * member->intervals);
+  for (int64_t i = 0; i < count;) {
+    const sr__tsf_node *leaf[TOGETHER];
+    int32_t lane[SR__TSF_TILE] = {0}, here = rows_of_tile(rows, index, i, count, lane);
+    int32_t first = lane[0] / 8, eights = lane[here - 1] / 8 - first + 1;
+    sr__tsf_features(encoder, rows, (index ? index[i] : i) / rows->width, first, eights,
+                     member->reader, member->used_feature, member->used, feature);
+    for (int32_t j = 0; j < here; j++) lane[j] -= 8 * first;
+    for (int32_t at = 0; at < here; at += TOGETHER) {
+      int32_t some = here - at < TOGETHER ? here - at : TOGETHER;
+      walk(member, feature, 8 * (int64_t)eights, lane + at, some, leaf);
+      for (int32_t j = 0; j < some; j++)
+        write_leaf(encoder, member, leaf[j]->feature, vote ? vote + i + at + j : NULL,
+                   share ? share + (i + at + j) * encoder->classes : NULL);
+    }
+    i += here;
+  }
+cleanup:
+  sr__free(ctx, feature);
+  return status;
 }
 
 /* ---- storing ------------------------------------------------------------------------------ */
@@ -153,7 +201,9 @@ sr_status sr__tsf_member_load(sr__byte_reader *reader, const sr__tsf_encoder *en
   SR_NEW_ZERO(reader->ctx, made, 1);
   made->allocator = sr__allocator(reader->ctx);
   SR_TRY(load_intervals(reader, encoder, made));
+  SR_TRY(sr__tsf_member_readers(reader->ctx, encoder, made));
   SR_TRY(load_nodes(reader, encoder, made));
+  SR_TRY(sr__tsf_member_used(reader->ctx, made));
   *member = made;
   made = NULL;
 cleanup:
