@@ -22,14 +22,13 @@ cleanup:
   return status;
 }
 
-/* A feature of a row; +inf where it is missing. */
 static float feature_of(const sr__tsf_encoder *encoder, const sr__tsf_rows *rows, int64_t row,
                         const sr__tsf_interval *interval, int32_t kind) {
   sr__tsf_reader reader = sr__tsf_reader_of(encoder, interval, kind);
   float eight[8];
   sr__tsf_features(encoder, rows, row / rows->width, row % rows->width / 8, 1, &reader, NULL, 1,
                    eight);
-  return isnan(eight[row % 8]) ? INFINITY : eight[row % 8];
+  return eight[row % 8];
 }
 
 static void fitted_free(fitted *f) {
@@ -218,7 +217,7 @@ static void check_node(walker *w, uint32_t at, const int32_t *row, int32_t rows)
     }
   }
   w->checked++;
-  if (node->left == 0) {
+  if (node->left == at) {
     assert_true(pure || isinf(best));
     return;
   }

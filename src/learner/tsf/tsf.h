@@ -79,17 +79,18 @@ static inline int64_t sr__tsf_places(const sr__tsf_encoder *encoder) {
 sr__tsf_reader sr__tsf_reader_of(const sr__tsf_encoder *encoder, const sr__tsf_interval *interval,
                                  int32_t kind);
 /* Features of the eights [first, first + eights) of a tile's rows, features x eights x 8: those
- * that are listed, or all where `list` is NULL; NaN where the series has no point. */
+ * that are listed, or all where `list` is NULL; +inf where the series has no point. */
 void sr__tsf_features(const sr__tsf_encoder *encoder, const sr__tsf_rows *rows, int64_t tile,
                       int64_t first, int64_t eights, const sr__tsf_reader *reader,
                       const int32_t *list, int32_t count, float *feature);
 
-/* Children stand side by side. A row goes to left + (its feature > threshold). In a leaf left is 0
- * and feature the class, or classes + the number of its shares. */
+/* Children stand side by side. A row goes to left + (its feature > threshold). A leaf is its own
+ * left child with threshold +inf; `leaf` is its class, or classes + the number of its shares. */
 typedef struct sr__tsf_node {
   uint32_t left;
-  uint32_t feature; /* 3 interval + kind */
+  uint32_t feature; /* 3 interval + kind; 0 in a leaf */
   float threshold;
+  uint32_t leaf;
 } sr__tsf_node;
 
 typedef struct sr__tsf_member {
@@ -100,6 +101,7 @@ typedef struct sr__tsf_member {
   int32_t used;           /* features that nodes ask for */
   int32_t *used_feature;
   int64_t nodes;
+  int32_t depth; /* splits on the longest way to a leaf */
   sr__tsf_node *node;
   int64_t mixtures;
   float *share; /* mixtures x classes */

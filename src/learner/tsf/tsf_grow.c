@@ -13,6 +13,7 @@ typedef struct cell {
 typedef struct open_node {
   int64_t begin, end; /* of every column */
   uint32_t node;
+  int32_t depth;
 } open_node;
 
 typedef struct grower {
@@ -153,7 +154,7 @@ static sr_status fill_columns(grower *g) {
       cell *column = g->cells + k * g->entries;
       for (int64_t e = i; e < end; e++) {
         float value = from[g->row[e] % width - 8 * first];
-        column[e] = (cell){isnan(value) ? INFINITY : value, (uint32_t)e}; /* missing goes right */
+        column[e] = (cell){value, (uint32_t)e};
       }
     }
   }
@@ -285,15 +286,15 @@ static sr_status make_leaf(grower *g, const open_node *open, int32_t present, in
   sr__tsf_member *member = g->member;
   int32_t classes = g->encoder->classes;
   sr__tsf_node *node = &member->node[open->node];
-  *node = (sr__tsf_node){0, 0, INFINITY};
+  *node = (sr__tsf_node){open->node, 0, INFINITY, 0};
   if (present == 1) {
-    node->feature = g->label[g->cells[open->begin].entry];
+    node->leaf = g->label[g->cells[open->begin].entry];
     return SR_OK;
   }
   SR_GROW(g->ctx, member->share, g->share_capacity, (member->mixtures + 1) * classes);
   for (int32_t c = 0; c < classes; c++)
     member->share[member->mixtures * classes + c] = (float)((double)g->count[c] / (double)total);
-  node->feature = (uint32_t)(classes + member->mixtures++);
+  node->leaf = (uint32_t)(classes + member->mixtures++);
 cleanup:
   return status;
 }
@@ -341,11 +342,11 @@ static sr_status grow_node(grower *g, open_node open, int64_t *opened) {
   SR_GROW(g->ctx, g->open, g->open_capacity, *opened + 2);
   uint32_t left = (uint32_t)g->member->nodes;
   g->member->nodes += 2;
-  g->member->node[open.node] = (sr__tsf_node){left, g->column_feature[best.column], threshold};
+  g->member->node[open.node] = (sr__tsf_node){left, g->column_feature[best.column], threshold, 0};
   int64_t middle = open.begin + best.last + 1;
   divide_columns(g, &open, &best);
-  g->open[(*opened)++] = (open_node){middle, open.end, left + 1};
-  g->open[(*opened)++] = (open_node){open.begin, middle, left};
+  g->open[(*opened)++] = (open_node){middle, open.end, left + 1, open.depth + 1};
+  g->open[(*opened)++] = (open_node){open.begin, middle, left, open.depth + 1};
 cleanup:
   return status;
 }
@@ -356,10 +357,11 @@ static sr_status grow_tree(grower *g) {
   SR_GROW(g->ctx, g->member->node, g->node_capacity, 1);
   SR_GROW(g->ctx, g->open, g->open_capacity, 1);
   g->member->nodes = 1;
-  g->open[opened++] = (open_node){0, g->entries, 0};
+  g->open[opened++] = (open_node){0, g->entries, 0, 0};
   while (opened > 0) {
     open_node open = g->open[--opened];
     if (open.end - open.begin > 64) SR_TRY(sr__check_interrupt(g->ctx));
+    if (open.depth > g->member->depth) g->member->depth = open.depth;
     SR_TRY(grow_node(g, open, &opened));
   }
 cleanup:

@@ -5,8 +5,13 @@
 #include <math.h>
 #include <string.h>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 typedef double f64x4 __attribute__((vector_size(32), may_alias));
 typedef float f32x4 __attribute__((vector_size(16), may_alias));
+typedef int32_t i32x4 __attribute__((vector_size(16), may_alias));
 
 static inline f64x4 wide_of(const float *x) { return (f64x4){x[0], x[1], x[2], x[3]}; }
 
@@ -34,9 +39,23 @@ static inline f64x4 difference(const double *from, const double *to) {
   return *(const f64x4 *)(const void *)to - *(const f64x4 *)(const void *)from;
 }
 
+/* What is missing becomes +inf. */
 static inline void store_narrow(f64x4 made, float *to) {
-  f32x4 narrow = __builtin_convertvector(made, f32x4);
+  f32x4 narrow = __builtin_convertvector(made, f32x4), missing = (f32x4){0} + INFINITY;
+  i32x4 there = narrow == narrow;
+  narrow = (f32x4)((there & (i32x4)narrow) | (~there & (i32x4)missing));
   memcpy(to, &narrow, sizeof narrow);
+}
+
+/* Of the variance, or of 0 where rounding made it negative. */
+static inline f64x4 square_root(f64x4 variance) {
+#if defined(__AVX__)
+  return (f64x4)_mm256_sqrt_pd(_mm256_max_pd(_mm256_setzero_pd(), (__m256d)variance));
+#else
+  f64x4 root;
+  for (int j = 0; j < 4; j++) root[j] = sqrt(variance[j] < 0.0 ? 0.0 : variance[j]);
+  return root;
+#endif
 }
 
 static void means(const double *from, const double *to, const double *center, int64_t rows,
@@ -52,9 +71,7 @@ static void deviations(const double *from, const double *to, int64_t width, int6
   for (int64_t i = 0; i < rows; i += 4) {
     f64x4 mean = reader->by_value * difference(from + i, to + i);
     f64x4 variance = reader->by_value * difference(from + width + i, to + width + i) - mean * mean;
-    double root[4];
-    for (int j = 0; j < 4; j++) root[j] = sqrt(variance[j] < 0.0 ? 0.0 : variance[j]);
-    store_narrow((f64x4){root[0], root[1], root[2], root[3]}, feature + i);
+    store_narrow(square_root(variance), feature + i);
   }
 }
 

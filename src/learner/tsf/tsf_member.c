@@ -1,4 +1,6 @@
 /* Members: prediction and storing. */
+#include <math.h>
+
 #include "tsf.h"
 
 void sr__tsf_member_free(sr__tsf_member **member) {
@@ -33,8 +35,9 @@ sr_status sr__tsf_member_used(sr_context *ctx, sr__tsf_member *member) {
   SR_NEW_ZERO(ctx, asked, features);
   SR_NEW(ctx, member->used_feature, features);
   for (int64_t i = 0; i < member->nodes; i++)
-    if (member->node[i].left) asked[member->node[i].feature] = 1;
+    if (member->node[i].left != i) asked[member->node[i].feature] = 1;
   member->used = 0;
+  asked[0] = 1; /* leaves look at it too, to no end */
   for (int32_t k = 0; k < features; k++)
     if (asked[k]) member->used_feature[member->used++] = k;
 cleanup:
@@ -42,28 +45,26 @@ cleanup:
   return status;
 }
 
-enum { TOGETHER = 16 };
+enum { TOGETHER = 8, STEPS = 4 };
 
-/* Rows walk side by side, so that what they wait for overlaps. Feature k of the row in lane j is
- * feature[k * width + j]. */
+/* Eight rows side by side, so that what they wait for overlaps; until none moves any more. Feature
+ * k of the row in lane j is feature[k * width + j]. */
 static void walk(const sr__tsf_member *member, const float *feature, int64_t width,
-                 const int32_t lane[], int32_t count, const sr__tsf_node *at[]) {
-  int32_t who[TOGETHER], walking = member->node->left ? count : 0;
-  for (int32_t j = 0; j < count; j++) {
-    at[j] = member->node;
-    who[j] = j;
-  }
-  while (walking > 0) {
-    int32_t still = 0;
-    for (int32_t k = 0; k < walking; k++) {
-      int32_t j = who[k];
-      const sr__tsf_node *node = at[j];
-      float value = feature[node->feature * width + lane[j]];
-      at[j] = member->node + node->left + !(value <= node->threshold); /* missing goes right */
-      who[still] = j;
-      still += at[j]->left != 0;
+                 const int32_t lane[], uint32_t at[]) {
+  const sr__tsf_node *node = member->node;
+  for (int j = 0; j < TOGETHER; j++) at[j] = 0;
+  for (int32_t depth = 0; depth < member->depth; depth += STEPS) {
+    uint32_t moved = 0;
+    for (int k = 0; k < STEPS; k++) {
+      moved = 0;
+      for (int j = 0; j < TOGETHER; j++) {
+        sr__tsf_node here = node[at[j]];
+        uint32_t next = here.left + (feature[here.feature * width + lane[j]] > here.threshold);
+        moved |= next ^ at[j];
+        at[j] = next;
+      }
     }
-    walking = still;
+    if (!moved) break;
   }
 }
 
@@ -99,18 +100,17 @@ sr_status sr__tsf_predict(sr_context *ctx, const sr__tsf_encoder *encoder,
   float *feature = NULL;
   SR_NEW(ctx, feature, rows->width * SR__TSF_KINDS * member->intervals);
   for (int64_t i = 0; i < count;) {
-    const sr__tsf_node *leaf[TOGETHER];
-    int32_t lane[SR__TSF_TILE] = {0}, here = rows_of_tile(rows, index, i, count, lane);
+    int32_t lane[SR__TSF_TILE + TOGETHER] = {0}, here = rows_of_tile(rows, index, i, count, lane);
     int32_t first = lane[0] / 8, eights = lane[here - 1] / 8 - first + 1;
     sr__tsf_features(encoder, rows, (index ? index[i] : i) / rows->width, first, eights,
                      member->reader, member->used_feature, member->used, feature);
-    for (int32_t j = 0; j < here; j++) lane[j] -= 8 * first;
-    for (int32_t at = 0; at < here; at += TOGETHER) {
-      int32_t some = here - at < TOGETHER ? here - at : TOGETHER;
-      walk(member, feature, 8 * (int64_t)eights, lane + at, some, leaf);
-      for (int32_t j = 0; j < some; j++)
-        write_leaf(encoder, member, leaf[j]->feature, vote ? vote + i + at + j : NULL,
-                   share ? share + (i + at + j) * encoder->classes : NULL);
+    for (int32_t j = 0; j < here + TOGETHER; j++) lane[j] = j < here ? lane[j] - 8 * first : 0;
+    for (int32_t some = 0; some < here; some += TOGETHER) {
+      uint32_t at[TOGETHER];
+      walk(member, feature, 8 * (int64_t)eights, lane + some, at);
+      for (int32_t j = some; j < here && j < some + TOGETHER; j++)
+        write_leaf(encoder, member, member->node[at[j - some]].leaf, vote ? vote + i + j : NULL,
+                   share ? share + (i + j) * encoder->classes : NULL);
     }
     i += here;
   }
@@ -132,11 +132,13 @@ void sr__tsf_member_save(const sr__tsf_encoder *encoder, const sr__tsf_member *m
   sr__put_u64(bytes, (uint64_t)member->mixtures);
   for (int64_t i = 0; i < member->mixtures * encoder->classes; i++)
     sr__put_f32(bytes, member->share[i]);
+  sr__put_u32(bytes, (uint32_t)member->depth);
   sr__put_u64(bytes, (uint64_t)member->nodes);
   for (int64_t i = 0; i < member->nodes; i++) {
     sr__put_u32(bytes, member->node[i].left);
     sr__put_u32(bytes, member->node[i].feature);
     sr__put_f32(bytes, member->node[i].threshold);
+    sr__put_u32(bytes, member->node[i].leaf);
   }
 }
 
@@ -161,12 +163,15 @@ cleanup:
   return status;
 }
 
-/* Children stand behind their node, so that every walk ends. */
+/* Whatever the bytes are, a walk stays within the nodes and ends at a class or shares that are
+ * there. */
 static bool node_is_sound(const sr__tsf_encoder *encoder, const sr__tsf_member *member, int64_t i) {
   const sr__tsf_node *node = &member->node[i];
-  if (node->left == 0) return node->feature < encoder->classes + member->mixtures;
-  return node->left > i && (int64_t)node->left + 1 < member->nodes &&
-         node->feature < (uint32_t)(SR__TSF_KINDS * member->intervals);
+  if (node->leaf >= encoder->classes + member->mixtures ||
+      node->feature >= (uint32_t)(SR__TSF_KINDS * member->intervals))
+    return false;
+  if (node->left == i) return node->threshold == INFINITY && node->feature == 0;
+  return node->left > i && (int64_t)node->left + 1 < member->nodes;
 }
 
 static sr_status load_nodes(sr__byte_reader *reader, const sr__tsf_encoder *encoder,
@@ -177,15 +182,20 @@ static sr_status load_nodes(sr__byte_reader *reader, const sr__tsf_encoder *enco
   SR_NEW(reader->ctx, member->share, member->mixtures * encoder->classes);
   for (int64_t i = 0; i < member->mixtures * encoder->classes; i++)
     member->share[i] = sr__get_f32(reader);
-  member->nodes = sr__get_count(reader, 12);
+  uint32_t depth = sr__get_u32(reader);
+  member->nodes = sr__get_count(reader, 16);
   if (member->nodes < 1 || member->nodes > UINT32_MAX)
     sr__get_refuse(reader, "the number of nodes is wrong");
+  if (depth >= member->nodes || depth > INT32_MAX)
+    sr__get_refuse(reader, "the depth of the tree is wrong");
+  member->depth = (int32_t)depth;
   SR_TRY(reader->status);
   SR_NEW(reader->ctx, member->node, member->nodes);
   for (int64_t i = 0; i < member->nodes; i++) {
     member->node[i].left = sr__get_u32(reader);
     member->node[i].feature = sr__get_u32(reader);
     member->node[i].threshold = sr__get_f32(reader);
+    member->node[i].leaf = sr__get_u32(reader);
     if (!node_is_sound(encoder, member, i)) sr__get_refuse(reader, "a node is wrong");
     SR_TRY(reader->status);
   }
