@@ -305,41 +305,35 @@ static void columns_are_sorted_at_every_level(void **state) {
 /* The bin of a value is the number of edges below it. */
 static void bins_count_edges_at_every_level(void **state) {
   (void)state;
-  enum { ROWS = 37, BLOCKS = 5, STEP = 80 };
+  enum { BLOCKS = 5, FEATURES = 9, PLACES = 32 };
   const sr__quant_kernel *level[3];
   int levels = kernel_levels(level);
+  int32_t place_of[FEATURES];
   sr__random random;
   sr__random_init(&random, 4, SR_PURPOSE_TEST, 0, 0);
-  float *value = aligned_floats(BLOCKS * STEP), edge[8][SR__QUANT_EDGES];
-  const float *values[8], *edges[8];
-  for (int k = 0; k < 8; k++) {
-    int used = 1 + (int)sr__random_below(&random, SR__QUANT_EDGES);
-    edge[k][0] = -INFINITY;
-    for (int b = 1; b < SR__QUANT_EDGES; b++)
-      edge[k][b] = b < used ? -3.0f + 6.0f * (float)b / (float)used : INFINITY;
-    values[k] = k == 5 ? NULL : value + 8 * k;
-    edges[k] = edge[k];
+  float *value = aligned_floats(BLOCKS * FEATURES * 8), edge[FEATURES][SR__QUANT_EDGES];
+  for (int f = 0; f < FEATURES; f++) {
+    int used = f == 0 ? 1 : f == 1 ? 255 : 1 + (int)sr__random_below(&random, 255);
+    for (int b = 0; b < SR__QUANT_EDGES; b++)
+      edge[f][b] = b == 0 ? -INFINITY : b < used ? -3.0f + 6.0f * (float)b / (float)used : INFINITY;
+    place_of[f] = (7 * f + 3) % PLACES;
   }
-  for (int64_t i = 0; i < BLOCKS * STEP; i++) {
+  for (int64_t i = 0; i < BLOCKS * FEATURES * 8; i++) {
     value[i] = (float)(1.5 * sr__random_normal(&random));
-    if (i % 7 == 0) value[i] = edge[i / 8 % 8][(i * 31) % SR__QUANT_EDGES]; /* on an edge */
+    if (i % 7 == 0) value[i] = edge[i / 8 % FEATURES][(i * 31) % SR__QUANT_EDGES]; /* on an edge */
     if (i % 23 == 0) value[i] = NAN;
   }
   for (int k = 0; k < levels; k++) {
-    uint8_t bin[ROWS * 32];
-    memset(bin, 77, sizeof bin);
-    level[k]->bins(values, STEP, ROWS, edges, bin + 8);
-    for (int row = 0; row < ROWS; row++) {
-      for (int j = 0; j < 32; j++) {
-        int expected = 77;
-        if (j >= 8 && j < 16) {
-          expected = 0;
-          for (int b = 0; values[j - 8] && b < SR__QUANT_EDGES; b++)
-            expected += value[row / 8 * STEP + 8 * (j - 8) + row % 8] > edge[j - 8][b];
-        }
-        if (row == ROWS - 1 && j >= 16) continue;
-        assert_int_equal(bin[row * 32 + j], expected);
-      }
+    uint8_t coded[BLOCKS * PLACES * 8];
+    memset(coded, 77, sizeof coded);
+    level[k]->bins(value, BLOCKS, FEATURES, edge[0], place_of, PLACES, coded);
+    int untouched = 0;
+    for (int i = 0; i < BLOCKS * PLACES * 8; i++) untouched += coded[i] == 77;
+    assert_true(untouched >= BLOCKS * (PLACES - FEATURES) * 8);
+    for (int i = 0; i < BLOCKS * FEATURES * 8; i++) {
+      int f = i / 8 % FEATURES, expected = 0;
+      for (int b = 0; b < SR__QUANT_EDGES; b++) expected += edge[f][b] < value[i];
+      assert_int_equal(coded[(i / 8 / FEATURES * PLACES + place_of[f]) * 8 + i % 8], expected);
     }
   }
   free(value);
@@ -697,7 +691,7 @@ static void what_is_stored_is_what_was(void **state) {
   assert_int_equal(bytes.size, again.size);
   assert_memory_equal(bytes.data, again.data, (size_t)bytes.size);
   assert_memory_equal(f.encoder->edge, back.encoder->edge,
-                      sizeof(float) * SR__QUANT_EDGES * 32 * (size_t)f.encoder->tiles);
+                      sizeof(float) * SR__QUANT_EDGES * (size_t)f.encoder->features);
   fitted_free(&back);
   /* Cut short anywhere and with any byte changed it is refused or predicts within its arrays. */
   for (int64_t size = 0; size < bytes.size; size += 1 + size / 40) {

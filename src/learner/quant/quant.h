@@ -84,7 +84,8 @@ void sr__quant_scratch_free(sr_context *ctx, sr__quant_scratch *scratch);
 /* ---- encoder ------------------------------------------------------------------------------ */
 
 enum {
-  SR__QUANT_EDGES = 255,  /* the bin of a value is the number of edges below it */
+  SR__QUANT_LAST_BIN = 255,
+  SR__QUANT_EDGES = 256,  /* the bin of a value is the number of edges below it */
   SR__QUANT_SAMPLE = 2048 /* rows that the edges are made of, at most */
 };
 
@@ -103,8 +104,8 @@ typedef struct sr__quant_encoder {
   int32_t tiles;
   int32_t *feature_at; /* a place; -1 behind the last */
   int32_t *place_of;   /* a feature */
-  float *edge;         /* places x 255, increasing, the first -inf, filled up with +inf; NULL
-                          where there are none */
+  float *edge;         /* features x 256, the first -inf, then increasing, filled up with +inf, the
+                          last always; NULL where there are none */
 } sr__quant_encoder;
 
 /* ---- rows --------------------------------------------------------------------------------- */

@@ -208,10 +208,11 @@ static sr_status transform_chunk(sr_context *ctx, void *data, int64_t chunk, int
                         work->values->value + begin * work->encoder->features);
 }
 
-/* About 8 MB of floats, in whole blocks. */
+/* About 2 MB of floats, in whole blocks: few enough that they stay near, enough of them to share
+ * the edges of a feature. */
 static int64_t rows_of_a_chunk(const sr__quant_encoder *encoder) {
-  int64_t rows = ((int64_t)2 << 20) / encoder->features / SR__QUANT_LANES * SR__QUANT_LANES;
-  return rows < SR__QUANT_LANES ? SR__QUANT_LANES : rows > 512 ? 512 : rows;
+  int64_t rows = ((int64_t)1 << 19) / encoder->features / SR__QUANT_LANES * SR__QUANT_LANES;
+  return rows < 64 ? 64 : rows > 512 ? 512 : rows;
 }
 
 static sr_status values_of(sr_context *ctx, const sr__quant_encoder *encoder,
@@ -306,8 +307,7 @@ static sr_status edges_of_features(sr_context *ctx, void *data, int64_t item, in
     for (int64_t k = 0; k < 8 && first + k < end; k++) {
       int64_t finite = rows->count;
       while (finite > 0 && !isfinite(sorted[8 * (finite - 1) + k])) finite--;
-      int64_t place = work->encoder->place_of[first + k];
-      column_edges(sorted + k, finite, work->encoder->edge + place * SR__QUANT_EDGES);
+      column_edges(sorted + k, finite, work->encoder->edge + (first + k) * SR__QUANT_EDGES);
     }
   }
 cleanup:
@@ -318,11 +318,9 @@ cleanup:
 sr_status sr__quant_edges(sr_context *ctx, const sr__quant_rows *sample,
                           sr__quant_encoder *encoder) {
   sr_status status = SR_OK;
-  int64_t cells = (int64_t)encoder->tiles * SR__QUANT_TILE * SR__QUANT_EDGES;
   sr__free(ctx, encoder->edge);
   encoder->edge = NULL;
-  SR_NEW(ctx, encoder->edge, cells);
-  for (int64_t i = 0; i < cells; i++) encoder->edge[i] = INFINITY;
+  SR_NEW(ctx, encoder->edge, (int64_t)encoder->features * SR__QUANT_EDGES);
   edge_work work = {sample, encoder, 256};
   SR_TRY(sr__parallel_for(ctx, (encoder->features + work.group_size - 1) / work.group_size,
                           edges_of_features, &work));
@@ -332,39 +330,44 @@ cleanup:
 
 /* ---- bins --------------------------------------------------------------------------------- */
 
-/* `rows` rows of floats to bins, the first of them to row `to`. */
-static void bin_values(const sr__quant_encoder *encoder, const float *value, int64_t rows,
-                       int64_t to, sr__quant_rows *bins) {
-  for (int64_t place = 0; place < (int64_t)encoder->tiles * SR__QUANT_TILE; place += 8) {
-    const float *column[8], *edge[8];
-    for (int k = 0; k < 8; k++) {
-      int32_t feature = encoder->feature_at[place + k];
-      column[k] = feature < 0 ? NULL : value + 8 * (int64_t)feature;
-      edge[k] = encoder->edge + (place + k) * SR__QUANT_EDGES;
-    }
-    int64_t tile = place / SR__QUANT_TILE;
-    sr__quant_kernel_now()->bins(column, 8 * (int64_t)encoder->features, rows, edge,
-                                 bins->bin + (tile * bins->count + to) * SR__QUANT_TILE +
-                                     place % SR__QUANT_TILE);
+/* The bytes of a block's eight rows, place after place, to the tiles: row `to` and the next. */
+static void place_block(const uint8_t *coded, int64_t rows, int64_t to, sr__quant_rows *bins) {
+  for (int64_t tile = 0; tile < bins->tiles; tile++) {
+    const uint8_t *from = coded + 8 * SR__QUANT_TILE * tile;
+    uint8_t turned[8][SR__QUANT_TILE];
+    for (int k = 0; k < SR__QUANT_TILE; k++)
+      for (int j = 0; j < 8; j++) turned[j][k] = from[8 * k + j];
+    memcpy(bins->bin + (tile * bins->count + to) * SR__QUANT_TILE, turned,
+           (size_t)(rows * SR__QUANT_TILE));
   }
 }
 
 static sr_status bin_chunk(sr_context *ctx, void *data, int64_t chunk, int slot) {
   (void)slot;
   const transform_work *work = data;
+  const sr__quant_encoder *encoder = work->encoder;
   sr_status status = SR_OK;
   float *memory = NULL;
+  uint8_t *coded = NULL;
   int64_t begin = chunk * work->chunk_rows, end = chunk_end(work, chunk);
-  const float *value = work->values ? work->values->value + begin * work->encoder->features : NULL;
+  int64_t blocks = blocks_of(end - begin), places = (int64_t)encoder->tiles * SR__QUANT_TILE;
+  const float *value = work->values ? work->values->value + begin * encoder->features : NULL;
+  SR_NEW_ZERO(ctx, coded, 8 * blocks * places); /* places without a feature stay 0 */
   if (!value) {
-    SR_NEW(ctx, memory, blocks_of(end - begin) * 8 * work->encoder->features + ALIGNED / 4);
+    SR_NEW(ctx, memory, 8 * blocks * encoder->features + ALIGNED / 4);
     float *made = memory + (ALIGNED - (uintptr_t)memory % ALIGNED) % ALIGNED / sizeof *memory;
     SR_TRY(transform_rows(ctx, work, begin, end, made));
     value = made;
   }
-  bin_values(work->encoder, value, end - begin, begin, work->bins);
+  sr__quant_kernel_now()->bins(value, blocks, encoder->features, encoder->edge, encoder->place_of,
+                               places, coded);
+  for (int64_t b = 0; b < blocks; b++) {
+    int64_t row = begin + 8 * b;
+    place_block(coded + 8 * b * places, end - row < 8 ? end - row : 8, row, work->bins);
+  }
 cleanup:
   sr__free(ctx, memory);
+  sr__free(ctx, coded);
   return status;
 }
 

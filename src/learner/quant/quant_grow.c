@@ -91,7 +91,7 @@ static sr_status add_nodes(grower *g, int64_t count, uint32_t *first) {
   *first = (uint32_t)member->nodes;
   for (int64_t i = 0; i < count; i++, member->nodes++)
     member->node[member->nodes] =
-        (sr__quant_node){(uint32_t)member->nodes, 0, INFINITY, SR__QUANT_EDGES};
+        (sr__quant_node){(uint32_t)member->nodes, 0, INFINITY, SR__QUANT_LAST_BIN};
 cleanup:
   return status;
 }
@@ -180,10 +180,10 @@ static sr_status grow_node(grower *g, open_node open, sr__quant_draw *draw, int6
   cut = find_cut(g, &open, present, draw);
   if (cut.place < 0) return add_mixture(g, &open);
   SR_TRY(add_nodes(g, 2, &left));
+  int32_t feature = g->encoder->feature_at[cut.place];
+  float threshold = g->encoder->edge[(int64_t)feature * SR__QUANT_EDGES + cut.bin];
   g->member->node[open.node] =
-      (sr__quant_node){left, (uint32_t)g->encoder->feature_at[cut.place],
-                       g->encoder->edge[(int64_t)cut.place * SR__QUANT_EDGES + cut.bin],
-                       (uint32_t)cut.bin};
+      (sr__quant_node){left, (uint32_t)feature, threshold, (uint32_t)cut.bin};
   int32_t middle = open.begin + divide_rows(g, &open, cut);
   SR_GROW(g->ctx, g->open, g->open_capacity, *opened + 2);
   g->open[(*opened)++] = (open_node){middle, open.end, left + 1, open.depth + 1};

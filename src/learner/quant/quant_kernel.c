@@ -260,30 +260,42 @@ static void sort(const float *from, int64_t count, float *spare, float *to) {
   sort_run((const void *)from, (int32_t)count, (void *)spare, (void *)to);
 }
 
-/* The number of edges below each of eight values, by halving. */
-LANE_INLINE i32x8 edges_below(const float *edge, f32x8 value) {
-  i32x8 below = {0};
-  for (int32_t step = 128; step; step /= 2) {
-    f32x8 there = (f32x8)lane_look_up(edge, below + (step - 1));
-    below += lane_below(there, value) & step;
-  }
+/* How many of 16 edges, which do not fall, lie below the value. */
+LANE_INLINE int32_t below_of_16(const float *edge, float value) {
+#if defined(__AVX__)
+  __m256 x = _mm256_set1_ps(value);
+  int lower = _mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(edge), x, _CMP_LT_OQ));
+  int upper = _mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(edge + 8), x, _CMP_LT_OQ));
+  return __builtin_ctz(~(lower | upper << 8));
+#elif defined(__SSE2__)
+  __m128 x = _mm_set1_ps(value);
+  int below = 0;
+  for (int k = 0; k < 4; k++)
+    below |= _mm_movemask_ps(_mm_cmplt_ps(_mm_loadu_ps(edge + 4 * k), x)) << (4 * k);
+  return __builtin_ctz(~below);
+#else
+  int32_t below = 0;
+  for (int k = 0; k < 16; k++) below += edge[k] < value;
   return below;
+#endif
 }
 
-static void bins(const float *const value[8], int64_t step, int64_t rows,
-                 const float *const edge[8], uint8_t *to) {
-  for (int64_t row = 0; row < rows; row += 8) {
-    uint8_t bin[8][8];
-    for (int k = 0; k < 8; k++) {
-      if (!value[k]) {
-        for (int j = 0; j < 8; j++) bin[j][k] = 0;
-        continue;
+/* The last of each 16 edges says which 16 to look at. */
+static void bins(const float *value, int64_t blocks, int64_t features, const float *edge,
+                 const int32_t *place_of, int64_t places, uint8_t *coded) {
+  for (int64_t f = 0; f < features; f++, edge += SR__QUANT_EDGES) {
+    float last[16];
+    uint8_t *to = coded + 8 * (int64_t)place_of[f];
+    for (int k = 0; k < 16; k++) last[k] = edge[16 * k + 15];
+    for (int64_t b = 0; b < blocks; b++) {
+      const float *eight = value + 8 * (b * features + f);
+      uint8_t bin[8];
+      for (int j = 0; j < 8; j++) {
+        int32_t before = 16 * below_of_16(last, eight[j]);
+        bin[j] = (uint8_t)(before + below_of_16(edge + before, eight[j]));
       }
-      i32x8 found = edges_below(edge[k], *(const f32x8 *)(value[k] + row / 8 * step));
-      for (int j = 0; j < 8; j++) bin[j][k] = (uint8_t)found[j];
+      memcpy(to + 8 * b * places, bin, sizeof bin);
     }
-    for (int64_t j = 0; j < 8 && row + j < rows; j++)
-      memcpy(to + (row + j) * SR__QUANT_TILE, bin[j], 8);
   }
 }
 

@@ -52,10 +52,10 @@ typedef struct sr__quant_kernel {
   void (*features)(const sr__quant_shape *shape, sr__quant_scratch *scratch, float *out);
   /* Sorts eight columns; `spare` as long as they are. Columns must be free of NaN. */
   void (*sort)(const float *from, int64_t count, float *spare, float *to);
-  /* Bins of `blocks` x 8 rows of one group of eight places: to[row * 32 + k]. The values of place k
-   * are value[k][block * step .. + 8] (NULL: bins are 0), its edges edge[k][0 .. 254]. */
-  void (*bins)(const float *const value[8], int64_t step, int64_t rows, const float *const edge[8],
-               uint8_t *to);
+  /* The numbers of edges below blocks x features x 8 values: of feature f they stand in the eight
+   * bytes of coded at block * places + place_of[f]. */
+  void (*bins)(const float *value, int64_t blocks, int64_t features, const float *edge,
+               const int32_t *place_of, int64_t places, uint8_t *coded);
   /* The best of the cuts looked at, one random bin per feature; of equal ones the first. */
   sr__quant_cut (*search)(sr__quant_search *search);
 } sr__quant_kernel;

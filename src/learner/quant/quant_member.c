@@ -107,9 +107,9 @@ void sr__quant_encoder_save(const sr__quant_encoder *encoder, bool with_edges, s
   with_edges = with_edges && encoder->edge;
   sr__put_u8(bytes, with_edges);
   for (int64_t f = 0; with_edges && f < encoder->features; f++) {
-    const float *edge = encoder->edge + (int64_t)encoder->place_of[f] * SR__QUANT_EDGES;
-    uint8_t used = 1;
-    while (used < SR__QUANT_EDGES && edge[used] < INFINITY) used++;
+    const float *edge = encoder->edge + f * SR__QUANT_EDGES;
+    uint8_t used = 1; /* the last edge is +inf */
+    while (edge[used] < INFINITY) used++;
     sr__put_u8(bytes, used);
     for (int b = 1; b < used; b++) sr__put_f32(bytes, edge[b]);
   }
@@ -117,14 +117,14 @@ void sr__quant_encoder_save(const sr__quant_encoder *encoder, bool with_edges, s
 
 static sr_status load_edges(sr__byte_reader *reader, sr__quant_encoder *encoder) {
   sr_status status = SR_OK;
-  int64_t cells = (int64_t)encoder->tiles * SR__QUANT_TILE * SR__QUANT_EDGES;
+  int64_t cells = (int64_t)encoder->features * SR__QUANT_EDGES;
   if (encoder->features > reader->size - reader->at)
     sr__get_refuse(reader, "edges of features are missing");
   SR_TRY(reader->status);
   SR_NEW(reader->ctx, encoder->edge, cells);
   for (int64_t i = 0; i < cells; i++) encoder->edge[i] = INFINITY;
   for (int64_t f = 0; f < encoder->features; f++) {
-    float *edge = encoder->edge + (int64_t)encoder->place_of[f] * SR__QUANT_EDGES;
+    float *edge = encoder->edge + f * SR__QUANT_EDGES;
     uint8_t used = sr__get_u8(reader);
     edge[0] = -INFINITY;
     for (int b = 1; b < used; b++) {
@@ -199,10 +199,10 @@ static bool node_is_sound(const sr__quant_encoder *encoder, const sr__quant_memb
   const sr__quant_node *node = &member->node[i];
   if (node->feature >= (uint32_t)encoder->features) return false;
   if (node->left == i)
-    return (node->bin & 255) == SR__QUANT_EDGES && node->threshold == INFINITY &&
+    return (node->bin & 255) == SR__QUANT_LAST_BIN && node->threshold == INFINITY &&
            (node->bin >> 8) < encoder->classes + member->mixtures;
-  return node->left > i && (int64_t)node->left + 1 < member->nodes && node->bin < SR__QUANT_EDGES &&
-         !isnan(node->threshold);
+  return node->left > i && (int64_t)node->left + 1 < member->nodes &&
+         node->bin < SR__QUANT_LAST_BIN && !isnan(node->threshold);
 }
 
 static sr_status load_roots(sr__byte_reader *reader, sr__quant_member *member) {
