@@ -12,7 +12,7 @@
 #include "learner/tsf/tsf.h"
 
 typedef struct series_set {
-  sr__ragged ragged;
+  sr__series_view ragged;
   int32_t classes;
   float *values;
   int64_t *offset;
@@ -46,7 +46,7 @@ static series_set read_set(const char *path) {
   set.offset = read_items(file, all + 1, sizeof *set.offset);
   set.values = read_items(file, set.offset[all], sizeof *set.values);
   set.label = read_items(file, size[0], sizeof *set.label);
-  set.ragged = (sr__ragged){set.values, set.offset, size[0], (int32_t)size[1]};
+  set.ragged = (sr__series_view){set.values, set.offset, size[0], (int32_t)size[1]};
   free(size);
   fclose(file);
   return set;

@@ -9,7 +9,7 @@
 #include "learner/intervals/even_series.h"
 
 typedef struct kit_series {
-  sr__ragged ragged;
+  sr__series_view ragged;
   int32_t classes;
   float *values;
   int64_t *offset;
@@ -61,7 +61,7 @@ static inline kit_series kit_shapelets(const kit_shape *shape, double noise, uin
   }
   for (int64_t t = 0; t < total; t++)
     if (sr__random_uniform(&random) < shape->missing) made.values[t] = NAN;
-  made.ragged = (sr__ragged){made.values, made.offset, shape->rows, shape->channels};
+  made.ragged = (sr__series_view){made.values, made.offset, shape->rows, shape->channels};
   return made;
 }
 

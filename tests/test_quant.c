@@ -207,25 +207,48 @@ static void even_series_are_straight_lines(void **state) {
   gaps[20] = INFINITY;
   for (int64_t length = 2; length < 100; length += 7) { /* a line stays a line */
     for (int k = 0; k < 2; k++) {
-      sr__even_series(k ? gaps : line, 40, length, 2, to);
+      sr__even_points(k ? gaps : line, 40, length, 2, to);
       for (int64_t t = 0; t < length; t++)
         assert_close(to[2 * t], 3.0 - 0.5 * 39.0 * (double)t / (double)(length - 1), 1e-6);
     }
   }
-  sr__even_series(gaps, 40, 40, 1, to);
+  sr__even_points(gaps, 40, 40, 1, to);
   for (int t = 0; t < 40; t++) assert_true(to[t] == line[t]);
   gaps[0] = gaps[1] = gaps[38] = gaps[39] = NAN; /* ends are repeated */
-  sr__even_series(gaps, 40, 40, 1, to);
+  sr__even_points(gaps, 40, 40, 1, to);
   assert_true(to[0] == line[2] && to[1] == line[2] && to[38] == line[37] && to[39] == line[37]);
-  sr__even_series(line, 40, 1, 1, to);
+  sr__even_points(line, 40, 1, 1, to);
   assert_close(to[0], 3.0 - 0.5 * 19.5, 1e-6);
-  sr__even_series(line, 1, 5, 1, to);
+  sr__even_points(line, 1, 5, 1, to);
   for (int t = 0; t < 5; t++) assert_true(to[t] == line[0]);
   for (int t = 0; t < 40; t++) gaps[t] = NAN;
-  sr__even_series(gaps, 40, 3, 1, to);
+  sr__even_points(gaps, 40, 3, 1, to);
   assert_true(isnan(to[0]) && isnan(to[1]) && isnan(to[2]));
-  sr__even_series(gaps, 0, 2, 1, to);
+  sr__even_points(gaps, 0, 2, 1, to);
   assert_true(isnan(to[0]) && isnan(to[1]));
+}
+
+/* Missing values behind the last one of all channels are not part of a series. */
+static void padding_is_no_part_of_a_series(void **state) {
+  (void)state;
+  float values[] = {1, 2, 3, NAN, NAN, /**/ 5, NAN, NAN, 8, NAN, /**/ 4, 6, /**/ NAN, 2, NAN};
+  int64_t offset[] = {0, 5, 10, 12, 15};
+  sr__series_view series = {values, offset, 2, 2};
+  int32_t length[2];
+  float to[4];
+  sr_context *ctx = test_context(1);
+  assert_ok(ctx, sr__even_lengths(ctx, &series, length));
+  assert_int_equal(length[0], 4);
+  assert_int_equal(length[1], 4);
+  float expected[4][4] = {{1, 2, 3, 3},
+                          {5, 6, 7, 8},
+                          {4, 14.0f / 3.0f, 16.0f / 3.0f, 6},
+                          {2, 2, 2, 2}};
+  for (int s = 0; s < 4; s++) {
+    sr__even_series(&series, s / 2, s % 2, 4, 1, to);
+    for (int t = 0; t < 4; t++) assert_close(to[t], expected[s][t], 1e-6);
+  }
+  sr_context_free(&ctx);
 }
 
 /* ---- kernels ------------------------------------------------------------------------------- */
@@ -840,7 +863,7 @@ static void what_cannot_be_is_said(void **state) {
     fitted_free(&f);
   }
   assert_ok(ctx, fit_series(ctx, &series, all, NULL, 10, &DEFAULTS, &f));
-  sr__ragged one_channel = series.ragged;
+  sr__series_view one_channel = series.ragged;
   one_channel.channels = 1;
   sr__quant_rows *values = NULL;
   assert_int_equal(sr__quant_encode(ctx, f.encoder, &one_channel, 0, 10, &values), SR_ERROR_DATA);
@@ -848,8 +871,8 @@ static void what_cannot_be_is_said(void **state) {
   series.ragged.rows = 0;
   assert_int_equal(fit_series(ctx, &series, all, NULL, 0, &DEFAULTS, &f), SR_ERROR_DATA);
   fitted_free(&f);
-  int64_t long_offset[] = {0, (int64_t)SR__MAX_EVEN_LENGTH + 1};
-  sr__ragged long_series = {series.values, long_offset, 1, 1};
+  int64_t long_offset[] = {0, (int64_t)SR__MAX_SERIES_LENGTH + 1};
+  sr__series_view long_series = {series.values, long_offset, 1, 1};
   int32_t length;
   assert_int_equal(sr__even_lengths(ctx, &long_series, &length), SR_ERROR_DATA);
   free(all);
@@ -865,6 +888,7 @@ int main(int count, char **argument) {
       cmocka_unit_test(there_are_as_many_features_as_published),
       cmocka_unit_test(features_have_the_symmetries_of_quantiles),
       cmocka_unit_test(even_series_are_straight_lines),
+      cmocka_unit_test(padding_is_no_part_of_a_series),
       cmocka_unit_test(every_level_gives_the_same_features),
       cmocka_unit_test(columns_are_sorted_at_every_level),
       cmocka_unit_test(bins_count_edges_at_every_level),

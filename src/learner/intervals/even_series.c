@@ -2,25 +2,47 @@
 
 #include <math.h>
 
-sr_status sr__even_lengths(sr_context *ctx, const sr__ragged *series, int32_t *length) {
+/* One behind the last value that is present in any channel. */
+static int64_t end_of_row(const sr__series_view *series, int64_t r) {
+  int64_t end = 0;
+  for (int32_t c = 0; c < series->channels; c++) {
+    int64_t s = r * series->channels + c, t = series->offset[s + 1] - series->offset[s];
+    while (t > end && !isfinite(series->values[series->offset[s] + t - 1])) t--;
+    if (t > end) end = t;
+  }
+  return end;
+}
+
+static int64_t points_of(const sr__series_view *series, int64_t r, int32_t c, int64_t end) {
+  int64_t s = r * series->channels + c, count = series->offset[s + 1] - series->offset[s];
+  return count < end ? count : end;
+}
+
+sr_status sr__even_lengths(sr_context *ctx, const sr__series_view *series, int32_t *length) {
   if (series->rows < 1 || series->channels < 1)
     return sr__fail(ctx, SR_ERROR_DATA,
                     "there are %lld rows with %d series each; a learner on series needs at least "
                     "one of both",
                     (long long)series->rows, series->channels);
-  if (series->channels > SR__MAX_EVEN_CHANNELS)
+  if (series->channels > SR__MAX_CHANNELS)
     return sr__fail(ctx, SR_ERROR_DATA, "a row has %d series; at most %d can be held",
-                    series->channels, SR__MAX_EVEN_CHANNELS);
+                    series->channels, SR__MAX_CHANNELS);
   for (int32_t c = 0; c < series->channels; c++) length[c] = 1;
   for (int64_t s = 0; s < series->rows * series->channels; s++) {
     int64_t count = series->offset[s + 1] - series->offset[s];
-    if (count > SR__MAX_EVEN_LENGTH)
+    if (count > SR__MAX_SERIES_LENGTH)
       return sr__fail(ctx, SR_ERROR_DATA,
                       "a series of row %lld has %lld points; at most %d can be held: cut it into "
                       "windows or take every k-th point",
-                      (long long)(s / series->channels) + 1, (long long)count, SR__MAX_EVEN_LENGTH);
-    int32_t c = (int32_t)(s % series->channels);
-    if (count > length[c]) length[c] = (int32_t)count;
+                      (long long)(s / series->channels) + 1, (long long)count,
+                      SR__MAX_SERIES_LENGTH);
+  }
+  for (int64_t r = 0; r < series->rows; r++) {
+    int64_t end = end_of_row(series, r);
+    for (int32_t c = 0; c < series->channels; c++) {
+      int64_t count = points_of(series, r, c, end);
+      if (count > length[c]) length[c] = (int32_t)count;
+    }
   }
   return SR_OK;
 }
@@ -36,7 +58,7 @@ static bool is_whole(const float *from, int64_t count) {
   return sum == 0.0f;
 }
 
-void sr__even_series(const float *from, int64_t count, int64_t length, int64_t stride, float *to) {
+void sr__even_points(const float *from, int64_t count, int64_t length, int64_t stride, float *to) {
   if (count == length && is_whole(from, count)) {
     for (int64_t t = 0; t < length; t++) to[t * stride] = from[t];
     return;
@@ -62,4 +84,10 @@ void sr__even_series(const float *from, int64_t count, int64_t length, int64_t s
       value += ((double)from[after] - value) * (place - (double)before) / (double)(after - before);
     to[t * stride] = (float)value;
   }
+}
+
+void sr__even_series(const sr__series_view *series, int64_t r, int32_t c, int64_t length,
+                     int64_t stride, float *to) {
+  sr__even_points(series->values + series->offset[r * series->channels + c],
+                  points_of(series, r, c, end_of_row(series, r)), length, stride, to);
 }

@@ -125,13 +125,13 @@ typedef struct sr__quant_rows {
  * of equal width of at most SR__QUANT_SAMPLE rows, evenly spaced. Cost: one transform of the rows,
  * and one more of the sample where it is not all of them; memory 1 byte a row and feature, and 4
  * bytes a sampled row and feature while it runs. */
-SR_MUST_CHECK sr_status sr__quant_prepare(sr_context *ctx, const sr__ragged *series,
+SR_MUST_CHECK sr_status sr__quant_prepare(sr_context *ctx, const sr__series_view *series,
                                           int32_t classes, sr__quant_encoder **encoder,
                                           sr__quant_rows **rows);
 /* Rows [first, first + count) as floats. */
 SR_MUST_CHECK sr_status sr__quant_encode(sr_context *ctx, const sr__quant_encoder *encoder,
-                                         const sr__ragged *series, int64_t first, int64_t count,
-                                         sr__quant_rows **rows);
+                                         const sr__series_view *series, int64_t first,
+                                         int64_t count, sr__quant_rows **rows);
 void sr__quant_encoder_free(sr__quant_encoder **encoder);
 void sr__quant_rows_free(sr__quant_rows **rows);
 /* The edges are needed to bin further rows and to fit; prediction does without them. */
@@ -146,7 +146,7 @@ SR_MUST_CHECK sr_status sr__quant_encoder_new(sr_context *ctx, const int32_t *le
 SR_MUST_CHECK sr_status sr__quant_edges(sr_context *ctx, const sr__quant_rows *sample,
                                         sr__quant_encoder *encoder);
 SR_MUST_CHECK sr_status sr__quant_bins(sr_context *ctx, const sr__quant_encoder *encoder,
-                                       const sr__ragged *series, int64_t first, int64_t count,
+                                       const sr__series_view *series, int64_t first, int64_t count,
                                        sr__quant_rows **rows);
 
 /* ---- members ------------------------------------------------------------------------------ */

@@ -138,7 +138,7 @@ cleanup:
 /* ---- features ----------------------------------------------------------------------------- */
 
 static sr_status check_channels(sr_context *ctx, const sr__quant_encoder *encoder,
-                                const sr__ragged *series) {
+                                const sr__series_view *series) {
   if (series->channels != encoder->channels)
     return sr__fail(ctx, SR_ERROR_DATA, "the rows have %d series each; the model was trained on %d",
                     series->channels, encoder->channels);
@@ -155,15 +155,14 @@ static int64_t chosen_row(const chosen_rows *chosen, int64_t i) {
 }
 
 /* Eight of the chosen rows, from number `at`; the last one again where there are fewer. */
-static void transform_block(const sr__quant_encoder *encoder, const sr__ragged *series,
+static void transform_block(const sr__quant_encoder *encoder, const sr__series_view *series,
                             const chosen_rows *chosen, int64_t at, sr__quant_scratch *scratch,
                             float *out) {
   for (int32_t c = 0; c < encoder->channels; c++) {
     for (int64_t j = 0; j < SR__QUANT_LANES; j++) {
       int64_t i = at + j < chosen->count ? at + j : chosen->count - 1;
-      int64_t s = chosen_row(chosen, i) * series->channels + c;
-      sr__even_series(series->values + series->offset[s], series->offset[s + 1] - series->offset[s],
-                      encoder->length[c], SR__QUANT_LANES, scratch->series + j);
+      sr__even_series(series, chosen_row(chosen, i), c, encoder->length[c], SR__QUANT_LANES,
+                      scratch->series + j);
     }
     sr__quant_kernel_now()->features(encoder->shape[encoder->shape_of[c]], scratch,
                                      out + (int64_t)encoder->first[c] * SR__QUANT_LANES);
@@ -173,7 +172,7 @@ static void transform_block(const sr__quant_encoder *encoder, const sr__ragged *
 /* One item of work: some blocks of rows. */
 typedef struct transform_work {
   const sr__quant_encoder *encoder;
-  const sr__ragged *series;
+  const sr__series_view *series;
   chosen_rows chosen;
   int64_t chunk_rows;
   sr__quant_rows *values; /* written, or read where bins are made of them; NULL: streamed */
@@ -216,7 +215,8 @@ static int64_t rows_of_a_chunk(const sr__quant_encoder *encoder) {
 }
 
 static sr_status values_of(sr_context *ctx, const sr__quant_encoder *encoder,
-                           const sr__ragged *series, chosen_rows chosen, sr__quant_rows **rows) {
+                           const sr__series_view *series, chosen_rows chosen,
+                           sr__quant_rows **rows) {
   sr_status status = SR_OK;
   sr__quant_rows *made = NULL;
   *rows = NULL;
@@ -234,7 +234,7 @@ cleanup:
 }
 
 sr_status sr__quant_encode(sr_context *ctx, const sr__quant_encoder *encoder,
-                           const sr__ragged *series, int64_t first, int64_t count,
+                           const sr__series_view *series, int64_t first, int64_t count,
                            sr__quant_rows **rows) {
   return values_of(ctx, encoder, series, (chosen_rows){first, count, count}, rows);
 }
@@ -373,7 +373,7 @@ cleanup:
 
 /* Of `values` where they were kept, else of the rows transformed again. */
 static sr_status bins_of(sr_context *ctx, const sr__quant_encoder *encoder,
-                         const sr__ragged *series, int64_t first, int64_t count,
+                         const sr__series_view *series, int64_t first, int64_t count,
                          sr__quant_rows *values, sr__quant_rows **rows) {
   sr_status status = SR_OK;
   sr__quant_rows *made = NULL;
@@ -395,12 +395,12 @@ cleanup:
 }
 
 sr_status sr__quant_bins(sr_context *ctx, const sr__quant_encoder *encoder,
-                         const sr__ragged *series, int64_t first, int64_t count,
+                         const sr__series_view *series, int64_t first, int64_t count,
                          sr__quant_rows **rows) {
   return bins_of(ctx, encoder, series, first, count, NULL, rows);
 }
 
-sr_status sr__quant_prepare(sr_context *ctx, const sr__ragged *series, int32_t classes,
+sr_status sr__quant_prepare(sr_context *ctx, const sr__series_view *series, int32_t classes,
                             sr__quant_encoder **encoder, sr__quant_rows **rows) {
   sr_status status = SR_OK;
   int32_t *length = NULL;

@@ -147,13 +147,13 @@ sr_status sr__quant_encoder_load(sr__byte_reader *reader, sr__quant_encoder **en
   int64_t channels = sr__get_count(reader, 4);
   if (classes < 1 || classes > SR__QUANT_MAX_CLASSES)
     sr__get_refuse(reader, "the number of classes is wrong");
-  if (channels < 1 || channels > SR__MAX_EVEN_CHANNELS)
+  if (channels < 1 || channels > SR__MAX_CHANNELS)
     sr__get_refuse(reader, "the number of series a row is wrong");
   SR_TRY(reader->status);
   SR_NEW(reader->ctx, length, channels);
   for (int64_t c = 0; c < channels; c++) {
     uint32_t here = sr__get_u32(reader);
-    if (here < 1 || here > SR__MAX_EVEN_LENGTH)
+    if (here < 1 || here > SR__MAX_SERIES_LENGTH)
       sr__get_refuse(reader, "the length of a series is wrong");
     length[c] = (int32_t)here;
   }

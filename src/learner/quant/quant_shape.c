@@ -157,9 +157,9 @@ sr_status sr__quant_shape_new(sr_context *ctx, int32_t length, sr__quant_shape *
   sr_status status = SR_OK;
   sr__quant_shape *made = NULL;
   *shape = NULL;
-  if (length < 1 || length > SR__MAX_EVEN_LENGTH)
+  if (length < 1 || length > SR__MAX_SERIES_LENGTH)
     SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "a series of %d points; expected 1 to %d", length,
-                    SR__MAX_EVEN_LENGTH));
+                    SR__MAX_SERIES_LENGTH));
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
   made->length = length;

@@ -46,11 +46,12 @@ SR_MUST_CHECK sr_status sr__tsf_encoder_new(sr_context *ctx, const int32_t *leng
                                             int32_t channels, int32_t classes,
                                             sr__tsf_encoder **encoder);
 /* Encoder and rows of a training set; 24 bytes a point. */
-SR_MUST_CHECK sr_status sr__tsf_prepare(sr_context *ctx, const sr__ragged *series, int32_t classes,
-                                        sr__tsf_encoder **encoder, sr__tsf_rows **rows);
+SR_MUST_CHECK sr_status sr__tsf_prepare(sr_context *ctx, const sr__series_view *series,
+                                        int32_t classes, sr__tsf_encoder **encoder,
+                                        sr__tsf_rows **rows);
 /* Rows [first, first + count). */
 SR_MUST_CHECK sr_status sr__tsf_encode(sr_context *ctx, const sr__tsf_encoder *encoder,
-                                       const sr__ragged *series, int64_t first, int64_t count,
+                                       const sr__series_view *series, int64_t first, int64_t count,
                                        sr__tsf_rows **rows);
 void sr__tsf_encoder_free(sr__tsf_encoder **encoder);
 void sr__tsf_rows_free(sr__tsf_rows **rows);

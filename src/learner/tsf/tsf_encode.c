@@ -52,13 +52,13 @@ sr_status sr__tsf_encoder_load(sr__byte_reader *reader, sr__tsf_encoder **encode
   int64_t channels = sr__get_count(reader, 4);
   if (classes < 1 || classes > SR__TSF_MAX_CLASSES)
     sr__get_refuse(reader, "the number of classes is wrong");
-  if (channels < 1 || channels > SR__MAX_EVEN_CHANNELS)
+  if (channels < 1 || channels > SR__MAX_CHANNELS)
     sr__get_refuse(reader, "the number of series a row is wrong");
   SR_TRY(reader->status);
   SR_NEW(reader->ctx, length, channels);
   for (int64_t c = 0; c < channels; c++) {
     uint32_t here = sr__get_u32(reader);
-    if (here < 1 || here > SR__MAX_EVEN_LENGTH)
+    if (here < 1 || here > SR__MAX_SERIES_LENGTH)
       sr__get_refuse(reader, "the length of a series is wrong");
     length[c] = (int32_t)here;
   }
@@ -81,7 +81,7 @@ void sr__tsf_rows_free(sr__tsf_rows **rows) {
 
 typedef struct sum_work {
   const sr__tsf_encoder *encoder;
-  const sr__ragged *series;
+  const sr__series_view *series;
   int64_t first;
   sr__tsf_rows *rows;
 } sum_work;
@@ -93,15 +93,12 @@ static int64_t eights_of(int64_t rows) { return (rows + EIGHT - 1) / EIGHT; }
 /* Eight rows; the last one again where there are fewer. */
 static void sum_eight(const sum_work *work, int64_t eight, float *even) {
   const sr__tsf_encoder *encoder = work->encoder;
-  const sr__ragged *series = work->series;
   int64_t width = work->rows->width, tile = eight * EIGHT / width, lane = eight * EIGHT % width;
   for (int32_t c = 0; c < encoder->channels; c++) {
     for (int64_t j = 0; j < EIGHT; j++) {
       int64_t row = eight * EIGHT + j;
       if (row >= work->rows->count) row = work->rows->count - 1;
-      int64_t s = (work->first + row) * encoder->channels + c;
-      sr__even_series(series->values + series->offset[s], series->offset[s + 1] - series->offset[s],
-                      encoder->length[c], EIGHT, even + j);
+      sr__even_series(work->series, work->first + row, c, encoder->length[c], EIGHT, even + j);
     }
     int64_t place = tile * sr__tsf_places(encoder) + encoder->first[c] + c;
     sr__tsf_kernel_now()->sums(even, encoder->length[c], width,
@@ -129,8 +126,9 @@ cleanup:
   return status;
 }
 
-sr_status sr__tsf_encode(sr_context *ctx, const sr__tsf_encoder *encoder, const sr__ragged *series,
-                         int64_t first, int64_t count, sr__tsf_rows **rows) {
+sr_status sr__tsf_encode(sr_context *ctx, const sr__tsf_encoder *encoder,
+                         const sr__series_view *series, int64_t first, int64_t count,
+                         sr__tsf_rows **rows) {
   sr_status status = SR_OK;
   sr__tsf_rows *made = NULL;
   int64_t eights = eights_of(count), places = sr__tsf_places(encoder);
@@ -162,7 +160,7 @@ cleanup:
   return status;
 }
 
-sr_status sr__tsf_prepare(sr_context *ctx, const sr__ragged *series, int32_t classes,
+sr_status sr__tsf_prepare(sr_context *ctx, const sr__series_view *series, int32_t classes,
                           sr__tsf_encoder **encoder, sr__tsf_rows **rows) {
   sr_status status = SR_OK;
   int32_t *length = NULL;
