@@ -41,16 +41,18 @@ typedef struct cli_option {
   const char *help;     /* one line, no full stop */
 } cli_option;
 
-/* In a function with `sr_status status = SR_OK;` and a `cleanup:` label. */
-#define TRY(expression)                \
-  do {                                 \
-    status = (expression);             \
-    if (status != SR_OK) goto cleanup; \
-  } while (0)
-
 enum { CLI_MAX_GROUPS = 8, CLI_MAX_ARGUMENTS = 8 };
 
 typedef struct cli_run cli_run;
+
+/* A flag (or the first argument) whose value names a method of a registry, or a list of methods.
+ * The keys of these methods become flags of the command: cli/generated.h. */
+typedef struct cli_method_flag {
+  const char *flag; /* without the dashes; NULL ends a table */
+  const char *kind; /* in messages: "plan" */
+  sr_method_at at;
+  bool is_list, is_argument;
+} cli_method_flag;
 
 typedef struct cli_command {
   const char *name;
@@ -60,7 +62,9 @@ typedef struct cli_command {
   const char *help;      /* one line */
   const char *description;
   const cli_option
-      *groups[CLI_MAX_GROUPS]; /* the command's own options first; common ones are implied */
+      *groups[CLI_MAX_GROUPS];    /* the command's own options first; common ones are implied */
+  const sr_option *(*task)(void); /* the library's options of this task; NULL: none */
+  const cli_method_flag *methods; /* NULL: it names none */
   const char *example;
   int (*run)(cli_run *run);
   bool hidden; /* not listed in the help */
@@ -74,6 +78,7 @@ const cli_command *cli_find_command(const char *name);
 extern const cli_option cli_common_options[]; /* json, seed, threads, quiet, verbose, help */
 extern const cli_option cli_column_options[]; /* target, time, group, coords, weight, drop, ... */
 extern const cli_option cli_graph_options[];  /* graph */
+extern const cli_method_flag cli_graph_methods[];
 
 struct cli_run {
   const cli_command *command;
@@ -104,6 +109,8 @@ const char *const *cli_list(cli_run *run, const char *name);
 void cli_say(const cli_run *run, const char *format, ...) SR_PRINTF(2, 3);
 /* The one JSON object, only under --json; takes the reference. Gives CLI_SUCCESS or CLI_FAILED. */
 int cli_finish(cli_run *run, json_t *result);
+/* A description of the library on stdout: under --json an object, else text for a person. */
+void cli_print_description(const cli_run *run, const char *text);
 /* Prints what the context knows of a failed call and gives the exit code. */
 int cli_fail(const cli_run *run, sr_status status);
 /* The same for wrong usage or any failure the command finds itself. */
@@ -124,6 +131,9 @@ void cli_print_overview(void);
 void cli_print_help(const cli_command *command);
 int cli_run_completion(cli_run *run);
 int cli_run_man(cli_run *run);
+int cli_run_reference(cli_run *run);
+/* The registries of the library, then the experiments; NULL past the end. */
+const sr_method_kind *cli_method_kind_at(int index);
 /* Visits the options of a command, common ones last; gives NULL past the end. */
 const cli_option *cli_option_at(const cli_command *command, int index);
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
 #include "commands.h"
+#include "generated.h"
 
 static const cli_option options[] = {
     {"parts", 'p', CLI_INTEGER, "P", NULL, NULL, 1, 2147483647,
@@ -17,7 +17,12 @@ static const cli_option options[] = {
      "exact: the median of the Fiedler vector as it is, cuts not improved"},
     {"output", 'o', CLI_PATH, "FILE", NULL, NULL, 0, 0,
      "where to write the part of each row (column part, in the order of the rows)"},
+    {"solver", 0, CLI_TEXT, "SOLVER", "auto", NULL, 0, 0, "solver of the Fiedler pair"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
+
+static const cli_method_flag methods[] = {{"graph", "graph", sr_graph_method, false, false},
+                                          {"solver", "solver", sr_solver_method, false, false},
+                                          {NULL, NULL, NULL, false, false}};
 
 typedef struct parts_run {
   sr_table *table;
@@ -31,7 +36,7 @@ typedef struct parts_run {
 static sr_status build_graph(cli_run *run, parts_run *p) {
   double start = sr_seconds();
   sr_status status =
-      sr_graph_build(run->ctx, p->table, cli_text(run, "graph"), run->seed, &p->graph);
+      sr_graph_build(run->ctx, p->table, cli_method_text(run, "graph"), run->seed, &p->graph);
   p->seconds_graph = sr_seconds() - start;
   return status;
 }
@@ -39,8 +44,11 @@ static sr_status build_graph(cli_run *run, parts_run *p) {
 /* A graph without edges has no Fiedler pair, and parts all the same. */
 static sr_status solve_spectrum(cli_run *run, parts_run *p) {
   if (sr_graph_get(p->graph)->arcs == 0) return SR_OK;
+  sr_spectrum_options wanted;
+  sr_spectrum_options_init(&wanted);
+  wanted.solver = cli_method_text(run, "solver");
   double start = sr_seconds();
-  sr_status status = sr_spectrum_compute(run->ctx, p->graph, NULL, run->seed, &p->spectrum);
+  sr_status status = sr_spectrum_compute(run->ctx, p->graph, &wanted, run->seed, &p->spectrum);
   p->seconds_spectrum = sr_seconds() - start;
   if (status != SR_ERROR_NOT_CONVERGED) return status;
   p->not_converged = true;
@@ -157,6 +165,7 @@ const cli_command cli_parts = {
         "the\n"
         "same at any number of threads.",
     .groups = {options, cli_column_options, cli_graph_options},
+    .methods = methods,
     .example =
         "specroute parts fields.csv --coords lon,lat --graph space:8 --parts 50 -o parts.csv",
     .run = run_parts};

@@ -1,55 +1,78 @@
 #include "commands.h"
-#include "plan_options.h"
+#include "generated.h"
 
 static const cli_option options[] = {
     {"output", 'o', CLI_PATH, "BAGS", NULL, NULL, 0, 0,
      "where to write the bags: .npy (members x rows, counts) or .csv (member,row,count from 0)"},
-    {"plan", 'p', CLI_TEXT, "PLAN", "routed", NULL, 0, 0,
-     "uniform, uniform-nm, lag-thin, tmix-thin, stationary, circular, moving, burn-in, "
-     "oracle-block, auto-block, spectral, routed or bags"},
+    {"plan", 'p', CLI_TEXT, "PLAN", "routed", NULL, 0, 0, "NAME[:KEY=VALUE,...]"},
+    {"members", 'm', CLI_INTEGER, "M", "100", NULL, 1, 1e6, "members of the ensemble"},
+    {"tmix", 0, CLI_REAL, "T", NULL, NULL, 1, 1e12,
+     "mixing time in rows, where it is known; else it is estimated"},
+    {"parts", 0, CLI_INTEGER, "P", NULL, NULL, 1, 1e9,
+     "number of parts; else the groups, or parts of about 4 T rows"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
+
+static const cli_method_flag methods[] = {{"plan", "plan", sr_plan_method, false, false},
+                                          {"graph", "graph", sr_graph_method, false, false},
+                                          {NULL, NULL, NULL, false, false}};
+
+/* {"name": ..., "parameters": {...}} */
+static json_t *plan_json(const sr_plan_view *plan) {
+  json_t *values = json_object();
+  for (int32_t k = 0; k < plan->parameter_count; k++)
+    json_object_set_new(values, plan->parameters[k].name, cli_json_real(plan->parameters[k].value));
+  return json_pack("{s:s,s:o}", "name", plan->name, "parameters", values);
+}
+
+/* "routed (parts 50, part_share 0.5)" */
+static void say_plan(const cli_run *run, const sr_plan_view *plan) {
+  cli_say(run, "plan      %s", plan->name);
+  for (int32_t k = 0; k < plan->parameter_count; k++)
+    cli_say(run, "%s%s %g%s", k ? ", " : " (", plan->parameters[k].name, plan->parameters[k].value,
+            k + 1 == plan->parameter_count ? ")" : "");
+}
 
 static int finish(cli_run *run, const sr_structure *structure, const sr_plan *plan,
                   const sr_plan_sizes *sizes) {
   sr_plan_view info = sr_plan_get(plan);
   int32_t parts = sr_parts_get(sr_structure_get(structure)->parts)->parts;
-  cli_say(run, "plan      ");
-  cli_say_plan(run, info.name, info.parameter_count, info.parameters);
+  say_plan(run, &info);
   cli_say(run, "\nbags      %d of %lld to %lld rows (mean %.1f) out of %lld\n", info.members,
           (long long)sizes->smallest, (long long)sizes->largest, sizes->mean, (long long)info.rows);
   cli_say(run, "written   %s\n", cli_text(run, "output"));
   return cli_finish(run, json_pack("{s:o,s:i,s:{s:I,s:o,s:I},s:i,s:I,s:o}", "plan",
-                                   cli_plan_json(info.name, info.parameter_count, info.parameters),
-                                   "members", (int)info.members, "rows_per_bag", "min",
-                                   (json_int_t)sizes->smallest, "mean", cli_json_real(sizes->mean),
-                                   "max", (json_int_t)sizes->largest, "parts", (int)parts, "rows",
-                                   (json_int_t)info.rows, "tmix",
+                                   plan_json(&info), "members", (int)info.members, "rows_per_bag",
+                                   "min", (json_int_t)sizes->smallest, "mean",
+                                   cli_json_real(sizes->mean), "max", (json_int_t)sizes->largest,
+                                   "parts", (int)parts, "rows", (json_int_t)info.rows, "tmix",
                                    cli_json_real(sr_structure_get(structure)->tmix)));
 }
 
 static int run_plan(cli_run *run) {
+  sr_status status = SR_OK;
   const char *path = cli_text(run, "output");
   if (!path) return cli_complain(run, CLI_USAGE, "plan needs -o BAGS.npy or -o BAGS.csv");
   sr_table *table = NULL;
   sr_structure *structure = NULL;
   sr_plan *plan = NULL;
   sr_plan_sizes sizes;
-  const char *text = cli_plan_text(run, cli_text(run, "plan"));
-  sr_status status = sr_method_check(run->ctx, "plan", sr_plan_method, text, NULL);
-  if (status == SR_OK) status = cli_read_table(run, run->arguments[0], &table);
-  if (status == SR_OK) {
-    sr_structure_options options_ = cli_read_structure(run);
-    status = sr_structure_estimate(run->ctx, table, &options_, run->seed, &structure);
-  }
-  if (status == SR_OK)
-    status = sr_plan_new(run->ctx, structure, text, (int32_t)cli_integer(run, "members"), run->seed,
-                         &plan);
-  if (status == SR_OK) status = sr_plan_write(run->ctx, plan, path, &sizes);
-  int code = status == SR_OK ? finish(run, structure, plan, &sizes) : cli_fail(run, status);
+  sr_structure_options wanted;
+  int code = CLI_SUCCESS;
+  sr_structure_options_init(&wanted);
+  wanted.graph = cli_method_text(run, "graph");
+  if (cli_given(run, "tmix")) wanted.tmix = cli_real(run, "tmix");
+  if (cli_given(run, "parts")) wanted.parts = cli_integer(run, "parts");
+  SR_TRY(cli_read_table(run, run->arguments[0], &table));
+  SR_TRY(sr_structure_estimate(run->ctx, table, &wanted, run->seed, &structure));
+  SR_TRY(sr_plan_new(run->ctx, structure, cli_method_text(run, "plan"),
+                     (int32_t)cli_integer(run, "members"), run->seed, &plan));
+  SR_TRY(sr_plan_write(run->ctx, plan, path, &sizes));
+  code = finish(run, structure, plan, &sizes);
+cleanup:
   sr_plan_free(&plan);
   sr_structure_free(&structure);
   sr_table_free(&table);
-  return code;
+  return status == SR_OK ? code : cli_fail(run, status);
 }
 
 const cli_command cli_plan = {
@@ -61,7 +84,7 @@ const cli_command cli_plan = {
     .description =
         "A bag lists the rows that one member learns from, with how often it draws each. Rows and\n"
         "members are counted from 0. The same seed gives the same bags as train.",
-    .groups = {options, cli_scheme_options, cli_structure_options, cli_column_options,
-               cli_graph_options},
+    .groups = {options, cli_column_options, cli_graph_options},
+    .methods = methods,
     .example = "specroute plan elec2.csv --target class --plan routed -o bags.npy",
     .run = run_plan};

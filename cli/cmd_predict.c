@@ -1,7 +1,6 @@
 #include <string.h>
 
 #include "commands.h"
-#include "model_page.h"
 
 static const cli_option options[] = {{"output", 'o', CLI_PATH, "OUT", "-", NULL, 0, 0,
                                       "csv file for the classes; - is standard output"},
@@ -67,6 +66,17 @@ static int predict(cli_run *run, const sr_ensemble *ensemble, const sr_table *ta
   return cli_finish(run, result);
 }
 
+static int describe(cli_run *run, const sr_ensemble *ensemble) {
+  char *text = NULL;
+  sr_status status =
+      sr_describe_ensemble(run->ctx, ensemble,
+                           run->json ? SR_DESCRIPTION_JSON : SR_DESCRIPTION_TEXT, &text);
+  if (status != SR_OK) return cli_fail(run, status);
+  cli_print_description(run, text);
+  sr_bytes_free((void **)&text);
+  return CLI_SUCCESS;
+}
+
 static int run_predict(cli_run *run) {
   sr_ensemble *ensemble = NULL;
   sr_table *table = NULL;
@@ -75,8 +85,7 @@ static int run_predict(cli_run *run) {
   if (status != SR_OK) {
     code = cli_fail(run, status);
   } else if (run->argument_count < 2) {
-    cli_say_model(run, ensemble);
-    code = cli_finish(run, cli_model_json(ensemble));
+    code = describe(run, ensemble);
   } else {
     status = read_table(run, ensemble, &table);
     code = status == SR_OK ? predict(run, ensemble, table) : cli_fail(run, status);

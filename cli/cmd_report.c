@@ -67,8 +67,8 @@ static sr_status add_overview(report *r) {
   for (int i = 0; i < r->count; i++) {
     const section *s = &r->sections[i];
     sr_page_cell *row = cells + COLUMNS * i;
-    row[0].text = s->e->name;
-    row[1].text = scale_name(s->scale);
+    row[0].text = s->e->about.name;
+    row[1].text = experiment_scale_name(s->scale);
     row[2] = (sr_page_cell){verdict_name(s->c->verdict), verdict_agreement(s->c->verdict)};
     row[3].text = s->c->reason;
   }
@@ -98,7 +98,7 @@ static void describe_run(const conclusion *c, char *text, size_t size) {
   snprintf(text, size,
            "Run: %s scale, %lld units of work, seeds %llu to %llu, %.1f core minutes, commit %s. "
            "Data: %s.",
-           scale_name(c->scale), (long long)c->found.count,
+           experiment_scale_name(c->scale), (long long)c->found.count,
            (unsigned long long)(c->found.count ? low : 0), (unsigned long long)high, seconds / 60.0,
            commits[0] ? commits : "unknown", c->e->needs);
 }
@@ -108,17 +108,17 @@ static sr_status add_section(report *r, const section *s) {
   sr_context *ctx = r->run->ctx;
   conclusion *plots = NULL;
   char text[2 * REASON_SIZE];
-  TRY(sr_page_heading(ctx, r->page, 1, s->e->name));
-  snprintf(text, sizeof text, "%s. %s.", s->e->title, s->e->place);
-  TRY(sr_page_paragraph(ctx, r->page, text));
+  SR_TRY(sr_page_heading(ctx, r->page, 1, s->e->about.name));
+  snprintf(text, sizeof text, "%s. %s.", s->e->about.help, s->e->place);
+  SR_TRY(sr_page_paragraph(ctx, r->page, text));
   snprintf(text, sizeof text, "Verdict, %s: %s.", verdict_name(s->c->verdict), s->c->reason);
-  TRY(sr_page_note(ctx, r->page, verdict_agreement(s->c->verdict), text));
-  TRY(conclusion_tables(s->c, r->page));
+  SR_TRY(sr_page_note(ctx, r->page, verdict_agreement(s->c->verdict), text));
+  SR_TRY(conclusion_tables(s->c, r->page));
   /* Read once more, now with the page, so that plots stand below the tables. */
-  TRY(conclusion_read(ctx, s->e, s->scale, r->folder, r->page, &plots, r->reason,
-                      sizeof r->reason));
+  SR_TRY(conclusion_read(ctx, s->e, s->scale, r->folder, r->page, &plots, r->reason,
+                         sizeof r->reason));
   describe_run(s->c, text, sizeof text);
-  TRY(sr_page_paragraph(ctx, r->page, text));
+  SR_TRY(sr_page_paragraph(ctx, r->page, text));
 cleanup:
   conclusion_free(&plots);
   return status;
@@ -131,8 +131,8 @@ static sr_status write_page(report *r, const char *path) {
   sr_page_options_init(&o);
   o.format = sr_page_format_of(path);
   o.title = "Results beside the paper";
-  TRY(sr_page_new(ctx, &o, &r->page));
-  TRY(sr_page_paragraph(
+  SR_TRY(sr_page_new(ctx, &o, &r->page));
+  SR_TRY(sr_page_paragraph(
       ctx, r->page,
       "Every number is read from the result files; only the paper's own values are quoted. "
       "Measured numbers are mean ± standard deviation over seeds, or an estimate with its 95 % "
@@ -140,12 +140,12 @@ static sr_status write_page(report *r, const char *path) {
       "lies "
       "within a factor of two, \u2717 differs more."));
   if (o.format == SR_PAGE_MARKDOWN)
-    TRY(sr_page_paragraph(ctx, r->page,
-                          "This file is generated: specroute report experiments/results -o "
-                          "docs/results.md."));
-  TRY(add_overview(r));
-  for (int i = 0; i < r->count; i++) TRY(add_section(r, &r->sections[i]));
-  TRY(sr_page_write(ctx, r->page, path));
+    SR_TRY(sr_page_paragraph(ctx, r->page,
+                             "This file is generated: specroute report experiments/results -o "
+                             "docs/results.md."));
+  SR_TRY(add_overview(r));
+  for (int i = 0; i < r->count; i++) SR_TRY(add_section(r, &r->sections[i]));
+  SR_TRY(sr_page_write(ctx, r->page, path));
 cleanup:
   return status;
 }

@@ -57,11 +57,12 @@ static int list_experiments(cli_run *run) {
     const experiment *e = experiment_at(i);
     int units = e->case_count(scale_asked(run)) * seeds_asked(run, e);
     double seconds = expected_seconds(run, e);
-    cli_say(run, "%-26s %6d %8.0f s  %s (%s); %s\n", e->name, units, seconds, e->title, e->place,
-            e->needs);
-    json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s,s:i,s:o}", "name", e->name, "title",
-                                          e->title, "place", e->place, "needs", e->needs, "units",
-                                          units, "seconds", cli_json_real(seconds)));
+    cli_say(run, "%-26s %6d %8.0f s  %s (%s); %s\n", e->about.name, units, seconds, e->about.help,
+            e->place, e->needs);
+    json_array_append_new(list,
+                          json_pack("{s:s,s:s,s:s,s:s,s:i,s:o}", "name", e->about.name, "title",
+                                    e->about.help, "place", e->place, "needs", e->needs, "units",
+                                    units, "seconds", cli_json_real(seconds)));
   }
   return cli_finish(run, json_pack("{s:o}", "experiments", list));
 }
@@ -69,8 +70,8 @@ static int list_experiments(cli_run *run) {
 /* ---- one experiment ------------------------------------------------------------------------ */
 
 static json_t *as_json(const conclusion *c, const run_report *report) {
-  return json_pack("{s:s,s:s,s:o,s:s,s:s,s:I,s:I,s:o}", "name", c->e->name, "scale",
-                   scale_name(c->scale), "cells", conclusion_cells(c), "verdict",
+  return json_pack("{s:s,s:s,s:o,s:s,s:s,s:I,s:I,s:o}", "name", c->e->about.name, "scale",
+                   experiment_scale_name(c->scale), "cells", conclusion_cells(c), "verdict",
                    verdict_name(c->verdict), "reason", c->reason, "units",
                    (json_int_t)report->units, "run_now", (json_int_t)report->finished, "seconds",
                    cli_json_real(report->seconds));
@@ -94,7 +95,7 @@ static int reproduce_one(cli_run *run, const experiment *e, json_t **out) {
     return cli_complain(run, CLI_INTERRUPTED,
                         "interrupted: %lld of %lld units of %s are in %s; run again to go on",
                         (long long)(report.found + report.finished), (long long)report.units,
-                        e->name, o.folder);
+                        e->about.name, o.folder);
   if (status != SR_OK) return cli_complain(run, cli_code(status), "%s", report.reason);
   conclusion *c = NULL;
   status = conclusion_read(run->ctx, e, o.scale, o.folder, NULL, &c, report.reason,
@@ -102,9 +103,9 @@ static int reproduce_one(cli_run *run, const experiment *e, json_t **out) {
   if (status != SR_OK) return cli_complain(run, cli_code(status), "%s", report.reason);
   *out = as_json(c, &report);
   if (!run->json && !run->quiet) {
-    cli_say(run, "%s: %s (%s), %s scale, %lld units, %lld run now in %.1f s\n\n", e->name, e->title,
-            e->place, scale_name(o.scale), (long long)report.units, (long long)report.finished,
-            report.seconds);
+    cli_say(run, "%s: %s (%s), %s scale, %lld units, %lld run now in %.1f s\n\n", e->about.name,
+            e->about.help, e->place, experiment_scale_name(o.scale), (long long)report.units,
+            (long long)report.finished, report.seconds);
     conclusion_print(c, stdout);
     cli_say(run, "\n");
     fflush(stdout);

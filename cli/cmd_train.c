@@ -1,52 +1,85 @@
 #include "commands.h"
-#include "model_page.h"
-#include "plan_options.h"
-#include "train_page.h"
+#include "generated.h"
 
-static const cli_option options[] = {
-    {"output", 'o', CLI_PATH, "MODEL", NULL, NULL, 0, 0, "where to write the model"},
-    {"plan", 'p', CLI_TEXT, "PLAN", "auto", NULL, 0, 0,
-     "auto, uniform, uniform-nm, lag-thin, tmix-thin, stationary, circular, moving, burn-in, "
-     "oracle-block, auto-block, spectral, routed or bags"},
-    {"learner", 'l', CLI_TEXT, "LEARNER", "tree", NULL, 0, 0, "tree or ridge"},
-    {"folds", 0, CLI_INTEGER, "K", "5", NULL, 2, 1000, "folds of the honest error"},
-    {"buffer", 0, CLI_INTEGER, "ROWS", NULL, NULL, 0, 1e9,
-     "rows or graph steps kept free around what is held out (default T in a series)"},
-    {"report", 0, CLI_PATH, "FILE", NULL, NULL, 0, 0,
-     "also write a page with pictures: .html or .md"},
-    {"no-evaluation", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0,
-     "only fit: no error, covariance or importance"},
-    {"no-importance", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0,
-     "do not measure the importance of features"},
-    {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
+static const cli_option options[] = {{"output", 'o', CLI_PATH, "MODEL", NULL, NULL, 0, 0,
+                                      "file for the model"},
+                                     {"report", 0, CLI_PATH, "FILE", NULL, NULL, 0, 0,
+                                      "also write a page with pictures: .html or .md"},
+                                     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
-static sr_train_options read_options(cli_run *run) {
-  sr_train_options o;
-  sr_train_options_init(&o);
-  o.structure = cli_read_structure(run);
-  o.plan = cli_plan_text(run, cli_text(run, "plan"));
-  o.learner = cli_learner_text(run, cli_text(run, "learner"));
-  o.members = cli_integer(run, "members");
-  o.vote = (int)cli_read_vote(run);
-  o.evaluate.folds.folds = cli_integer(run, "folds");
-  if (cli_given(run, "buffer")) o.evaluate.folds.buffer = cli_integer(run, "buffer");
-  o.evaluate.evaluate = !cli_flag(run, "no-evaluation");
-  o.evaluate.importance = o.evaluate.evaluate && !cli_flag(run, "no-importance");
-  return o;
+static const cli_method_flag methods[] = {{"plan", "plan", sr_train_plan_method, false, false},
+                                          {"learner", "learner", sr_learner_method, false, false},
+                                          {"graph", "graph", sr_graph_method, false, false},
+                                          {NULL, NULL, NULL, false, false}};
+
+/* ---- the page ----------------------------------------------------------------------------- */
+
+static sr_status add_dependence(cli_run *run, sr_page *page, const sr_table *table,
+                                const sr_structure *structure) {
+  sr_status status = SR_OK;
+  const sr_graph *graph = sr_structure_get(structure)->dependency_graph;
+  SR_TRY(sr_page_heading(run->ctx, page, 2, "How dependent the rows are"));
+  SR_TRY(sr_page_add_structure(run->ctx, page, structure));
+  if (graph) SR_TRY(sr_page_add_map(run->ctx, page, table, graph, run->seed));
+cleanup:
+  return status;
 }
+
+static sr_status add_origin(cli_run *run, sr_page *page, const sr_ensemble_view *v) {
+  sr_status status = SR_OK;
+  sr_build build = sr_build_info();
+  char text[512];
+  snprintf(text, sizeof text, "%s: %lld rows, %lld features, seed %llu. specroute %s, commit %s.",
+           run->arguments[0], (long long)v->rows, (long long)v->features,
+           (unsigned long long)v->seed, build.version, build.commit);
+  SR_TRY(sr_page_heading(run->ctx, page, 2, "How this was made"));
+  SR_TRY(sr_page_paragraph(run->ctx, page, text));
+cleanup:
+  return status;
+}
+
+static sr_status write_page(cli_run *run, const sr_table *table, const sr_ensemble *ensemble,
+                            const char *path) {
+  sr_status status = SR_OK;
+  sr_page *page = NULL;
+  const sr_ensemble_view *v = sr_ensemble_get(ensemble);
+  char title[256];
+  sr_page_options wanted;
+  sr_page_options_init(&wanted);
+  snprintf(title, sizeof title, "An ensemble for %s", run->arguments[0]);
+  wanted.title = title;
+  wanted.format = sr_page_format_of(path);
+  SR_TRY(sr_page_new(run->ctx, &wanted, &page));
+  SR_TRY(sr_page_add_ensemble(run->ctx, page, ensemble));
+  if (v->structure) SR_TRY(add_dependence(run, page, table, v->structure));
+  SR_TRY(add_origin(run, page, v));
+  SR_TRY(sr_page_write(run->ctx, page, path));
+cleanup:
+  sr_page_free(&page);
+  return status;
+}
+
+/* ---- the command -------------------------------------------------------------------------- */
 
 static int finish(cli_run *run, const sr_ensemble *ensemble, double read, double total) {
   const sr_ensemble_view *view = sr_ensemble_get(ensemble);
   double choice = view->choice ? view->choice->seconds : 0.0;
   double judged = view->evaluation ? view->evaluation->seconds : 0.0;
   double fit = view->seconds_structure + choice + view->seconds_fit;
-  cli_say_model(run, ensemble);
+  char *text = NULL;
+  sr_status status =
+      sr_describe_ensemble(run->ctx, ensemble,
+                           run->json ? SR_DESCRIPTION_JSON : SR_DESCRIPTION_TEXT, &text);
+  if (status != SR_OK) return cli_fail(run, status);
+  json_t *result = run->json ? json_loads(text, 0, NULL) : NULL;
+  if (!run->json) cli_print_description(run, text);
+  sr_bytes_free((void **)&text);
   cli_say(run,
           "time      read %.2f s, structure %.2f s, choice %.2f s, fit %.2f s, evaluation %.2f s,"
           " total %.2f s\n",
           read, view->seconds_structure, choice, view->seconds_fit, judged, total);
   cli_say(run, "written   %s\n", cli_text(run, "output"));
-  json_t *result = cli_model_json(ensemble);
+  if (!run->json) return CLI_SUCCESS;
   json_object_set_new(result, "seconds",
                       json_pack("{s:o,s:o,s:o,s:o}", "read", cli_json_real(read), "fit",
                                 cli_json_real(fit), "evaluate", cli_json_real(judged), "total",
@@ -56,26 +89,29 @@ static int finish(cli_run *run, const sr_ensemble *ensemble, double read, double
 }
 
 static int run_train(cli_run *run) {
+  sr_status status = SR_OK;
+  sr_table *table = NULL;
+  sr_ensemble *ensemble = NULL;
+  sr_train_options o;
+  double start = sr_seconds();
   if (!cli_given(run, "target"))
     return cli_complain(run, CLI_USAGE, "train needs --target COL, the column of the class");
   if (!cli_given(run, "output"))
     return cli_complain(run, CLI_USAGE, "train needs -o MODEL, the file for the model");
-  double start = sr_seconds();
-  sr_table *table = NULL;
-  sr_ensemble *ensemble = NULL;
-  sr_train_options o = read_options(run);
-  sr_status status = sr_train_options_check(run->ctx, &o);
-  if (status == SR_OK) status = cli_read_table(run, run->arguments[0], &table);
+  sr_train_options_init(&o);
+  int code = cli_read_task(run, "train", sr_train_option_list(), &o);
+  if (code != CLI_SUCCESS) return code;
+  SR_TRY(sr_train_options_check(run->ctx, &o));
+  SR_TRY(cli_read_table(run, run->arguments[0], &table));
   double read = sr_seconds() - start;
-  if (status == SR_OK) status = sr_train(run->ctx, table, &o, run->seed, &ensemble);
-  if (status == SR_OK) status = sr_ensemble_save(run->ctx, ensemble, cli_text(run, "output"));
-  if (status == SR_OK && cli_given(run, "report"))
-    status = train_write_page(run, table, ensemble, cli_text(run, "report"));
-  int code =
-      status == SR_OK ? finish(run, ensemble, read, sr_seconds() - start) : cli_fail(run, status);
+  SR_TRY(sr_train(run->ctx, table, &o, run->seed, &ensemble));
+  SR_TRY(sr_ensemble_save(run->ctx, ensemble, cli_text(run, "output")));
+  if (cli_given(run, "report")) SR_TRY(write_page(run, table, ensemble, cli_text(run, "report")));
+  code = finish(run, ensemble, read, sr_seconds() - start);
+cleanup:
   sr_ensemble_free(&ensemble);
   sr_table_free(&table);
-  return code;
+  return status == SR_OK ? code : cli_fail(run, status);
 }
 
 const cli_command cli_train = {
@@ -89,8 +125,12 @@ const cli_command cli_train = {
         "how\n"
         "members get their rows, fits them and judges every row by members that saw nothing of "
         "its\n"
-        "part. Ends with a page: plan and why, honest and naive error, covariance, features, time.",
-    .groups = {options, cli_scheme_options, cli_structure_options, cli_learner_options,
-               cli_column_options, cli_graph_options},
+        "part. Ends with a page: plan and why, honest and naive error, covariance, features, "
+        "time.\n"
+        "Plans, learners and graphs are named NAME[:KEY=VALUE,...]: 'specroute methods' lists "
+        "them.",
+    .groups = {options, cli_column_options},
+    .task = sr_train_option_list,
+    .methods = methods,
     .example = "specroute train elec2.csv --target class -o elec2.model",
     .run = run_train};

@@ -12,6 +12,15 @@ static const cli_command completion = {.name = "completion",
                                        .run = cli_run_completion,
                                        .hidden = true};
 
+static const cli_command reference = {.name = "reference",
+                                      .arguments = "commands|methods",
+                                      .choices = "commands|methods",
+                                      .least = 1,
+                                      .most = 1,
+                                      .help = "print a page of docs/reference",
+                                      .run = cli_run_reference,
+                                      .hidden = true};
+
 static const cli_command man = {.name = "man",
                                 .arguments = "",
                                 .help = "print the man page",
@@ -19,8 +28,9 @@ static const cli_command man = {.name = "man",
                                 .hidden = true};
 
 const cli_command *const cli_commands[] = {
-    &cli_diagnose,  &cli_train,  &cli_predict, &cli_compare, &cli_plan, &cli_parts, &cli_simulate,
-    &cli_reproduce, &cli_report, &cli_theory,  &completion,  &man,      NULL,
+    &cli_diagnose, &cli_train,   &cli_predict,  &cli_compare,   &cli_plan,
+    &cli_parts,    &cli_methods, &cli_simulate, &cli_reproduce, &cli_report,
+    &cli_theory,   &completion,  &man,          &reference,     NULL,
 };
 
 const cli_command *cli_find_command(const char *name) {

@@ -5,6 +5,7 @@
 #include "cli.h"
 
 extern const cli_command cli_compare;
+extern const cli_command cli_methods;
 extern const cli_command cli_plan;
 extern const cli_command cli_predict;
 extern const cli_command cli_report;

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "cli.h"
+#include "commands.h"
+#include "generated.h"
 
 typedef struct exit_code {
   int code;
@@ -111,8 +113,10 @@ static void print_man_command(const cli_command *c) {
     print_roff(c->description);
     putchar('\n');
   }
+  const cli_option *o;
   for (int g = 0; g < CLI_MAX_GROUPS && c->groups[g]; g++)
-    for (const cli_option *o = c->groups[g]; o->name; o++) print_man_option(o);
+    for (o = c->groups[g]; o->name; o++) print_man_option(o);
+  for (int i = 0; (o = cli_generated_at(c, i)); i++) print_man_option(o);
   if (c->example) {
     fputs(".PP\nExample:\n.PP\n.EX\n", stdout);
     print_roff(c->example);
@@ -142,11 +146,93 @@ int cli_run_man(cli_run *run) {
   return CLI_SUCCESS;
 }
 
+/* ---- pages of docs/reference ---------------------------------------------------------------- */
+
+/* Text inside a table of Markdown. */
+static void print_cell(const char *text) {
+  for (const char *c = text ? text : ""; *c; c++) {
+    if (*c == '|' || *c == '<') putchar('\\');
+    putchar(*c);
+  }
+}
+
+static void print_reference_option(const cli_option *o) {
+  printf("| `--%s", o->name);
+  if (o->value) printf(" %s", o->value);
+  fputs("` | ", stdout);
+  print_cell(o->choices ? o->choices : "");
+  fputs(" | ", stdout);
+  print_cell(o->fallback ? o->fallback : "");
+  fputs(" | ", stdout);
+  print_cell(o->help);
+  puts(" |");
+}
+
+static void print_reference_commands(void) {
+  puts("# Commands and their options\n\nMade by `specroute reference commands`; do not edit.\n");
+  puts("## options of every command\n\n| option | values | default | meaning |\n|---|---|---|---|");
+  for (const cli_option *o = cli_common_options; o->name; o++) print_reference_option(o);
+  for (const cli_command *const *at = cli_commands, *c; (c = *at); at++) {
+    const cli_option *o;
+    if (c->hidden) continue;
+    printf("\n## %s\n\n`specroute %s%s%s`: %s.\n", c->name, c->name, c->arguments[0] ? " " : "",
+           c->arguments, c->help);
+    if (c->description) printf("\n%s\n", c->description);
+    if (!c->groups[0] && !cli_generated_at(c, 0)) continue;
+    puts("\n| option | values | default | meaning |\n|---|---|---|---|");
+    for (int g = 0; g < CLI_MAX_GROUPS && c->groups[g]; g++)
+      for (o = c->groups[g]; o->name; o++) print_reference_option(o);
+    for (int i = 0; (o = cli_generated_at(c, i)); i++) print_reference_option(o);
+  }
+}
+
+int cli_run_reference(cli_run *run) {
+  const sr_method_kind *kinds[32], *kind;
+  int count = 0;
+  char *text = NULL;
+  if (run->arguments[0][0] == 'c') {
+    print_reference_commands();
+    return CLI_SUCCESS;
+  }
+  while (count < 32 && (kind = cli_method_kind_at(count))) kinds[count++] = kind;
+  sr_status status = sr_describe_methods(run->ctx, count, kinds, SR_DESCRIPTION_MARKDOWN, &text);
+  if (status != SR_OK) return cli_fail(run, status);
+  fputs(text, stdout);
+  sr_bytes_free((void **)&text);
+  return CLI_SUCCESS;
+}
+
 /* ---- completions -------------------------------------------------------------------------- */
 
 /* 'a|b|c' as 'a b c'. */
 static void print_words(const char *choices) {
   for (const char *c = choices; *c; c++) putchar(*c == '|' ? ' ' : *c);
+}
+
+/* Names of the methods that a flag may name and, with `keys`, "NAME:KEY=" for their keys. */
+static void print_methods(const cli_method_flag *m, bool keys) {
+  const sr_method *method;
+  for (int i = 0; (method = m->at(i)); i++) {
+    printf("%s ", method->name);
+    for (const sr_option *o = keys ? method->options : NULL; o && o->key; o++)
+      printf("%s:%s= ", method->name, o->key);
+  }
+}
+
+/* bash takes "NAME:KEY=" for several words: after the colon it asks for the keys of NAME. */
+static void complete_bash_keys(void) {
+  puts("  if [ \"$before\" = : ]; then\n    case ${COMP_WORDS[COMP_CWORD-2]} in");
+  const sr_method_kind *kind;
+  for (int k = 0; (kind = sr_method_kind_at(k)); k++) {
+    const sr_method *method;
+    for (int i = 0; (method = kind->at(i)); i++) {
+      if (!method->options || !method->options->key) continue;
+      printf("      %s) COMPREPLY+=($(compgen -W '", method->name);
+      for (const sr_option *o = method->options; o->key; o++) printf("%s= ", o->key);
+      puts("' -- \"$word\")) ;;&");
+    }
+  }
+  puts("    esac\n    return\n  fi");
 }
 
 static void complete_bash(void) {
@@ -157,14 +243,20 @@ static void complete_bash(void) {
   fputs("    COMPREPLY=($(compgen -W '", stdout);
   for (const cli_command *const *at = cli_commands, *c; (c = *at); at++)
     if (!c->hidden) printf("%s ", c->name);
-  puts("' -- \"$word\")); return\n  fi\n  case ${COMP_WORDS[1]}:$before in");
+  puts("' -- \"$word\")); return\n  fi");
+  complete_bash_keys();
+  puts("  case ${COMP_WORDS[1]}:$before in");
   const cli_option *o;
   for (const cli_command *const *at = cli_commands, *c; (c = *at); at++) {
     if (c->hidden) continue;
     for (int i = 0; (o = cli_option_at(c, i)); i++) {
-      if (!o->choices) continue;
+      const cli_method_flag *m = cli_method_flag_of(c, o->name);
+      if (!o->choices && !m) continue;
       printf("    %s:--%s) COMPREPLY=($(compgen -W '", c->name, o->name);
-      print_words(o->choices);
+      if (m)
+        print_methods(m, false);
+      else
+        print_words(o->choices);
       puts("' -- \"$word\")); return ;;");
     }
   }
@@ -216,7 +308,12 @@ static void complete_zsh(void) {
       printf(" \\\n      '--%s[", o->name);
       print_zsh(o->help);
       fputs("]", stdout);
-      if (o->choices) {
+      const cli_method_flag *m = cli_method_flag_of(c, o->name);
+      if (m) {
+        printf(":%s:(", m->kind);
+        print_methods(m, false);
+        putchar(')');
+      } else if (o->choices) {
         printf(":%s:(", o->value);
         print_words(o->choices);
         putchar(')');
@@ -255,9 +352,13 @@ static void complete_fish(void) {
       printf("complete -c specroute -n '__fish_seen_subcommand_from %s' -l %s", c->name, o->name);
       if (o->letter) printf(" -s %c", o->letter);
       if (o->kind != CLI_FLAG) fputs(o->kind == CLI_PATH ? " -r" : " -x", stdout);
-      if (o->choices) {
+      const cli_method_flag *m = cli_method_flag_of(c, o->name);
+      if (m || o->choices) {
         fputs(" -a '", stdout);
-        print_words(o->choices);
+        if (m)
+          print_methods(m, true);
+        else
+          print_words(o->choices);
         putchar('\'');
       }
       fputs(" -d '", stdout);

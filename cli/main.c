@@ -1,4 +1,5 @@
 /* Finds the command, makes its context, runs it. */
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +7,7 @@
 
 #include "cli.h"
 #include "commands.h"
+#include "generated.h"
 #include "progress.h"
 
 /* The handler has no other way to reach the running context. */
@@ -52,6 +54,7 @@ static int make_context(cli_run *run, cli_progress *progress) {
 static int run_command(cli_run *run) {
   cli_progress progress = {0};
   int code = make_context(run, &progress);
+  if (code == CLI_SUCCESS) code = cli_check_methods(run);
   if (code == CLI_SUCCESS) code = run->command->run(run);
   cli_progress_clear(&progress);
   running_context = NULL;
@@ -82,6 +85,18 @@ static int print_version(int count, char **arguments) {
   return CLI_SUCCESS;
 }
 
+static int complain_unknown_command(const char *word, bool json) {
+  cli_run run = {.json = json};
+  const char *nearest = NULL;
+  int distance = INT_MAX;
+  for (int i = 0; cli_commands[i]; i++)
+    if (!cli_commands[i]->hidden && sr_suggest(word, cli_commands[i]->name, &distance))
+      nearest = cli_commands[i]->name;
+  if (nearest)
+    return cli_complain(&run, CLI_USAGE, "no command '%s'; did you mean '%s'?", word, nearest);
+  return cli_complain(&run, CLI_USAGE, "no command '%s'; 'specroute --help' lists them", word);
+}
+
 static int dispatch(int count, char **arguments) {
   if (count < 2) {
     cli_print_overview();
@@ -90,6 +105,7 @@ static int dispatch(int count, char **arguments) {
   const char *word = arguments[1];
   if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
     const cli_command *about = count > 2 ? cli_find_command(arguments[2]) : NULL;
+    if (count > 2 && !about) return complain_unknown_command(arguments[2], false);
     if (about)
       cli_print_help(about);
     else
@@ -99,8 +115,7 @@ static int dispatch(int count, char **arguments) {
   if (strcmp(word, "--version") == 0) return print_version(count, arguments);
   cli_run run = {.command = cli_find_command(word), .started = sr_seconds()};
   for (int i = 1; i < count; i++) run.json |= strcmp(arguments[i], "--json") == 0;
-  if (!run.command)
-    return cli_complain(&run, CLI_USAGE, "no command '%s'; 'specroute --help' lists them", word);
+  if (!run.command) return complain_unknown_command(word, run.json);
   int code = cli_parse(&run, count - 2, arguments + 2);
   if (code == CLI_SUCCESS && cli_flag(&run, "help"))
     cli_print_help(run.command);
@@ -111,6 +126,10 @@ static int dispatch(int count, char **arguments) {
 }
 
 int main(int count, char **arguments) {
+  cli_run run = {0};
   install_signals();
-  return dispatch(count, arguments);
+  int code = cli_generate() ? dispatch(count, arguments)
+                            : cli_complain(&run, CLI_NO_MEMORY, "out of memory");
+  cli_generated_free();
+  return code;
 }

@@ -1,10 +1,12 @@
 /* Parses a command line against the option tables. */
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
+#include "generated.h"
 
 const cli_option cli_common_options[] = {
     {"json", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0,
@@ -41,9 +43,12 @@ const cli_option cli_column_options[] = {
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
 const cli_option cli_graph_options[] = {
-    {"graph", 0, CLI_TEXT, "KIND", NULL, NULL, 0, 0,
-     "dependency graph: time[:tau], space[:k], features[:k], grid[:4|8] or edges:FILE"},
+    {"graph", 0, CLI_TEXT, "GRAPH", NULL, NULL, 0, 0,
+     "dependency graph NAME[:KEY=VALUE,...]; by default as the table is"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
+
+const cli_method_flag cli_graph_methods[] = {{"graph", "graph", sr_graph_method, false, false},
+                                             {NULL, NULL, NULL, false, false}};
 
 typedef struct cli_value {
   const cli_option *option;
@@ -51,11 +56,14 @@ typedef struct cli_value {
 } cli_value;
 
 const cli_option *cli_option_at(const cli_command *command, int index) {
+  const cli_option *o;
   for (int g = 0; g < CLI_MAX_GROUPS && command->groups[g]; g++) {
-    for (const cli_option *o = command->groups[g]; o->name; o++)
+    for (o = command->groups[g]; o->name; o++)
       if (index-- == 0) return o;
   }
-  for (const cli_option *o = cli_common_options; o->name; o++)
+  for (int i = 0; (o = cli_generated_at(command, i)); i++)
+    if (index-- == 0) return o;
+  for (o = cli_common_options; o->name; o++)
     if (index-- == 0) return o;
   return NULL;
 }
@@ -76,38 +84,11 @@ static const cli_option *find_letter(const cli_command *command, char letter) {
 
 /* ---- suggestions -------------------------------------------------------------------------- */
 
-/* Levenshtein distance of short words; long ones count as far. */
-static int edit_distance(const char *a, const char *b) {
-  enum { LONGEST = 31 };
-  size_t na = strlen(a), nb = strlen(b);
-  if (na > LONGEST || nb > LONGEST) return LONGEST;
-  int row[LONGEST + 1];
-  for (size_t j = 0; j <= nb; j++) row[j] = (int)j;
-  for (size_t i = 1; i <= na; i++) {
-    int diagonal = row[0];
-    row[0] = (int)i;
-    for (size_t j = 1; j <= nb; j++) {
-      int above = row[j];
-      int best = diagonal + (a[i - 1] != b[j - 1]);
-      if (above + 1 < best) best = above + 1;
-      if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-      row[j] = best;
-      diagonal = above;
-    }
-  }
-  return row[nb];
-}
-
 static int complain_unknown_option(const cli_run *run, const char *word) {
   const cli_option *o, *nearest = NULL;
-  int least = 3;
-  for (int i = 0; (o = cli_option_at(run->command, i)); i++) {
-    int distance = edit_distance(word, o->name);
-    if (distance < least) {
-      least = distance;
-      nearest = o;
-    }
-  }
+  int distance = INT_MAX;
+  for (int i = 0; (o = cli_option_at(run->command, i)); i++)
+    if (sr_suggest(word, o->name, &distance)) nearest = o;
   if (nearest)
     return cli_complain(run, CLI_USAGE, "unknown option '--%s'; did you mean '--%s'?", word,
                         nearest->name);

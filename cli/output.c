@@ -15,6 +15,13 @@ void cli_say(const cli_run *run, const char *format, ...) {
   va_end(arguments);
 }
 
+void cli_print_description(const cli_run *run, const char *text) {
+  if (run->json)
+    puts(text);
+  else if (!run->quiet)
+    fputs(text, stdout);
+}
+
 json_t *cli_json_real(double value) { return isfinite(value) ? json_real(value) : json_null(); }
 
 static int print_json(json_t *object) {

@@ -1,7 +1,7 @@
 /* The table on adaptive P: the number of parts P of Algorithm 1 at T = 50, fixed and adaptive. */
 #include <math.h>
 
-#include "experiments.h"
+#include "experiment.h"
 #include "tools.h"
 #include "witness.h"
 
@@ -35,7 +35,7 @@ static void name_case(experiment_scale scale, int index, char *name, size_t size
   char text[16] = "adaptive";
   if (parts) snprintf(text, sizeof text, "%d", parts);
   snprintf(name, size, "P=%s T=%g n=%lld m=%d d=%d noise=%s sd=%g", text, w.tmix, (long long)w.rows,
-           w.members, w.features, noise_name(w.noise_kind), w.noise_sd);
+           w.members, w.features, witness_noise_name(w.noise_kind), w.noise_sd);
 }
 
 static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurement *out) {
@@ -58,7 +58,7 @@ static void plot_choices(conclusion *c, int cell) {
   static const char *const names[CHOICES] = {"P = 1",  "P = 5",   "P = 10",
                                              "P = 50", "P = 100", "adaptive"};
   double x[CHOICES], y[CHOICES], low[CHOICES], high[CHOICES];
-  curve_of(c, cell * CHOICES, 1, CHOICES, "risk", y, low, high);
+  conclusion_curve(c, cell * CHOICES, 1, CHOICES, "risk", y, low, high);
   for (int k = 0; k < CHOICES; k++) x[k] = k;
   const sr_plot_series bars = {
       .kind = SR_PLOT_BARS, .count = CHOICES, .x = x, .y = y, .low = low, .high = high};
@@ -69,7 +69,7 @@ static void plot_choices(conclusion *c, int cell) {
                   .series = &bars,
                   .x_names = names,
                   .x_name_count = CHOICES};
-  add_plot(c, &plot);
+  conclusion_add_plot(c, &plot);
 }
 
 static sr_status read_results(conclusion *c) {
@@ -77,14 +77,14 @@ static sr_status read_results(conclusion *c) {
   int best_at[CELLS] = {0, 0};
   for (int cell = 0; cell < CELLS; cell++) {
     char caption[128], row[32];
-    witness w = witness_at(scale_of(c), cell * CHOICES);
+    witness w = witness_at(conclusion_scale(c), cell * CHOICES);
     snprintf(caption, sizeof caption, "Excess risk at T = 50: d = 5, %s noise with sd 1, n = %lld",
              cell ? "i.i.d." : "AR(1)", (long long)w.rows);
-    begin_table(c, caption);
+    conclusion_begin_table(c, caption);
     for (int k = 0; k < CHOICES; k++) {
-      sample s = results_of(c, cell * CHOICES + k, "risk");
+      result_sample s = conclusion_sample(c, cell * CHOICES + k, "risk");
       label_of(k, row, sizeof row);
-      add_cell(c, row, "risk", choices[k].paper, choices[k].paper_sd, &s);
+      conclusion_add_cell(c, row, "risk", choices[k].paper, choices[k].paper_sd, &s);
       if (k < ADAPTIVE && s.mean < best[cell]) best[cell] = s.mean, best_at[cell] = k;
       if (k == ADAPTIVE) adaptive[cell] = s.mean;
       if (k == 0) one[cell] = s.mean;
@@ -92,7 +92,7 @@ static sr_status read_results(conclusion *c) {
     plot_choices(c, cell);
   }
   bool falls = adaptive[0] < one[0], near = adaptive[0] < 1.25 * best[0];
-  conclude(
+  conclusion_decide(
       c,
       falls && near && best_at[0] == 3 ? VERDICT_REPRODUCED
       : falls                          ? VERDICT_PARTLY
@@ -105,13 +105,15 @@ static sr_status read_results(conclusion *c) {
   return SR_OK;
 }
 
-const experiment ablation_p = {.name = "ablation-p",
-                               .title = "Adaptive against fixed numbers of parts",
-                               .place = "Table on adaptive P, Section 5.4",
-                               .needs = "nothing: simulated",
-                               .seeds = {3, 30},
-                               .core_seconds = {8, 260},
-                               .case_count = count_cases,
-                               .case_name = name_case,
-                               .run = run_unit,
-                               .conclude = read_results};
+extern const experiment experiment_ablation_p;
+const experiment experiment_ablation_p = {.about = {"ablation-p",
+                                                    "Adaptive against fixed numbers of parts", NULL,
+                                                    0, NULL},
+                                          .place = "Table on adaptive P, Section 5.4",
+                                          .needs = "nothing: simulated",
+                                          .seeds = {3, 30},
+                                          .core_seconds = {8, 260},
+                                          .case_count = count_cases,
+                                          .case_name = name_case,
+                                          .run = run_unit,
+                                          .conclude = read_results};

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "experiments.h"
+#include "experiment.h"
 #include "tools.h"
 
 enum { TMIX_COUNT = 7, DIMENSION = 5 };
@@ -44,16 +44,16 @@ static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurem
            tmix, unit->index < TMIX_COUNT ? "iid" : "ar");
   double *contrast = malloc((size_t)n * sizeof *contrast);
   signed char *margin = malloc((size_t)n);
-  if (!contrast || !margin) TRY(SR_ERROR_MEMORY);
-  TRY(sr_simulate(ctx, text, unit->seed, 0, &table, NULL));
-  TRY(sr_simulate_contrast(ctx, text, unit->seed, table, contrast));
+  if (!contrast || !margin) SR_TRY(SR_ERROR_MEMORY);
+  SR_TRY(sr_simulate(ctx, text, unit->seed, 0, &table, NULL));
+  SR_TRY(sr_simulate_contrast(ctx, text, unit->seed, table, contrast));
   const int32_t *label = sr_table_get(table)->label;
   for (int64_t t = 0; t < n; t++)
     margin[t] = (signed char)((contrast[t] > 0.0) == (label[t] == 1) ? 1 : -1);
   double variance = covariance_sum(margin, n, 0, 0);
   double beyond = covariance_sum(margin, n, 1, (int64_t)tmix - 1);
-  measure(out, "beyond", beyond);
-  measure(out, "sum_over_T", (variance + beyond) / tmix);
+  experiment_measure(out, "beyond", beyond);
+  experiment_measure(out, "sum_over_T", (variance + beyond) / tmix);
 cleanup:
   sr_table_free(&table);
   free(contrast);
@@ -66,22 +66,22 @@ static sr_status read_results(conclusion *c) {
   sr_interval slope[2];
   double least = HUGE_VAL;
   /* Lag 0 is the variance, whatever T is: the lags beyond it carry the growth. */
-  begin_table(c, "Exponent in T of the sum over 1 <= k < T (T from 10), 95 % interval");
+  conclusion_begin_table(c, "Exponent in T of the sum over 1 <= k < T (T from 10), 95 % interval");
   for (int k = 0; k < 2; k++) {
-    slope[k] = slope_over(c, k * TMIX_COUNT + 3, 1, TMIX_COUNT - 3, tmix_grid + 3, "beyond");
-    add_estimate(c, kind[k], "exponent", 1.0, &slope[k]);
+    slope[k] = conclusion_slope(c, k * TMIX_COUNT + 3, 1, TMIX_COUNT - 3, tmix_grid + 3, "beyond");
+    conclusion_add_estimate(c, kind[k], "exponent", 1.0, &slope[k]);
   }
-  begin_table(c, "Sum over k < T of Cov(M_0, M_k), divided by T");
+  conclusion_begin_table(c, "Sum over k < T of Cov(M_0, M_k), divided by T");
   for (int k = 0; k < 2; k++)
     for (int i = 0; i < TMIX_COUNT; i++) {
       char column[32];
-      sample s = results_of(c, k * TMIX_COUNT + i, "sum_over_T");
+      result_sample s = conclusion_sample(c, k * TMIX_COUNT + i, "sum_over_T");
       snprintf(column, sizeof column, "T = %g", tmix_grid[i]);
-      add_cell(c, kind[k], column, NAN, NAN, &s);
+      conclusion_add_cell(c, kind[k], column, NAN, NAN, &s);
       if (s.count > 0) least = fmin(least, s.mean);
     }
   bool linear = slope[0].estimate > 0.9 && slope[1].estimate > 0.9;
-  conclude(
+  conclusion_decide(
       c,
       linear && least > 0.0 ? VERDICT_REPRODUCED
       : linear              ? VERDICT_PARTLY
@@ -92,14 +92,15 @@ static sr_status read_results(conclusion *c) {
   return SR_OK;
 }
 
-const experiment claim_autocovariance = {.name = "claim-autocovariance",
-                                         .title =
-                                             "Margin autocovariance summed over one mixing time",
-                                         .place = "Proposition 4",
-                                         .needs = "nothing: simulated",
-                                         .seeds = {5, 10},
-                                         .core_seconds = {20, 200},
-                                         .case_count = count_cases,
-                                         .case_name = name_case,
-                                         .run = run_unit,
-                                         .conclude = read_results};
+extern const experiment experiment_claim_autocovariance;
+const experiment experiment_claim_autocovariance = {
+    .about = {"claim-autocovariance", "Margin autocovariance summed over one mixing time", NULL, 0,
+              NULL},
+    .place = "Proposition 4",
+    .needs = "nothing: simulated",
+    .seeds = {5, 10},
+    .core_seconds = {20, 200},
+    .case_count = count_cases,
+    .case_name = name_case,
+    .run = run_unit,
+    .conclude = read_results};

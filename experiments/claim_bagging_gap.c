@@ -3,7 +3,7 @@
  * risk(uniform) / risk(best plan known to us) and its exponent in T. */
 #include <math.h>
 
-#include "experiments.h"
+#include "experiment.h"
 #include "tools.h"
 #include "witness.h"
 
@@ -32,7 +32,7 @@ static void name_case(experiment_scale scale, int index, char *name, size_t size
   witness w = witness_at(scale, index);
   snprintf(name, size, "learner=%s plan=%s T=%g n=%lld m=%d d=%d noise=%s sd=%g",
            learners[index / (PLANS * TMIX_COUNT)], plans[index / TMIX_COUNT % PLANS], w.tmix,
-           (long long)w.rows, w.members, w.features, noise_name(w.noise_kind), w.noise_sd);
+           (long long)w.rows, w.members, w.features, witness_noise_name(w.noise_kind), w.noise_sd);
 }
 
 static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurement *out) {
@@ -49,10 +49,10 @@ static sr_interval gap_slope(conclusion *c, int learner, double *gap) {
   for (int t = 0; t < TMIX_COUNT; t++) {
     double best = INFINITY;
     for (int p = 0; p < PLANS; p++)
-      best = fmin(best, results_of(c, first_case(learner, p) + t, "risk").mean);
-    gap[t] = results_of(c, first_case(learner, 0) + t, "risk").mean / best;
+      best = fmin(best, conclusion_sample(c, first_case(learner, p) + t, "risk").mean);
+    gap[t] = conclusion_sample(c, first_case(learner, 0) + t, "risk").mean / best;
   }
-  sr_status status = sr_fit_line(context_of(c), TMIX_COUNT, tmix_grid, gap, 1, 0.95, &fit);
+  sr_status status = sr_fit_line(conclusion_context(c), TMIX_COUNT, tmix_grid, gap, 1, 0.95, &fit);
   return status == SR_OK ? fit.slope : none;
 }
 
@@ -60,10 +60,10 @@ static sr_status read_results(conclusion *c) {
   double gap[LEARNERS][TMIX_COUNT], theory[TMIX_COUNT];
   sr_interval slope[LEARNERS];
   sr_plot_series series[LEARNERS + 1];
-  begin_table(c, "Exponent in T of risk(uniform) / risk(best plan), 95 % interval");
+  conclusion_begin_table(c, "Exponent in T of risk(uniform) / risk(best plan), 95 % interval");
   for (int l = 0; l < LEARNERS; l++) {
     slope[l] = gap_slope(c, l, gap[l]);
-    add_estimate(c, learners[l], "exponent", 0.5, &slope[l]);
+    conclusion_add_estimate(c, learners[l], "exponent", 0.5, &slope[l]);
     series[l] = (sr_plot_series){.label = learners[l],
                                  .kind = SR_PLOT_LINE_POINTS,
                                  .count = TMIX_COUNT,
@@ -71,13 +71,13 @@ static sr_status read_results(conclusion *c) {
                                  .y = gap[l]};
   }
   for (int l = 0; l < LEARNERS; l++) {
-    begin_table(c, l ? "Excess risk, ridge" : "Excess risk, trees");
+    conclusion_begin_table(c, l ? "Excess risk, ridge" : "Excess risk, trees");
     for (int p = 0; p < PLANS; p++) {
       for (int t = 0; t < TMIX_COUNT; t++) {
         char column[32];
-        sample s = results_of(c, first_case(l, p) + t, "risk");
+        result_sample s = conclusion_sample(c, first_case(l, p) + t, "risk");
         snprintf(column, sizeof column, "T = %g", tmix_grid[t]);
-        add_cell(c, plans[p], column, NAN, NAN, &s);
+        conclusion_add_cell(c, plans[p], column, NAN, NAN, &s);
       }
     }
   }
@@ -94,10 +94,10 @@ static sr_status read_results(conclusion *c) {
                   .log_y = 1,
                   .series_count = LEARNERS + 1,
                   .series = series};
-  add_plot(c, &plot);
+  conclusion_add_plot(c, &plot);
   int last = TMIX_COUNT - 1;
-  bool trees = holds(&slope[0], 0.5), linear = holds(&slope[1], 0.5);
-  conclude(
+  bool trees = interval_holds(&slope[0], 0.5), linear = interval_holds(&slope[1], 0.5);
+  conclusion_decide(
       c,
       trees && linear                         ? VERDICT_REPRODUCED
       : trees || linear || gap[0][last] > 1.5 ? VERDICT_PARTLY
@@ -109,13 +109,15 @@ static sr_status read_results(conclusion *c) {
   return SR_OK;
 }
 
-const experiment claim_bagging_gap = {.name = "claim-bagging-gap",
-                                      .title = "The gap between uniform bagging and the best plan",
-                                      .place = "Theorem (suboptimality of uniform bagging)",
-                                      .needs = "nothing: simulated",
-                                      .seeds = {3, 20},
-                                      .core_seconds = {14, 200},
-                                      .case_count = count_cases,
-                                      .case_name = name_case,
-                                      .run = run_unit,
-                                      .conclude = read_results};
+extern const experiment experiment_claim_bagging_gap;
+const experiment experiment_claim_bagging_gap = {
+    .about = {"claim-bagging-gap", "The gap between uniform bagging and the best plan", NULL, 0,
+              NULL},
+    .place = "Theorem (suboptimality of uniform bagging)",
+    .needs = "nothing: simulated",
+    .seeds = {3, 20},
+    .core_seconds = {14, 200},
+    .case_count = count_cases,
+    .case_name = name_case,
+    .run = run_unit,
+    .conclude = read_results};

@@ -3,7 +3,7 @@
  * rows, and for the transition graph along the slow coordinate, which does. */
 #include <math.h>
 
-#include "experiments.h"
+#include "experiment.h"
 #include "tools.h"
 
 enum { TIMES = 2, SIZES = 4, CASES = TIMES * SIZES, TAU = 5, FEATURES = 3 };
@@ -31,8 +31,8 @@ static sr_status window_value(sr_context *ctx, const sr_table *table, double *va
   sr_spectrum *spectrum = NULL;
   char text[32];
   snprintf(text, sizeof text, "time:%d", TAU);
-  TRY(sr_graph_build(ctx, table, text, 1, &graph));
-  TRY(sr_spectrum_compute(ctx, graph, NULL, 1, &spectrum));
+  SR_TRY(sr_graph_build(ctx, table, text, 1, &graph));
+  SR_TRY(sr_spectrum_compute(ctx, graph, NULL, 1, &spectrum));
   *value = sr_spectrum_get(spectrum)->value[0];
 cleanup:
   sr_spectrum_free(&spectrum);
@@ -57,15 +57,15 @@ static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurem
   double tmix = time_at(unit->index), gap = 1.0 / tmix, window = 0, transition = 0;
   double bound = sqrt(tmix * log((double)n) / (double)n);
   snprintf(text, sizeof text, "ar1:n=%lld,d=%d,tmix=%.17g", (long long)n, FEATURES, tmix);
-  TRY(sr_simulate(ctx, text, unit->seed, 0, &table, NULL));
-  TRY(window_value(ctx, table, &window));
-  TRY(transition_value(ctx, table, unit->seed, &transition));
-  measure(out, "window-lambda2", window);
-  measure(out, "transition-lambda2", transition);
-  measure(out, "window-error", fabs(window - gap));
-  measure(out, "transition-error", fabs(transition - gap));
-  measure(out, "bound", bound);
-  measure(out, "transition-over-bound", fabs(transition - gap) / bound);
+  SR_TRY(sr_simulate(ctx, text, unit->seed, 0, &table, NULL));
+  SR_TRY(window_value(ctx, table, &window));
+  SR_TRY(transition_value(ctx, table, unit->seed, &transition));
+  experiment_measure(out, "window-lambda2", window);
+  experiment_measure(out, "transition-lambda2", transition);
+  experiment_measure(out, "window-error", fabs(window - gap));
+  experiment_measure(out, "transition-error", fabs(transition - gap));
+  experiment_measure(out, "bound", bound);
+  experiment_measure(out, "transition-over-bound", fabs(transition - gap) / bound);
 cleanup:
   sr_table_free(&table);
   return status;
@@ -75,13 +75,14 @@ cleanup:
 
 static void list_errors(conclusion *c) {
   static const char *const columns[] = {"window-error", "transition-error", "bound"};
-  begin_table(c, "|lambda_2 - 1/T| of the two graphs, and sqrt(T log n / n)");
+  conclusion_begin_table(c, "|lambda_2 - 1/T| of the two graphs, and sqrt(T log n / n)");
   for (int index = 0; index < CASES; index++) {
     char row[CASE_NAME_SIZE];
-    snprintf(row, sizeof row, "T = %g, n = %g", time_at(index), rows_at(scale_of(c), index));
+    snprintf(row, sizeof row, "T = %g, n = %g", time_at(index),
+             rows_at(conclusion_scale(c), index));
     for (int k = 0; k < 3; k++) {
-      sample values = results_of(c, index, columns[k]);
-      add_cell(c, row, columns[k], NAN, NAN, &values);
+      result_sample values = conclusion_sample(c, index, columns[k]);
+      conclusion_add_cell(c, row, columns[k], NAN, NAN, &values);
     }
   }
 }
@@ -90,43 +91,45 @@ static void list_errors(conclusion *c) {
 static double largest_mean(conclusion *c, const char *name) {
   double largest = 0;
   for (int index = 0; index < CASES; index++)
-    largest = fmax(largest, results_of(c, index, name).mean);
+    largest = fmax(largest, conclusion_sample(c, index, name).mean);
   return largest;
 }
 
 static sr_status read_results(conclusion *c) {
   sr_interval window[TIMES], transition[TIMES];
   bool falls = true, stays = true;
-  begin_table(c, "Exponent in n of the error, 95 % interval");
+  conclusion_begin_table(c, "Exponent in n of the error, 95 % interval");
   for (int t = 0; t < TIMES; t++) {
     char row[CASE_NAME_SIZE];
-    const double *rows = rows_of[scale_of(c)];
-    window[t] = slope_over(c, t * SIZES, 1, SIZES, rows, "window-error");
-    transition[t] = slope_over(c, t * SIZES, 1, SIZES, rows, "transition-error");
+    const double *rows = rows_of[conclusion_scale(c)];
+    window[t] = conclusion_slope(c, t * SIZES, 1, SIZES, rows, "window-error");
+    transition[t] = conclusion_slope(c, t * SIZES, 1, SIZES, rows, "transition-error");
     snprintf(row, sizeof row, "T = %g", times[t]);
-    add_estimate(c, row, "window graph", -0.5, &window[t]);
-    add_estimate(c, row, "transition graph", -0.5, &transition[t]);
+    conclusion_add_estimate(c, row, "window graph", -0.5, &window[t]);
+    conclusion_add_estimate(c, row, "transition graph", -0.5, &transition[t]);
     falls = falls && transition[t].high < 0;
     stays = stays && fabs(window[t].estimate) < 0.01;
   }
   list_errors(c);
   double ratio = largest_mean(c, "transition-over-bound");
-  add_remark(
+  conclusion_add_remark(
       c, "The window graph's lambda_2 depends on n and tau alone; its error is the gap itself.");
-  conclude(c,
-           ratio < 1 && falls ? (stays ? VERDICT_PARTLY : VERDICT_REPRODUCED)
-                              : VERDICT_NOT_REPRODUCED,
-           "the transition graph along the slow coordinate stays within %.2f of the bound and its "
-           "error falls as n^%.2f (T = %g) and n^%.2f (T = %g), but the error of the window graph "
-           "changes as n^%.2f: it never approaches the gap",
-           ratio, transition[0].estimate, times[0], transition[1].estimate, times[1],
-           window[0].estimate);
+  conclusion_decide(
+      c,
+      ratio < 1 && falls ? (stays ? VERDICT_PARTLY : VERDICT_REPRODUCED) : VERDICT_NOT_REPRODUCED,
+      "the transition graph along the slow coordinate stays within %.2f of the bound and its "
+      "error falls as n^%.2f (T = %g) and n^%.2f (T = %g), but the error of the window graph "
+      "changes as n^%.2f: it never approaches the gap",
+      ratio, transition[0].estimate, times[0], transition[1].estimate, times[1],
+      window[0].estimate);
   return SR_OK;
 }
 
-const experiment claim_concentration = {
-    .name = "claim-concentration",
-    .title = "How near lambda_2 of a dependency graph comes to the spectral gap",
+extern const experiment experiment_claim_concentration;
+const experiment experiment_claim_concentration = {
+    .about = {"claim-concentration",
+              "How near lambda_2 of a dependency graph comes to the spectral gap", NULL, 0, NULL},
+
     .place = "Lemma 8 (spectral concentration), condition G1",
     .needs = "nothing: simulated",
     .seeds = {8, 20},

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "experiments.h"
+#include "experiment.h"
 #include "tools.h"
 
 typedef enum lattice_kind { PATH, WINDOW, LATTICE_2, LATTICE_3, KINDS } lattice_kind;
@@ -112,12 +112,12 @@ static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurem
   cut_case c = case_at(unit->scale, unit->index);
   sr_graph *graph = NULL;
   double pure = 0, refined = 0;
-  TRY(make_graph(ctx, &c, &graph));
-  TRY(cut_edges(ctx, graph, c.parts, 0, &pure));
-  TRY(cut_edges(ctx, graph, c.parts, 1, &refined));
-  measure(out, "cut", pure);
-  measure(out, "cut-refined", refined);
-  measure(out, "cut-over-root", pure / sqrt((double)c.parts * (double)c.nodes));
+  SR_TRY(make_graph(ctx, &c, &graph));
+  SR_TRY(cut_edges(ctx, graph, c.parts, 0, &pure));
+  SR_TRY(cut_edges(ctx, graph, c.parts, 1, &refined));
+  experiment_measure(out, "cut", pure);
+  experiment_measure(out, "cut-refined", refined);
+  experiment_measure(out, "cut-over-root", pure / sqrt((double)c.parts * (double)c.nodes));
 cleanup:
   sr_graph_free(&graph);
   return status;
@@ -126,16 +126,17 @@ cleanup:
 /* ---- conclusion --------------------------------------------------------------------------- */
 
 static void list_cuts(conclusion *c) {
-  experiment_scale scale = scale_of(c);
-  begin_table(c, "Edges cut; the paper: P - 1 on paths");
+  experiment_scale scale = conclusion_scale(c);
+  conclusion_begin_table(c, "Edges cut; the paper: P - 1 on paths");
   for (int index = 0; index < KINDS * POINTS; index++) {
     char row[CASE_NAME_SIZE];
     cut_case at = case_at(scale, index);
-    sample cut = results_of(c, index, "cut"), refined = results_of(c, index, "cut-refined");
+    result_sample cut = conclusion_sample(c, index, "cut"),
+                  refined = conclusion_sample(c, index, "cut-refined");
     snprintf(row, sizeof row, "%s, n = %lld, P = %d", kind_name[at.kind], (long long)at.nodes,
              at.parts);
-    add_cell(c, row, "bisection", at.kind <= WINDOW ? at.parts - 1 : NAN, NAN, &cut);
-    add_cell(c, row, "refined", NAN, NAN, &refined);
+    conclusion_add_cell(c, row, "bisection", at.kind <= WINDOW ? at.parts - 1 : NAN, NAN, &cut);
+    conclusion_add_cell(c, row, "refined", NAN, NAN, &refined);
   }
 }
 
@@ -144,9 +145,9 @@ static bool cuts_are(conclusion *c, lattice_kind kind, double per_cut) {
   bool all = true;
   for (int point = 0; point < POINTS; point++) {
     int index = (int)kind * POINTS + point;
-    sample cut = results_of(c, index, "cut");
+    result_sample cut = conclusion_sample(c, index, "cut");
     all = all && cut.count > 0 &&
-          cut.mean == per_cut * (double)(case_at(scale_of(c), index).parts - 1);
+          cut.mean == per_cut * (double)(case_at(conclusion_scale(c), index).parts - 1);
   }
   return all;
 }
@@ -154,26 +155,27 @@ static bool cuts_are(conclusion *c, lattice_kind kind, double per_cut) {
 static sr_interval slope_in_nodes(conclusion *c, lattice_kind kind) {
   double nodes[SIZES];
   int side;
-  for (int k = 0; k < SIZES; k++) nodes[k] = (double)nodes_of(scale_of(c), kind, k, &side);
-  return slope_over(c, (int)kind * POINTS, 1, SIZES, nodes, "cut");
+  for (int k = 0; k < SIZES; k++) nodes[k] = (double)nodes_of(conclusion_scale(c), kind, k, &side);
+  return conclusion_slope(c, (int)kind * POINTS, 1, SIZES, nodes, "cut");
 }
 
 static sr_status read_results(conclusion *c) {
   sr_interval by_nodes[2], by_parts[2];
-  begin_table(c, "Exponents of the cut on lattices, 95 % interval");
+  conclusion_begin_table(c, "Exponents of the cut on lattices, 95 % interval");
   for (int s = 0; s < 2; s++) {
     lattice_kind kind = s == 0 ? LATTICE_2 : LATTICE_3;
     by_nodes[s] = slope_in_nodes(c, kind);
-    by_parts[s] = slope_over(c, (int)kind * POINTS + SIZES, 1, COUNTS, parts_grid, "cut");
-    add_estimate(c, s == 0 ? "2-d, in n (P = 64)" : "3-d, in n (P = 64)", "exponent", 0.5,
-                 &by_nodes[s]);
-    add_estimate(c, s == 0 ? "2-d, in P" : "3-d, in P", "exponent", 0.5, &by_parts[s]);
+    by_parts[s] = conclusion_slope(c, (int)kind * POINTS + SIZES, 1, COUNTS, parts_grid, "cut");
+    conclusion_add_estimate(c, s == 0 ? "2-d, in n (P = 64)" : "3-d, in n (P = 64)", "exponent",
+                            0.5, &by_nodes[s]);
+    conclusion_add_estimate(c, s == 0 ? "2-d, in P" : "3-d, in P", "exponent", 0.5, &by_parts[s]);
   }
   list_cuts(c);
   bool path = cuts_are(c, PATH, 1), window = cuts_are(c, WINDOW, TAU * (TAU + 1) / 2);
   bool flat = by_nodes[0].estimate < 0.55, solid = by_nodes[1].estimate < 0.55;
-  add_remark(c, "A surface argument gives n^(1 - 1/s) P^(1/s): n^(2/3) P^(1/3) for s = 3.");
-  conclude(
+  conclusion_add_remark(c,
+                        "A surface argument gives n^(1 - 1/s) P^(1/s): n^(2/3) P^(1/3) for s = 3.");
+  conclusion_decide(
       c,
       path && flat && solid ? VERDICT_REPRODUCED
       : path || flat        ? VERDICT_PARTLY
@@ -186,13 +188,15 @@ static sr_status read_results(conclusion *c) {
   return SR_OK;
 }
 
-const experiment claim_cut = {.name = "claim-cut",
-                              .title = "Edges that recursive bisection cuts on paths and lattices",
-                              .place = "Definition 9 (G2), proof of Theorem 10",
-                              .needs = "nothing: lattices",
-                              .seeds = {1, 1},
-                              .core_seconds = {60, 600},
-                              .case_count = count_cases,
-                              .case_name = name_case,
-                              .run = run_unit,
-                              .conclude = read_results};
+extern const experiment experiment_claim_cut;
+const experiment experiment_claim_cut = {
+    .about = {"claim-cut", "Edges that recursive bisection cuts on paths and lattices", NULL, 0,
+              NULL},
+    .place = "Definition 9 (G2), proof of Theorem 10",
+    .needs = "nothing: lattices",
+    .seeds = {1, 1},
+    .core_seconds = {60, 600},
+    .case_count = count_cases,
+    .case_name = name_case,
+    .run = run_unit,
+    .conclude = read_results};

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments.h"
+#include "experiment.h"
 #include "tools.h"
 #include "witness.h"
 
@@ -35,8 +35,8 @@ static int grid_index(experiment_scale scale, int index) {
 static void name_case(experiment_scale scale, int index, char *name, size_t size) {
   witness w = witness_at(grid_index(scale, index));
   snprintf(name, size, "T=%g P=%g n=%lld m=%d d=%d noise=%s sd=%g sets=%d points=%d", w.tmix,
-           w.tmix, (long long)w.rows, MEMBERS, w.features, noise_name(w.noise_kind), w.noise_sd,
-           data_sets_at(scale), POINTS);
+           w.tmix, (long long)w.rows, MEMBERS, w.features, witness_noise_name(w.noise_kind),
+           w.noise_sd, data_sets_at(scale), POINTS);
 }
 
 /* Trains with P = T contiguous parts and gives the part of each member: that of its bag's first
@@ -56,15 +56,15 @@ static sr_status train_parts(sr_context *ctx, const witness *w, uint64_t seed, u
   sr_structure_options_init(&options);
   options.tmix = w->tmix;
   snprintf(scheme, sizeof scheme, "spectral:parts=%d", (int)w->tmix);
-  if (!rows || !counts) TRY(SR_ERROR_MEMORY);
+  if (!rows || !counts) SR_TRY(SR_ERROR_MEMORY);
   witness_text(w, text);
-  TRY(sr_simulate(ctx, text, seed, set, &table, NULL));
-  TRY(sr_structure_estimate(ctx, table, &options, own_seed, &structure));
-  TRY(sr_plan_new(ctx, structure, scheme, w->members, own_seed, &plan));
-  TRY(sr_ensemble_fit(ctx, table, plan, NULL, own_seed, ensemble));
+  SR_TRY(sr_simulate(ctx, text, seed, set, &table, NULL));
+  SR_TRY(sr_structure_estimate(ctx, table, &options, own_seed, &structure));
+  SR_TRY(sr_plan_new(ctx, structure, scheme, w->members, own_seed, &plan));
+  SR_TRY(sr_ensemble_fit(ctx, table, plan, NULL, own_seed, ensemble));
   for (int32_t j = 0; j < w->members; j++) {
     int64_t length = 0;
-    TRY(sr_plan_bag(ctx, plan, j, rows, counts, &length));
+    SR_TRY(sr_plan_bag(ctx, plan, j, rows, counts, &length));
     part[j] = (int32_t)((double)rows[length / 2] * w->tmix / (double)w->rows);
   }
 cleanup:
@@ -114,19 +114,19 @@ static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurem
   sr_ensemble *ensemble = NULL;
   double *contrast = NULL, *rho[MOST_SETS] = {NULL}, cross = 0.0;
   int32_t part[MEMBERS], *votes = malloc(sizeof *votes * MEMBERS * POINTS);
-  if (!votes) TRY(SR_ERROR_MEMORY);
-  TRY(witness_test_rows(ctx, &w, unit->seed, POINTS, &test, &contrast));
+  if (!votes) SR_TRY(SR_ERROR_MEMORY);
+  SR_TRY(witness_test_rows(ctx, &w, unit->seed, POINTS, &test, &contrast));
   for (int k = 0; k < sets; k++) {
     rho[k] = malloc((size_t)parts * POINTS * sizeof **rho);
-    if (!rho[k]) TRY(SR_ERROR_MEMORY);
-    TRY(train_parts(ctx, &w, unit->seed, (uint64_t)k, part, &ensemble));
-    TRY(sr_ensemble_votes(ctx, ensemble, test, votes));
+    if (!rho[k]) SR_TRY(SR_ERROR_MEMORY);
+    SR_TRY(train_parts(ctx, &w, unit->seed, (uint64_t)k, part, &ensemble));
+    SR_TRY(sr_ensemble_votes(ctx, ensemble, test, votes));
     part_margins(votes, part, parts, rho[k]);
     sr_ensemble_free(&ensemble);
   }
   for (int i = 0; i < POINTS; i++) cross += cross_covariance(sets, parts, rho, i) / POINTS;
-  measure(out, "cross", cross);
-  measure(out, "ratio", cross * (double)w.rows / w.tmix);
+  experiment_measure(out, "cross", cross);
+  experiment_measure(out, "ratio", cross * (double)w.rows / w.tmix);
 cleanup:
   for (int k = 0; k < sets; k++) free(rho[k]);
   free(votes);
@@ -137,20 +137,21 @@ cleanup:
 }
 
 static sr_status read_results(conclusion *c) {
-  int rows = scale_of(c) == SCALE_FULL ? ROWS_COUNT : ROWS_COUNT - 1;
+  int rows = conclusion_scale(c) == SCALE_FULL ? ROWS_COUNT : ROWS_COUNT - 1;
   double y[TMIX_COUNT][ROWS_COUNT], low[TMIX_COUNT][ROWS_COUNT], high[TMIX_COUNT][ROWS_COUNT];
   sr_plot_series series[TMIX_COUNT];
   char label[TMIX_COUNT][32];
-  begin_table(c, "Sum of cross-part covariances over (T / n); (G4) asks that it goes to 0");
+  conclusion_begin_table(c,
+                         "Sum of cross-part covariances over (T / n); (G4) asks that it goes to 0");
   for (int t = 0; t < TMIX_COUNT; t++) {
     snprintf(label[t], sizeof label[t], "T = P = %g", tmix_grid[t]);
     for (int k = 0; k < rows; k++) {
       char column[32];
-      sample s = results_of(c, t * rows + k, "ratio");
+      result_sample s = conclusion_sample(c, t * rows + k, "ratio");
       snprintf(column, sizeof column, "n = %g", rows_grid[k]);
-      add_cell(c, label[t], column, NAN, NAN, &s);
+      conclusion_add_cell(c, label[t], column, NAN, NAN, &s);
     }
-    curve_of(c, t * rows, 1, rows, "ratio", y[t], low[t], high[t]);
+    conclusion_curve(c, t * rows, 1, rows, "ratio", y[t], low[t], high[t]);
     series[t] = (sr_plot_series){.label = label[t],
                                  .kind = SR_PLOT_LINE_POINTS,
                                  .count = rows,
@@ -165,13 +166,13 @@ static sr_status read_results(conclusion *c) {
                   .log_x = 1,
                   .series_count = TMIX_COUNT,
                   .series = series};
-  add_plot(c, &plot);
+  conclusion_add_plot(c, &plot);
   bool vanishes = true, violated = false;
   for (int t = 0; t < TMIX_COUNT; t++) {
     vanishes = vanishes && high[t][rows - 1] < 1.0;
     violated = violated || low[t][rows - 1] > 1.0;
   }
-  conclude(
+  conclusion_decide(
       c,
       violated   ? VERDICT_NOT_REPRODUCED
       : vanishes ? VERDICT_REPRODUCED
@@ -185,14 +186,14 @@ static sr_status read_results(conclusion *c) {
   return SR_OK;
 }
 
-const experiment claim_decoupling = {.name = "claim-decoupling",
-                                     .title = "Do margins of different parts decouple?",
-                                     .place =
-                                         "Definition of the graph-regular subclass, condition (G4)",
-                                     .needs = "nothing: simulated",
-                                     .seeds = {3, 8},
-                                     .core_seconds = {8, 150},
-                                     .case_count = count_cases,
-                                     .case_name = name_case,
-                                     .run = run_unit,
-                                     .conclude = read_results};
+extern const experiment experiment_claim_decoupling;
+const experiment experiment_claim_decoupling = {
+    .about = {"claim-decoupling", "Do margins of different parts decouple?", NULL, 0, NULL},
+    .place = "Definition of the graph-regular subclass, condition (G4)",
+    .needs = "nothing: simulated",
+    .seeds = {3, 8},
+    .core_seconds = {8, 150},
+    .case_count = count_cases,
+    .case_name = name_case,
+    .run = run_unit,
+    .conclude = read_results};

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "experiments.h"
+#include "experiment.h"
 #include "tools.h"
 
 enum { DRIFT_COUNT = 5, TMIX_COUNT = 4, DIMENSION = 5, COEFFICIENTS = DIMENSION + 1 };
@@ -47,7 +47,7 @@ static sr_status fit(const sr_table_view *t, double *weights) {
       for (int b = 0; b < COEFFICIENTS; b++) gram[a * COEFFICIENTS + b] += x[a] * x[b];
     }
   }
-  return solve_definite(COEFFICIENTS, gram, weights);
+  return experiment_solve_definite(COEFFICIENTS, gram, weights);
 }
 
 /* Mean cost of disagreeing with the Bayes rule on a fresh draw of the same drifting law. */
@@ -72,14 +72,14 @@ static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurem
   snprintf(text, sizeof text, "drift:n=%lld,d=%d,tmix=%.17g,drift=%.17g,noise_kind=ar",
            (long long)n, DIMENSION, tmix, drift);
   contrast = malloc((size_t)n * sizeof *contrast);
-  if (!contrast) TRY(SR_ERROR_MEMORY);
-  TRY(sr_simulate(ctx, text, unit->seed, 0, &train, NULL));
-  TRY(sr_simulate(ctx, text, unit->seed, 1, &test, NULL));
-  TRY(sr_simulate_contrast(ctx, text, unit->seed, test, contrast));
+  if (!contrast) SR_TRY(SR_ERROR_MEMORY);
+  SR_TRY(sr_simulate(ctx, text, unit->seed, 0, &train, NULL));
+  SR_TRY(sr_simulate(ctx, text, unit->seed, 1, &test, NULL));
+  SR_TRY(sr_simulate_contrast(ctx, text, unit->seed, test, contrast));
   if (fit(sr_table_get(train), weights) != SR_OK)
-    TRY(refuse(out, SR_ERROR_DATA, "the features are linearly dependent"));
-  measure(out, "divergence", ramp_divergence(1.0 - 1.0 / tmix, drift, n));
-  measure(out, "excess", excess_risk(sr_table_get(test), weights, contrast));
+    SR_TRY(experiment_refuse(out, SR_ERROR_DATA, "the features are linearly dependent"));
+  experiment_measure(out, "divergence", ramp_divergence(1.0 - 1.0 / tmix, drift, n));
+  experiment_measure(out, "excess", excess_risk(sr_table_get(test), weights, contrast));
 cleanup:
   sr_table_free(&train);
   sr_table_free(&test);
@@ -89,33 +89,33 @@ cleanup:
 
 static sr_status read_results(conclusion *c) {
   sr_interval by_drift =
-      slope_over(c, 3 * DRIFT_COUNT + 1, 1, DRIFT_COUNT - 1, drift_grid + 1, "divergence");
-  sr_interval by_tmix = slope_over(c, 1, DRIFT_COUNT, TMIX_COUNT, tmix_grid, "divergence");
-  double n = (double)rows_at(scale_of(c)), most = tmix_grid[TMIX_COUNT - 1];
-  begin_table(c, "Exponents of the ramp's divergence, fitted");
-  add_estimate(c, "in nu", "exponent", 2.0, &by_drift);
-  add_estimate(c, "in T", "exponent", -1.0, &by_tmix);
-  begin_table(c, "Excess risk of a least-squares classifier");
+      conclusion_slope(c, 3 * DRIFT_COUNT + 1, 1, DRIFT_COUNT - 1, drift_grid + 1, "divergence");
+  sr_interval by_tmix = conclusion_slope(c, 1, DRIFT_COUNT, TMIX_COUNT, tmix_grid, "divergence");
+  double n = (double)rows_at(conclusion_scale(c)), most = tmix_grid[TMIX_COUNT - 1];
+  conclusion_begin_table(c, "Exponents of the ramp's divergence, fitted");
+  conclusion_add_estimate(c, "in nu", "exponent", 2.0, &by_drift);
+  conclusion_add_estimate(c, "in T", "exponent", -1.0, &by_tmix);
+  conclusion_begin_table(c, "Excess risk of a least-squares classifier");
   for (int i = 0; i < TMIX_COUNT; i++)
     for (int j = 0; j < DRIFT_COUNT; j++) {
       char row[32], column[32];
-      sample s = results_of(c, i * DRIFT_COUNT + j, "excess");
+      result_sample s = conclusion_sample(c, i * DRIFT_COUNT + j, "excess");
       snprintf(row, sizeof row, "T = %g", tmix_grid[i]);
       snprintf(column, sizeof column, "nu = %g", drift_grid[j]);
-      add_cell(c, row, column, NAN, NAN, &s);
+      conclusion_add_cell(c, row, column, NAN, NAN, &s);
     }
-  sample still = results_of(c, (TMIX_COUNT - 1) * DRIFT_COUNT, "excess");
-  sample moving = results_of(c, TMIX_COUNT * DRIFT_COUNT - 1, "excess");
+  result_sample still = conclusion_sample(c, (TMIX_COUNT - 1) * DRIFT_COUNT, "excess");
+  result_sample moving = conclusion_sample(c, TMIX_COUNT * DRIFT_COUNT - 1, "excess");
   double rise = moving.mean - still.mean, said = drift_grid[DRIFT_COUNT - 1] * most / n;
   double error =
       sqrt((still.sd * still.sd + moving.sd * moving.sd) / fmax(1.0, (double)still.count));
   bool divergence = fabs(by_drift.estimate - 2.0) < 0.1 && fabs(by_tmix.estimate + 1.0) < 0.15;
   bool risk = rise > 2.0 * error && rise > 0.3 * said;
-  add_remark(
+  conclusion_add_remark(
       c,
       "A ramp that both hypotheses share leaves their mean difference, and so their divergence, "
       "as it was: the term enters only where the drift itself tells the hypotheses apart.");
-  conclude(
+  conclusion_decide(
       c,
       divergence && risk   ? VERDICT_REPRODUCED
       : divergence || risk ? VERDICT_PARTLY
@@ -126,13 +126,14 @@ static sr_status read_results(conclusion *c) {
   return SR_OK;
 }
 
-const experiment claim_drift = {.name = "claim-drift",
-                                .title = "Linear drift: divergence of the ramp and excess risk",
-                                .place = "Proposition in Appendix B (restricted linear drift)",
-                                .needs = "nothing: simulated",
-                                .seeds = {20, 50},
-                                .core_seconds = {10, 80},
-                                .case_count = count_cases,
-                                .case_name = name_case,
-                                .run = run_unit,
-                                .conclude = read_results};
+extern const experiment experiment_claim_drift;
+const experiment experiment_claim_drift = {
+    .about = {"claim-drift", "Linear drift: divergence of the ramp and excess risk", NULL, 0, NULL},
+    .place = "Proposition in Appendix B (restricted linear drift)",
+    .needs = "nothing: simulated",
+    .seeds = {20, 50},
+    .core_seconds = {10, 80},
+    .case_count = count_cases,
+    .case_name = name_case,
+    .run = run_unit,
+    .conclude = read_results};

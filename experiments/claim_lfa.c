@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "experiments.h"
+#include "experiment.h"
 #include "tools.h"
 
 enum { STATES = 3, WEIGHTS = STATES + 1, AGENTS = 5 };
@@ -73,7 +73,7 @@ static sr_status fit_agent(const buffer *b, const double *draw, double *weights)
       for (int l = 0; l < WEIGHTS; l++) gram[k * WEIGHTS + l] += phi[k] * phi[l];
     }
   }
-  return solve_definite(WEIGHTS, gram, weights);
+  return experiment_solve_definite(WEIGHTS, gram, weights);
 }
 
 /* Sum over weights of the variance over buffers. */
@@ -102,19 +102,20 @@ static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurem
   b.target = malloc(length * sizeof *b.target);
   double *noise = malloc(length * (STATES + 1) * sizeof *noise);
   double *mean = calloc((size_t)buffers * WEIGHTS, sizeof *mean);
-  if (!b.phi || !b.target || !noise || !mean) TRY(SR_ERROR_MEMORY);
+  if (!b.phi || !b.target || !noise || !mean) SR_TRY(SR_ERROR_MEMORY);
   for (int r = 0; r < buffers; r++) {
-    if (sr_context_interrupted(ctx)) TRY(SR_ERROR_INTERRUPTED);
+    if (sr_context_interrupted(ctx)) SR_TRY(SR_ERROR_INTERRUPTED);
     fill_buffer(tmix, unit->seed, (uint64_t)r, noise, &b);
     for (int j = 0; j < AGENTS; j++) {
       double weights[WEIGHTS];
       sr_random_uniform(unit->seed, (uint64_t)r, 1 + (uint64_t)j, b.rows, noise);
       if (fit_agent(&b, noise, weights) != SR_OK)
-        TRY(refuse(out, SR_ERROR_DATA, "the features of a bag are linearly dependent"));
+        SR_TRY(
+            experiment_refuse(out, SR_ERROR_DATA, "the features of a bag are linearly dependent"));
       for (int k = 0; k < WEIGHTS; k++) mean[r * WEIGHTS + k] += weights[k] / AGENTS;
     }
   }
-  measure(out, "variance", total_variance(buffers, mean));
+  experiment_measure(out, "variance", total_variance(buffers, mean));
 cleanup:
   free(b.phi);
   free(b.target);
@@ -124,13 +125,13 @@ cleanup:
 }
 
 static sr_status read_results(conclusion *c) {
-  sr_interval by_tmix = slope_over(c, 2, 1, TMIX_COUNT - 2, tmix_grid + 2, "variance");
-  sr_interval by_rows = slope_over(c, TMIX_COUNT, 1, ROWS_COUNT, rows_grid, "variance");
+  sr_interval by_tmix = conclusion_slope(c, 2, 1, TMIX_COUNT - 2, tmix_grid + 2, "variance");
+  sr_interval by_rows = conclusion_slope(c, TMIX_COUNT, 1, ROWS_COUNT, rows_grid, "variance");
   double y[TMIX_COUNT], low[TMIX_COUNT], high[TMIX_COUNT], paper[TMIX_COUNT];
-  begin_table(c, "Exponents of Var(mean weights), 95 % interval");
-  add_estimate(c, "in T (n = 10000, T from 5)", "exponent", 2.0, &by_tmix);
-  add_estimate(c, "in n (T = 20)", "exponent", -1.0, &by_rows);
-  curve_of(c, 0, 1, TMIX_COUNT, "variance", y, low, high);
+  conclusion_begin_table(c, "Exponents of Var(mean weights), 95 % interval");
+  conclusion_add_estimate(c, "in T (n = 10000, T from 5)", "exponent", 2.0, &by_tmix);
+  conclusion_add_estimate(c, "in n (T = 20)", "exponent", -1.0, &by_rows);
+  conclusion_curve(c, 0, 1, TMIX_COUNT, "variance", y, low, high);
   for (int k = 0; k < TMIX_COUNT; k++) paper[k] = y[0] * tmix_grid[k] * tmix_grid[k];
   const sr_plot_series series[] = {{.label = "measured",
                                     .kind = SR_PLOT_LINE_POINTS,
@@ -151,22 +152,25 @@ static sr_status read_results(conclusion *c) {
                   .log_y = 1,
                   .series_count = 2,
                   .series = series};
-  add_plot(c, &plot);
+  conclusion_add_plot(c, &plot);
   bool squared = by_tmix.low > 1.5;
-  conclude(c, squared ? VERDICT_REPRODUCED : VERDICT_NOT_REPRODUCED,
-           "the variance of the averaged weights falls as n^%.2f and grows as T^%.2f [%.2f, %.2f], "
-           "where the corollary says T^2: the penalty is real, but of first order",
-           by_rows.estimate, by_tmix.estimate, by_tmix.low, by_tmix.high);
+  conclusion_decide(
+      c, squared ? VERDICT_REPRODUCED : VERDICT_NOT_REPRODUCED,
+      "the variance of the averaged weights falls as n^%.2f and grows as T^%.2f [%.2f, %.2f], "
+      "where the corollary says T^2: the penalty is real, but of first order",
+      by_rows.estimate, by_tmix.estimate, by_tmix.low, by_tmix.high);
   return SR_OK;
 }
 
-const experiment claim_lfa = {.name = "claim-lfa",
-                              .title = "Variance of linear Q-learning ensembles on a replay buffer",
-                              .place = "Appendix E, Corollary",
-                              .needs = "nothing: simulated",
-                              .seeds = {3, 20},
-                              .core_seconds = {10, 250},
-                              .case_count = count_cases,
-                              .case_name = name_case,
-                              .run = run_unit,
-                              .conclude = read_results};
+extern const experiment experiment_claim_lfa;
+const experiment experiment_claim_lfa = {
+    .about = {"claim-lfa", "Variance of linear Q-learning ensembles on a replay buffer", NULL, 0,
+              NULL},
+    .place = "Appendix E, Corollary",
+    .needs = "nothing: simulated",
+    .seeds = {3, 20},
+    .core_seconds = {10, 250},
+    .case_count = count_cases,
+    .case_name = name_case,
+    .run = run_unit,
+    .conclude = read_results};

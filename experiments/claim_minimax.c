@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "experiments.h"
+#include "experiment.h"
 #include "tools.h"
 
 enum { DIMENSION = 10, TMIX_COUNT = 8, ROWS_COUNT = 5, LABEL_DRAWS = 20000 };
@@ -87,13 +87,13 @@ static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurem
   double lambda = 1.0 - 1.0 / tmix, precision = precision_sum(lambda, rows);
   double log_size = log((double)packing_size()), floor_ = fano_floor(precision, log_size);
   double best = sqrt((log_size - log(2.0)) / (6.0 * precision));
-  measure(out, "precision", precision);
-  measure(out, "closed_form", ((rows - 2.0) * (1.0 - lambda) + 2.0) / (1.0 + lambda));
-  measure(out, "packing", exp(log_size));
-  measure(out, "floor", floor_);
-  measure(out, "floor_over_rate", floor_ / sqrt(tmix / rows));
-  measure(out, "feature_divergence", 2.0 * best * best * precision);
-  measure(out, "label_divergence", rows * label_divergence(unit->seed));
+  experiment_measure(out, "precision", precision);
+  experiment_measure(out, "closed_form", ((rows - 2.0) * (1.0 - lambda) + 2.0) / (1.0 + lambda));
+  experiment_measure(out, "packing", exp(log_size));
+  experiment_measure(out, "floor", floor_);
+  experiment_measure(out, "floor_over_rate", floor_ / sqrt(tmix / rows));
+  experiment_measure(out, "feature_divergence", 2.0 * best * best * precision);
+  experiment_measure(out, "label_divergence", rows * label_divergence(unit->seed));
   return SR_OK;
 }
 
@@ -102,36 +102,37 @@ static void add_row(conclusion *c, int index) {
   char row[48];
   grid_point(index, &tmix, &rows);
   snprintf(row, sizeof row, "T = %g, n = %.0f", tmix, rows);
-  sample floor_ = results_of(c, index, "floor"), share = results_of(c, index, "floor_over_rate");
-  sample features = results_of(c, index, "feature_divergence");
-  sample labels = results_of(c, index, "label_divergence");
-  add_cell(c, row, "Fano floor", NAN, NAN, &floor_);
-  add_cell(c, row, "floor / sqrt(T/n)", NAN, NAN, &share);
-  add_cell(c, row, "KL of features", NAN, NAN, &features);
-  add_cell(c, row, "KL of labels", NAN, NAN, &labels);
+  result_sample floor_ = conclusion_sample(c, index, "floor"),
+                share = conclusion_sample(c, index, "floor_over_rate");
+  result_sample features = conclusion_sample(c, index, "feature_divergence");
+  result_sample labels = conclusion_sample(c, index, "label_divergence");
+  conclusion_add_cell(c, row, "Fano floor", NAN, NAN, &floor_);
+  conclusion_add_cell(c, row, "floor / sqrt(T/n)", NAN, NAN, &share);
+  conclusion_add_cell(c, row, "KL of features", NAN, NAN, &features);
+  conclusion_add_cell(c, row, "KL of labels", NAN, NAN, &labels);
 }
 
 static sr_status read_results(conclusion *c) {
   /* From T = 5 on: below, (1 - lambda) / (1 + lambda) is not yet 1 / (2 T). */
-  sr_interval divergence = slope_over(c, 2, 1, TMIX_COUNT - 2, tmix_grid + 2, "precision");
-  sr_interval by_tmix = slope_over(c, 2, 1, TMIX_COUNT - 2, tmix_grid + 2, "floor");
-  sr_interval by_rows = slope_over(c, TMIX_COUNT, 1, ROWS_COUNT, rows_grid, "floor");
-  sample features = results_of(c, 5, "feature_divergence");
-  sample labels = results_of(c, 5, "label_divergence");
-  begin_table(c, "Exponents, fitted");
-  add_estimate(c, "trajectory KL of the features in T", "exponent", -1.0, &divergence);
-  add_estimate(c, "Fano floor in T", "exponent", 0.5, &by_tmix);
-  add_estimate(c, "Fano floor in n", "exponent", -0.5, &by_rows);
-  begin_table(c, "The bound in numbers (d = 10, delta at its best)");
+  sr_interval divergence = conclusion_slope(c, 2, 1, TMIX_COUNT - 2, tmix_grid + 2, "precision");
+  sr_interval by_tmix = conclusion_slope(c, 2, 1, TMIX_COUNT - 2, tmix_grid + 2, "floor");
+  sr_interval by_rows = conclusion_slope(c, TMIX_COUNT, 1, ROWS_COUNT, rows_grid, "floor");
+  result_sample features = conclusion_sample(c, 5, "feature_divergence");
+  result_sample labels = conclusion_sample(c, 5, "label_divergence");
+  conclusion_begin_table(c, "Exponents, fitted");
+  conclusion_add_estimate(c, "trajectory KL of the features in T", "exponent", -1.0, &divergence);
+  conclusion_add_estimate(c, "Fano floor in T", "exponent", 0.5, &by_tmix);
+  conclusion_add_estimate(c, "Fano floor in n", "exponent", -0.5, &by_rows);
+  conclusion_begin_table(c, "The bound in numbers (d = 10, delta at its best)");
   for (int i = 0; i < TMIX_COUNT + ROWS_COUNT; i++) add_row(c, i);
-  add_remark(
+  conclusion_add_remark(
       c,
       "The divergence counts the features alone. Labels are Y = sign(<v, X> + noise), so the "
       "law of Y given X also depends on v; its divergence is of order n whatever T and delta "
       "are, and the Fano step would have to bound the sum of both.");
   bool scales = fabs(by_tmix.estimate - 0.5) < 0.05 && fabs(by_rows.estimate + 0.5) < 0.05;
   bool labels_small = labels.mean < features.mean;
-  conclude(
+  conclusion_decide(
       c,
       scales && labels_small ? VERDICT_REPRODUCED
       : scales               ? VERDICT_PARTLY
@@ -143,9 +144,11 @@ static sr_status read_results(conclusion *c) {
   return SR_OK;
 }
 
-const experiment claim_minimax = {
-    .name = "claim-minimax",
-    .title = "Minimax lower bound: divergence, packing and Fano in numbers",
+extern const experiment experiment_claim_minimax;
+const experiment experiment_claim_minimax = {
+    .about = {"claim-minimax", "Minimax lower bound: divergence, packing and Fano in numbers", NULL,
+              0, NULL},
+
     .place = "Theorem 3 and Appendix A",
     .needs = "nothing: computed",
     .seeds = {3, 10},

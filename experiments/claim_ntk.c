@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments.h"
+#include "experiment.h"
 #include "tools.h"
 
 static const double tmix_grid[] = {1, 5, 20, 80};
@@ -150,9 +150,9 @@ static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurem
   double *block = make_workspace(&ws, features, unit->seed), covariance = 0.0;
   double *sum = calloc((size_t)buffers * PROBES * 2, sizeof *sum);
   double *squares = sum ? sum + (size_t)buffers * PROBES : NULL;
-  if (!block || !sum) TRY(SR_ERROR_MEMORY);
+  if (!block || !sum) SR_TRY(SR_ERROR_MEMORY);
   for (int r = 0; r < buffers; r++) {
-    if (sr_context_interrupted(ctx)) TRY(SR_ERROR_INTERRUPTED);
+    if (sr_context_interrupted(ctx)) SR_TRY(SR_ERROR_INTERRUPTED);
     fill_buffer(&ws, tmix_grid[unit->index % TMIX_COUNT], unit->seed, (uint64_t)r);
     for (int l = 0; l < LEARNERS; l++) {
       bag_moments(&ws, unit->seed, (uint64_t)r, l);
@@ -166,9 +166,10 @@ static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurem
     }
   }
   for (int x = 0; x < PROBES; x++)
-    covariance +=
-        pairwise_covariance(buffers, LEARNERS, sum + x * buffers, squares + x * buffers) / PROBES;
-  measure(out, "covariance", covariance);
+    covariance += experiment_pairwise_covariance(buffers, LEARNERS, sum + x * buffers,
+                                                 squares + x * buffers) /
+                  PROBES;
+  experiment_measure(out, "covariance", covariance);
 cleanup:
   free(block);
   free(sum);
@@ -184,12 +185,12 @@ static sr_status read_results(conclusion *c) {
   char label[FEATURE_COUNT][32];
   sr_plot_series series[FEATURE_COUNT + 1];
   sr_interval slope = {NAN, NAN, NAN};
-  begin_table(c, "Exponent of Cov(Q1, Q2) in T (from T = 5), 95 % interval");
+  conclusion_begin_table(c, "Exponent of Cov(Q1, Q2) in T (from T = 5), 95 % interval");
   for (int f = 0; f < FEATURE_COUNT; f++) {
     snprintf(label[f], sizeof label[f], "%g features", feature_grid[f]);
-    slope = slope_over(c, f * TMIX_COUNT + 1, 1, TMIX_COUNT - 1, tmix_grid + 1, "covariance");
-    add_estimate(c, label[f], "exponent", 2.0, &slope);
-    curve_of(c, f * TMIX_COUNT, 1, TMIX_COUNT, "covariance", y[f], low[f], high[f]);
+    slope = conclusion_slope(c, f * TMIX_COUNT + 1, 1, TMIX_COUNT - 1, tmix_grid + 1, "covariance");
+    conclusion_add_estimate(c, label[f], "exponent", 2.0, &slope);
+    conclusion_curve(c, f * TMIX_COUNT, 1, TMIX_COUNT, "covariance", y[f], low[f], high[f]);
     series[f] = (sr_plot_series){.label = label[f],
                                  .kind = SR_PLOT_LINE_POINTS,
                                  .count = TMIX_COUNT,
@@ -211,10 +212,10 @@ static sr_status read_results(conclusion *c) {
                   .log_y = 1,
                   .series_count = FEATURE_COUNT + 1,
                   .series = series};
-  add_plot(c, &plot);
+  conclusion_add_plot(c, &plot);
   double ratio = y[FEATURE_COUNT - 1][TMIX_COUNT - 1] / y[0][TMIX_COUNT - 1];
   bool squared = slope.low > 1.5, persists = ratio > 0.5;
-  conclude(
+  conclusion_decide(
       c, persists ? (squared ? VERDICT_REPRODUCED : VERDICT_PARTLY) : VERDICT_NOT_REPRODUCED,
       "more capacity does not average the covariance out (%g features have %.1f times that of %g "
       "at T = %g), but it grows as T^%.2f [%.2f, %.2f], not as T^2",
@@ -223,9 +224,11 @@ static sr_status read_results(conclusion *c) {
   return SR_OK;
 }
 
-const experiment claim_ntk = {
-    .name = "claim-ntk",
-    .title = "Covariance of learners in the kernel regime with a Polyak target",
+extern const experiment experiment_claim_ntk;
+const experiment experiment_claim_ntk = {
+    .about = {"claim-ntk", "Covariance of learners in the kernel regime with a Polyak target", NULL,
+              0, NULL},
+
     .place = "Appendix E, joint ODE",
     .needs = "nothing: simulated",
     .seeds = {2, 12},

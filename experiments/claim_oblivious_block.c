@@ -3,7 +3,7 @@
  * bagging over block lengths and mixing times, and as the regret of each fixed length. */
 #include <math.h>
 
-#include "experiments.h"
+#include "experiment.h"
 #include "tools.h"
 #include "witness.h"
 
@@ -27,7 +27,8 @@ static int count_cases(experiment_scale scale) {
 static void name_case(experiment_scale scale, int index, char *name, size_t size) {
   witness w = witness_at(scale, index);
   snprintf(name, size, "B=%g T=%g n=%lld m=%d d=%d noise=%s sd=%g", block_grid[index % BLOCK_COUNT],
-           w.tmix, (long long)w.rows, w.members, w.features, noise_name(w.noise_kind), w.noise_sd);
+           w.tmix, (long long)w.rows, w.members, w.features, witness_noise_name(w.noise_kind),
+           w.noise_sd);
 }
 
 static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurement *out) {
@@ -43,14 +44,14 @@ static sr_status read_results(conclusion *c) {
   int best[TMIX_COUNT] = {0}, most_robust = 0;
   sr_plot_series series[TMIX_COUNT];
   char label[TMIX_COUNT][32];
-  begin_table(c, "Excess risk of circular block bagging");
+  conclusion_begin_table(c, "Excess risk of circular block bagging");
   for (int b = 0; b < BLOCK_COUNT; b++) {
     for (int t = 0; t < TMIX_COUNT; t++) {
       char row[32];
-      sample s = results_of(c, t * BLOCK_COUNT + b, "risk");
+      result_sample s = conclusion_sample(c, t * BLOCK_COUNT + b, "risk");
       snprintf(row, sizeof row, "block %g", block_grid[b]);
       snprintf(label[t], sizeof label[t], "T = %g", tmix_grid[t]);
-      add_cell(c, row, label[t], NAN, NAN, &s);
+      conclusion_add_cell(c, row, label[t], NAN, NAN, &s);
       risk[t][b] = s.mean;
       if (risk[t][b] < risk[t][best[t]]) best[t] = b;
     }
@@ -76,9 +77,9 @@ static sr_status read_results(conclusion *c) {
                   .log_y = 1,
                   .series_count = TMIX_COUNT,
                   .series = series};
-  add_plot(c, &plot);
+  conclusion_add_plot(c, &plot);
   bool moves = best[3] > best[1], costly = least_regret > 1.25;
-  conclude(
+  conclusion_decide(
       c,
       moves && costly   ? VERDICT_REPRODUCED
       : moves || costly ? VERDICT_PARTLY
@@ -90,13 +91,14 @@ static sr_status read_results(conclusion *c) {
   return SR_OK;
 }
 
-const experiment claim_oblivious_block = {.name = "claim-oblivious-block",
-                                          .title = "Fixed block lengths over mixing times",
-                                          .place = "Corollary (oblivious block resampling)",
-                                          .needs = "nothing: simulated",
-                                          .seeds = {2, 10},
-                                          .core_seconds = {8, 220},
-                                          .case_count = count_cases,
-                                          .case_name = name_case,
-                                          .run = run_unit,
-                                          .conclude = read_results};
+extern const experiment experiment_claim_oblivious_block;
+const experiment experiment_claim_oblivious_block = {
+    .about = {"claim-oblivious-block", "Fixed block lengths over mixing times", NULL, 0, NULL},
+    .place = "Corollary (oblivious block resampling)",
+    .needs = "nothing: simulated",
+    .seeds = {2, 10},
+    .core_seconds = {8, 220},
+    .case_count = count_cases,
+    .case_name = name_case,
+    .run = run_unit,
+    .conclude = read_results};

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "experiments.h"
+#include "experiment.h"
 #include "tools.h"
 
 enum { MEMBERS = 100 };
@@ -45,8 +45,8 @@ static sr_status margins(sr_context *ctx, const data_set *o, double *margin) {
   sr_table *table = NULL;
   char text[160];
   snprintf(text, sizeof text, "ar1:n=%lld,d=1,tmix=%.17g,noise_kind=ar", (long long)o->n, o->tmix);
-  TRY(sr_simulate(ctx, text, o->seed, o->replicate, &table, NULL));
-  TRY(sr_simulate_contrast(ctx, text, o->seed, table, margin));
+  SR_TRY(sr_simulate(ctx, text, o->seed, o->replicate, &table, NULL));
+  SR_TRY(sr_simulate_contrast(ctx, text, o->seed, table, margin));
   const int32_t *label = sr_table_get(table)->label;
   for (int64_t i = 0; i < o->n; i++) margin[i] = (margin[i] > 0.0) == (label[i] == 1) ? 1.0 : -1.0;
 cleanup:
@@ -74,13 +74,14 @@ static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurem
   grid_point(unit->index, &o.tmix, &o.n);
   double *margin = malloc((size_t)o.n * sizeof *margin), *draw = malloc((size_t)o.n * sizeof *draw);
   double *sum = calloc(2 * (size_t)replicates, sizeof *sum);
-  if (!margin || !draw || !sum) TRY(SR_ERROR_MEMORY);
+  if (!margin || !draw || !sum) SR_TRY(SR_ERROR_MEMORY);
   for (int k = 0; k < replicates; k++) {
     o.replicate = (uint64_t)k;
-    TRY(margins(ctx, &o, margin));
+    SR_TRY(margins(ctx, &o, margin));
     vote_sums(&o, margin, draw, &sum[k], &sum[replicates + k]);
   }
-  measure(out, "covariance", pairwise_covariance(replicates, MEMBERS, sum, sum + replicates));
+  experiment_measure(out, "covariance",
+                     experiment_pairwise_covariance(replicates, MEMBERS, sum, sum + replicates));
 cleanup:
   free(margin);
   free(draw);
@@ -90,7 +91,7 @@ cleanup:
 
 static void plot_sweep(conclusion *c) {
   double y[TMIX_COUNT], low[TMIX_COUNT], high[TMIX_COUNT], paper[TMIX_COUNT], linear[TMIX_COUNT];
-  curve_of(c, 0, 1, TMIX_COUNT, "covariance", y, low, high);
+  conclusion_curve(c, 0, 1, TMIX_COUNT, "covariance", y, low, high);
   for (int k = 0; k < TMIX_COUNT; k++) {
     paper[k] = y[0] * tmix_grid[k] * tmix_grid[k];
     linear[k] = y[0] * tmix_grid[k];
@@ -119,35 +120,38 @@ static void plot_sweep(conclusion *c) {
                   .log_y = 1,
                   .series_count = 3,
                   .series = series};
-  add_plot(c, &plot);
+  conclusion_add_plot(c, &plot);
 }
 
 static sr_status read_results(conclusion *c) {
-  sr_interval by_tmix = slope_over(c, 2, 1, TMIX_COUNT - 2, tmix_grid + 2, "covariance");
-  sr_interval by_rows = slope_over(c, TMIX_COUNT, 1, ROWS_COUNT, rows_grid, "covariance");
-  begin_table(c, "Exponents of Cov(V1, V2), 95 % interval");
-  add_estimate(c, "in T (n = 20000, T from 5)", "exponent", 2.0, &by_tmix);
-  add_estimate(c, "in n (T = 20)", "exponent", -1.0, &by_rows);
-  begin_table(c, "Cov(V1, V2), n = 20000, m = 100");
+  sr_interval by_tmix = conclusion_slope(c, 2, 1, TMIX_COUNT - 2, tmix_grid + 2, "covariance");
+  sr_interval by_rows = conclusion_slope(c, TMIX_COUNT, 1, ROWS_COUNT, rows_grid, "covariance");
+  conclusion_begin_table(c, "Exponents of Cov(V1, V2), 95 % interval");
+  conclusion_add_estimate(c, "in T (n = 20000, T from 5)", "exponent", 2.0, &by_tmix);
+  conclusion_add_estimate(c, "in n (T = 20)", "exponent", -1.0, &by_rows);
+  conclusion_begin_table(c, "Cov(V1, V2), n = 20000, m = 100");
   for (int k = 0; k < TMIX_COUNT; k++) {
     char row[32];
-    sample s = results_of(c, k, "covariance");
+    result_sample s = conclusion_sample(c, k, "covariance");
     snprintf(row, sizeof row, "T = %g", tmix_grid[k]);
-    add_cell(c, row, "measured", NAN, NAN, &s);
+    conclusion_add_cell(c, row, "measured", NAN, NAN, &s);
   }
   plot_sweep(c);
   bool squared = by_tmix.low > 1.5;
-  conclude(c, squared ? VERDICT_REPRODUCED : VERDICT_NOT_REPRODUCED,
-           "the covariance falls as n^%.2f, but grows as T^%.2f [%.2f, %.2f], the order T/n of a "
-           "sample mean%s the lemma's T^2/n",
-           by_rows.estimate, by_tmix.estimate, by_tmix.low, by_tmix.high,
-           squared ? " or more, near" : ", not");
+  conclusion_decide(
+      c, squared ? VERDICT_REPRODUCED : VERDICT_NOT_REPRODUCED,
+      "the covariance falls as n^%.2f, but grows as T^%.2f [%.2f, %.2f], the order T/n of a "
+      "sample mean%s the lemma's T^2/n",
+      by_rows.estimate, by_tmix.estimate, by_tmix.low, by_tmix.high,
+      squared ? " or more, near" : ", not");
   return SR_OK;
 }
 
-const experiment claim_pairwise_covariance = {
-    .name = "claim-pairwise-covariance",
-    .title = "Covariance of two bootstrap learners against T and n",
+extern const experiment experiment_claim_pairwise_covariance;
+const experiment experiment_claim_pairwise_covariance = {
+    .about = {"claim-pairwise-covariance", "Covariance of two bootstrap learners against T and n",
+              NULL, 0, NULL},
+
     .place = "Lemma (pairwise bootstrap covariance)",
     .needs = "nothing: simulated",
     .seeds = {4, 20},

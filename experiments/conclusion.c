@@ -45,8 +45,8 @@ static int64_t collect(const conclusion *c, const char *case_name, const result 
   return count;
 }
 
-sample results_of(conclusion *c, int case_index, const char *value_name) {
-  sample s = {.mean = NAN};
+result_sample conclusion_sample(conclusion *c, int case_index, const char *value_name) {
+  result_sample s = {.mean = NAN};
   char name[CASE_NAME_SIZE];
   c->e->case_name(c->scale, case_index, name, sizeof name);
   const result **list = malloc((size_t)(c->found.count + 1) * sizeof *list);
@@ -72,12 +72,12 @@ sample results_of(conclusion *c, int case_index, const char *value_name) {
   return s;
 }
 
-experiment_scale scale_of(const conclusion *c) { return c->scale; }
-sr_context *context_of(const conclusion *c) { return c->ctx; }
+experiment_scale conclusion_scale(const conclusion *c) { return c->scale; }
+sr_context *conclusion_context(const conclusion *c) { return c->ctx; }
 
 /* ---- cells -------------------------------------------------------------------------------- */
 
-void begin_table(conclusion *c, const char *caption) {
+void conclusion_begin_table(conclusion *c, const char *caption) {
   void *grown = realloc(c->caption, (size_t)(c->table_count + 1) * sizeof *c->caption);
   if (!grown) {
     c->status = SR_ERROR_MEMORY;
@@ -87,7 +87,7 @@ void begin_table(conclusion *c, const char *caption) {
   snprintf(c->caption[c->table_count++], sizeof *c->caption, "%s", caption);
 }
 
-static sr_agreement common_rule(const cell *k) {
+static sr_agreement common_rule(const conclusion_cell *k) {
   if (isnan(k->paper) || isnan(k->measured)) return SR_AGREEMENT_NONE;
   double difference = fabs(k->measured - k->paper);
   double spread = hypot(isnan(k->sd) ? 0.0 : k->sd, isnan(k->paper_sd) ? 0.0 : k->paper_sd);
@@ -101,11 +101,11 @@ static sr_agreement common_rule(const cell *k) {
   return ratio >= 0.5 && ratio <= 2.0 ? SR_AGREEMENT_PARTLY : SR_AGREEMENT_BAD;
 }
 
-static void push_cell(conclusion *c, cell k) {
-  if (c->table_count == 0) begin_table(c, c->e->title);
+static void push_cell(conclusion *c, conclusion_cell k) {
+  if (c->table_count == 0) conclusion_begin_table(c, c->e->about.help);
   if (c->cell_count == c->cell_capacity) {
     int64_t capacity = c->cell_capacity ? 2 * c->cell_capacity : 64;
-    cell *grown = realloc(c->cells, (size_t)capacity * sizeof *grown);
+    conclusion_cell *grown = realloc(c->cells, (size_t)capacity * sizeof *grown);
     if (!grown) {
       c->status = SR_ERROR_MEMORY;
       return;
@@ -118,51 +118,51 @@ static void push_cell(conclusion *c, cell k) {
   c->cells[c->cell_count++] = k;
 }
 
-void add_cell(conclusion *c, const char *row, const char *column, double paper, double paper_sd,
-              const sample *measured) {
-  cell k = {.paper = paper,
-            .paper_sd = paper_sd,
-            .measured = measured->mean,
-            .sd = measured->sd,
-            .low = NAN,
-            .high = NAN,
-            .n = measured->count};
+void conclusion_add_cell(conclusion *c, const char *row, const char *column, double paper,
+                         double paper_sd, const result_sample *measured) {
+  conclusion_cell k = {.paper = paper,
+                       .paper_sd = paper_sd,
+                       .measured = measured->mean,
+                       .sd = measured->sd,
+                       .low = NAN,
+                       .high = NAN,
+                       .n = measured->count};
   snprintf(k.row, sizeof k.row, "%s", row);
   snprintf(k.column, sizeof k.column, "%s", column);
   push_cell(c, k);
 }
 
-void add_estimate(conclusion *c, const char *row, const char *column, double paper,
-                  const sr_interval *measured) {
-  cell k = {.paper = paper,
-            .paper_sd = NAN,
-            .measured = measured->estimate,
-            .sd = NAN,
-            .low = measured->low,
-            .high = measured->high};
+void conclusion_add_estimate(conclusion *c, const char *row, const char *column, double paper,
+                             const sr_interval *measured) {
+  conclusion_cell k = {.paper = paper,
+                       .paper_sd = NAN,
+                       .measured = measured->estimate,
+                       .sd = NAN,
+                       .low = measured->low,
+                       .high = measured->high};
   snprintf(k.row, sizeof k.row, "%s", row);
   snprintf(k.column, sizeof k.column, "%s", column);
   push_cell(c, k);
 }
 
-void set_agreement(conclusion *c, sr_agreement agreement) {
+void conclusion_set_agreement(conclusion *c, sr_agreement agreement) {
   if (c->cell_count) c->cells[c->cell_count - 1].agreement = agreement;
 }
 
 /* ---- plots, remarks, verdict -------------------------------------------------------------- */
 
-void add_plot(conclusion *c, const sr_plot *plot) {
+void conclusion_add_plot(conclusion *c, const sr_plot *plot) {
   if (!c->page || c->status != SR_OK) return;
   c->status = sr_page_add_plot(c->ctx, c->page, plot);
 }
 
-void add_ranks(conclusion *c, const char *title, int32_t count, const char *const *names,
-               const double *ranks, double critical_difference) {
+void conclusion_add_ranks(conclusion *c, const char *title, int32_t count, const char *const *names,
+                          const double *ranks, double critical_difference) {
   if (!c->page || c->status != SR_OK) return;
   c->status = sr_page_add_ranks(c->ctx, c->page, title, count, names, ranks, critical_difference);
 }
 
-void add_remark(conclusion *c, const char *format, ...) {
+void conclusion_add_remark(conclusion *c, const char *format, ...) {
   void *grown = realloc(c->remark, (size_t)(c->remark_count + 1) * sizeof *c->remark);
   if (!grown) {
     c->status = SR_ERROR_MEMORY;
@@ -175,7 +175,7 @@ void add_remark(conclusion *c, const char *format, ...) {
   va_end(arguments);
 }
 
-void conclude(conclusion *c, verdict v, const char *format, ...) {
+void conclusion_decide(conclusion *c, verdict v, const char *format, ...) {
   c->verdict = v;
   va_list arguments;
   va_start(arguments, format);
@@ -207,17 +207,17 @@ sr_status conclusion_read(sr_context *ctx, const experiment *e, experiment_scale
   conclusion *c = calloc(1, sizeof *c);
   *out = NULL;
   reason[0] = '\0';
-  if (!c) TRY(SR_ERROR_MEMORY);
+  if (!c) SR_TRY(SR_ERROR_MEMORY);
   *c = (conclusion){.e = e, .scale = scale, .ctx = ctx, .page = page};
   results_path(folder, e, scale, path, sizeof path);
-  TRY(results_read(path, &c->found, &good_bytes, reason, reason_size));
-  TRY(e->conclude(c));
-  TRY(c->status);
+  SR_TRY(results_read(path, &c->found, &good_bytes, reason, reason_size));
+  SR_TRY(e->conclude(c));
+  SR_TRY(c->status);
   *out = c;
   return SR_OK;
 cleanup:
   if (!reason[0])
-    snprintf(reason, reason_size, "%s: %s", e->name,
+    snprintf(reason, reason_size, "%s: %s", e->about.name,
              sr_context_error(ctx).status == status ? sr_context_error(ctx).message
                                                     : sr_status_message(status));
   conclusion_free(&c);

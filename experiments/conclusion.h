@@ -8,7 +8,7 @@
 
 enum { LABEL_SIZE = 48 };
 
-typedef struct cell {
+typedef struct conclusion_cell {
   int table;
   char row[LABEL_SIZE], column[LABEL_SIZE];
   double paper, paper_sd;
@@ -16,7 +16,7 @@ typedef struct cell {
   double low, high;    /* interval of an estimate, NaN for a sample */
   int64_t n;
   sr_agreement agreement;
-} cell;
+} conclusion_cell;
 
 struct conclusion {
   const experiment *e;
@@ -26,7 +26,7 @@ struct conclusion {
   results found;
   double *value; /* scratch that samples point into, in chunks that stay */
   struct sample_block *blocks;
-  cell *cells;
+  conclusion_cell *cells;
   int64_t cell_count, cell_capacity;
   char (*caption)[256];
   int table_count;

@@ -10,7 +10,7 @@ static json_t *real(double value) { return isfinite(value) ? json_real(value) : 
 json_t *conclusion_cells(const conclusion *c) {
   json_t *list = json_array();
   for (int64_t i = 0; i < c->cell_count; i++) {
-    const cell *k = &c->cells[i];
+    const conclusion_cell *k = &c->cells[i];
     json_t *object = json_pack("{s:s,s:s,s:o,s:o,s:o,s:I}", "row", k->row, "column", k->column,
                                "paper", real(k->paper), "measured", real(k->measured), "sd",
                                real(k->sd), "n", (json_int_t)k->n);
@@ -41,8 +41,8 @@ static int label_index(labels *l, const char *name) {
 
 typedef struct grid {
   labels rows, columns;
-  const cell **at; /* rows x columns; NULL: empty */
-  bool *has_paper; /* a column */
+  const conclusion_cell **at; /* rows x columns; NULL: empty */
+  bool *has_paper;            /* a column */
 } grid;
 
 static void grid_free(grid *g) {
@@ -65,7 +65,7 @@ static sr_status grid_make(const conclusion *c, int table, grid *g) {
   g->has_paper = calloc((size_t)g->columns.count + 1, sizeof *g->has_paper);
   if (!g->at || !g->has_paper) return SR_ERROR_MEMORY;
   for (int64_t i = 0; i < c->cell_count; i++) {
-    const cell *k = &c->cells[i];
+    const conclusion_cell *k = &c->cells[i];
     if (k->table != table) continue;
     int column = label_index(&g->columns, k->column);
     g->at[label_index(&g->rows, k->row) * g->columns.count + column] = k;
@@ -100,7 +100,7 @@ static void number_text(double value, double spread, char *text) {
     snprintf(text, TEXT_SIZE, "%.*f", decimals_for(value, spread), value);
 }
 
-static void measured_text(const cell *k, char *text) {
+static void measured_text(const conclusion_cell *k, char *text) {
   char number[TEXT_SIZE], low[TEXT_SIZE], high[TEXT_SIZE];
   double spread = isfinite(k->low) ? (k->high - k->low) / 4.0 : k->sd;
   number_text(k->measured, spread, number);
@@ -118,7 +118,7 @@ static void measured_text(const cell *k, char *text) {
   }
 }
 
-static void paper_text(const cell *k, char *text) {
+static void paper_text(const conclusion_cell *k, char *text) {
   if (isnan(k->paper))
     text[0] = '\0';
   else if (isfinite(k->paper_sd) && k->paper_sd > 0.0)
@@ -152,7 +152,7 @@ static void fill_column(text_table *t, const grid *g, int column, int at) {
   if (paper)
     snprintf(text_at(t, 0, at + 1), sizeof *t->text, "%s, measured", g->columns.name[column]);
   for (int r = 0; r < g->rows.count; r++) {
-    const cell *k = g->at[r * g->columns.count + column];
+    const conclusion_cell *k = g->at[r * g->columns.count + column];
     if (!k) continue;
     if (paper) paper_text(k, text_at(t, r + 1, at));
     measured_text(k, text_at(t, r + 1, at + paper));
@@ -170,7 +170,7 @@ static sr_status text_table_make(const conclusion *c, int table, text_table *t) 
   for (int k = 0; k < g.columns.count; k++) t->columns += g.has_paper[k];
   t->text = calloc((size_t)t->rows * (size_t)t->columns, sizeof *t->text);
   t->agreement = calloc((size_t)t->rows * (size_t)t->columns, sizeof *t->agreement);
-  if (!t->text || !t->agreement) TRY(SR_ERROR_MEMORY);
+  if (!t->text || !t->agreement) SR_TRY(SR_ERROR_MEMORY);
   for (int r = 0; r < g.rows.count; r++)
     snprintf(text_at(t, r + 1, 0), sizeof *t->text, "%s", g.rows.name[r]);
   for (int k = 0, at = 1; k < g.columns.count; at += 1 + g.has_paper[k], k++)
@@ -187,10 +187,10 @@ static sr_status page_table(const conclusion *c, int table, sr_page *page) {
   text_table t = {0};
   const char **header = NULL;
   sr_page_cell *cells = NULL;
-  TRY(text_table_make(c, table, &t));
+  SR_TRY(text_table_make(c, table, &t));
   header = calloc((size_t)t.columns, sizeof *header);
   cells = calloc((size_t)t.rows * (size_t)t.columns, sizeof *cells);
-  if (!header || !cells) TRY(SR_ERROR_MEMORY);
+  if (!header || !cells) SR_TRY(SR_ERROR_MEMORY);
   for (int k = 0; k < t.columns; k++) header[k] = text_at(&t, 0, k);
   for (int i = t.columns; i < t.rows * t.columns; i++)
     cells[i] = (sr_page_cell){t.text[i], t.agreement[i]};
@@ -199,7 +199,7 @@ static sr_status page_table(const conclusion *c, int table, sr_page *page) {
                        .header = header,
                        .rows = t.rows - 1,
                        .cells = cells + t.columns};
-  TRY(sr_page_add_table(c->ctx, page, &out));
+  SR_TRY(sr_page_add_table(c->ctx, page, &out));
 cleanup:
   text_table_free(&t);
   free(header);
@@ -209,8 +209,8 @@ cleanup:
 
 sr_status conclusion_tables(const conclusion *c, sr_page *page) {
   sr_status status = SR_OK;
-  for (int t = 0; t < c->table_count; t++) TRY(page_table(c, t, page));
-  for (int i = 0; i < c->remark_count; i++) TRY(sr_page_paragraph(c->ctx, page, c->remark[i]));
+  for (int t = 0; t < c->table_count; t++) SR_TRY(page_table(c, t, page));
+  for (int i = 0; i < c->remark_count; i++) SR_TRY(sr_page_paragraph(c->ctx, page, c->remark[i]));
 cleanup:
   return status;
 }

@@ -3,7 +3,7 @@
  * in two dimensions, five and ten. The kernel is an RBF at the median distance. */
 #include <math.h>
 
-#include "experiments.h"
+#include "experiment.h"
 
 enum { SIZES = 7, DIMENSIONS = 3, LANDMARKS = 300 };
 static const int64_t sizes[SIZES] = {1000, 5000, 10000, 50000, 100000, 500000, 1000000};
@@ -29,11 +29,11 @@ static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurem
   char text[160];
   snprintf(text, sizeof text, "ar1:n=%lld,d=%d,tmix=50", (long long)sizes[unit->index % count],
            dimension[unit->index / count]);
-  TRY(sr_simulate(ctx, text, unit->seed, 0, &table, NULL));
+  SR_TRY(sr_simulate(ctx, text, unit->seed, 0, &table, NULL));
   sr_nystrom_options_init(&options);
   options.landmarks = LANDMARKS;
-  TRY(sr_spectrum_nystrom(ctx, table, &options, unit->seed, &spectrum));
-  measure(out, "effective-rank", sr_spectrum_get(spectrum)->effective_rank);
+  SR_TRY(sr_spectrum_nystrom(ctx, table, &options, unit->seed, &spectrum));
+  experiment_measure(out, "effective-rank", sr_spectrum_get(spectrum)->effective_rank);
 cleanup:
   sr_spectrum_free(&spectrum);
   sr_table_free(&table);
@@ -41,39 +41,42 @@ cleanup:
 }
 
 static sr_status read_results(conclusion *c) {
-  int count = size_count(scale_of(c));
+  int count = size_count(conclusion_scale(c));
   double largest_change = 0, last = 0;
-  begin_table(c, "Effective rank of the kernel");
+  conclusion_begin_table(c, "Effective rank of the kernel");
   for (int k = 0; k < count; k++) {
     char row[32], column[16];
     snprintf(row, sizeof row, "n = %lld", (long long)sizes[k]);
     for (int d = 0; d < DIMENSIONS; d++) {
-      sample rank = results_of(c, d * count + k, "effective-rank");
+      result_sample rank = conclusion_sample(c, d * count + k, "effective-rank");
       snprintf(column, sizeof column, "d = %d", dimension[d]);
-      add_cell(c, row, column, d == DIMENSIONS - 1 ? paper[k] : NAN, NAN, &rank);
+      conclusion_add_cell(c, row, column, d == DIMENSIONS - 1 ? paper[k] : NAN, NAN, &rank);
       if (k != count - 1) continue;
-      double before = results_of(c, d * count + k - 1, "effective-rank").mean;
+      double before = conclusion_sample(c, d * count + k - 1, "effective-rank").mean;
       largest_change = fmax(largest_change, fabs(rank.mean / before - 1));
       last = rank.mean;
     }
   }
-  add_remark(c,
-             "Simulated AR(1) features take the place of replay buffers, so the level cannot be "
-             "compared, only whether it stops growing.");
-  conclude(c, largest_change < 0.1 ? VERDICT_PARTLY : VERDICT_NOT_REPRODUCED,
-           "between the last two sizes the effective rank changes by at most %.1f %%, so it levels "
-           "off (at %.3g for d = 10); the bandwidth, not the data's size, sets the level",
-           100 * largest_change, last);
+  conclusion_add_remark(
+      c,
+      "Simulated AR(1) features take the place of replay buffers, so the level cannot be "
+      "compared, only whether it stops growing.");
+  conclusion_decide(
+      c, largest_change < 0.1 ? VERDICT_PARTLY : VERDICT_NOT_REPRODUCED,
+      "between the last two sizes the effective rank changes by at most %.1f %%, so it levels "
+      "off (at %.3g for d = 10); the bandwidth, not the data's size, sets the level",
+      100 * largest_change, last);
   return SR_OK;
 }
 
-const experiment effective_rank = {.name = "effective-rank",
-                                   .title = "Effective rank of the kernel as the buffer grows",
-                                   .place = "Appendix on Nystrom, Figure",
-                                   .needs = "nothing: simulated",
-                                   .seeds = {3, 5},
-                                   .core_seconds = {30, 600},
-                                   .case_count = count_cases,
-                                   .case_name = name_case,
-                                   .run = run_unit,
-                                   .conclude = read_results};
+extern const experiment experiment_effective_rank;
+const experiment experiment_effective_rank = {
+    .about = {"effective-rank", "Effective rank of the kernel as the buffer grows", NULL, 0, NULL},
+    .place = "Appendix on Nystrom, Figure",
+    .needs = "nothing: simulated",
+    .seeds = {3, 5},
+    .core_seconds = {30, 600},
+    .case_count = count_cases,
+    .case_name = name_case,
+    .run = run_unit,
+    .conclude = read_results};

@@ -1,7 +1,8 @@
 /* What an experiment is: cases x seeds that are measured, then a conclusion beside the paper.
  *
- * To add one: a file that defines a `const experiment`, one line in registry.c, and a page
- * docs/methods/experiment-NAME.md. Only the public header may be used. */
+ * To add one: a file that defines `const experiment experiment_NAME` (examples/templates has one to
+ * copy), one line in methods.def, and a page docs/methods/experiment-NAME.md. Only the public
+ * header may be used. */
 #ifndef SR_EXPERIMENTS_EXPERIMENT_H
 #define SR_EXPERIMENTS_EXPERIMENT_H
 
@@ -31,26 +32,19 @@ typedef struct measurement {
 } measurement;
 
 /* Adds a number; at most MAX_VALUES a unit. */
-void measure(measurement *out, const char *name, double value);
-/* `return refuse(out, SR_ERROR_DATA, "...")` fails a unit with a sentence of its own. */
-SR_MUST_CHECK sr_status refuse(measurement *out, sr_status status, const char *format, ...)
-    SR_PRINTF(3, 4);
-
-/* In a function with `sr_status status = SR_OK;` and a `cleanup:` label. */
-#define TRY(expression)                \
-  do {                                 \
-    status = (expression);             \
-    if (status != SR_OK) goto cleanup; \
-  } while (0)
+void experiment_measure(measurement *out, const char *name, double value);
+/* `return experiment_refuse(out, SR_ERROR_DATA, "...")` fails a unit with a sentence of its own. */
+SR_MUST_CHECK sr_status experiment_refuse(measurement *out, sr_status status, const char *format,
+                                          ...) SR_PRINTF(3, 4);
 
 typedef struct conclusion conclusion;
 
+/* Begins with its sr_method, as every registered method does. */
 typedef struct experiment {
-  const char *name;       /* "table1", "claim-cut" */
-  const char *title;      /* one line */
-  const char *place;      /* where the paper says it: "Table 1, Section 5.1" */
-  const char *needs;      /* data: "nothing: simulated" */
-  int seeds[2];           /* how many at quick and full scale */
+  sr_method about;   /* name ("table1", "claim-cut") and one line; experiments have no options */
+  const char *place; /* where the paper says it: "Table 1, Section 5.1" */
+  const char *needs; /* data: "nothing: simulated" */
+  int seeds[2];      /* how many at quick and full scale */
   double core_seconds[2]; /* about how long all units take on one core, for --list */
   int (*case_count)(experiment_scale scale);
   /* Writes "key=value key=value ...": every parameter that changes the numbers, because results are
@@ -66,42 +60,43 @@ typedef struct experiment {
 
 /* The registry: in the order of the report; NULL past the end. */
 const experiment *experiment_at(int index);
+const sr_method *experiment_method(int index);
 const experiment *experiment_find(const char *name);
 
 /* ---- reading results ---------------------------------------------------------------------- */
 
 /* The values of one case over its seeds, in the order of the seeds; valid as long as `c`. */
-typedef struct sample {
+typedef struct result_sample {
   int64_t count;
   const double *value;
   const uint64_t *seed;
   double mean, sd; /* NaN and 0 where there are none */
-} sample;
+} result_sample;
 
-sample results_of(conclusion *c, int case_index, const char *value_name);
-experiment_scale scale_of(const conclusion *c);
-sr_context *context_of(const conclusion *c);
+result_sample conclusion_sample(conclusion *c, int case_index, const char *value_name);
+experiment_scale conclusion_scale(const conclusion *c);
+sr_context *conclusion_context(const conclusion *c);
 
 /* ---- what they show ----------------------------------------------------------------------- */
 
 /* Opens a table; cells that follow go there. Without it one table has the experiment's title. */
-void begin_table(conclusion *c, const char *caption);
+void conclusion_begin_table(conclusion *c, const char *caption);
 /* A cell: mean, sd and n of a sample beside the paper's value (NaN: the paper has none). Rows and
  * columns appear in the order in which they are first named. */
-void add_cell(conclusion *c, const char *row, const char *column, double paper, double paper_sd,
-              const sample *measured);
+void conclusion_add_cell(conclusion *c, const char *row, const char *column, double paper,
+                         double paper_sd, const result_sample *measured);
 /* A cell with a derived number and its interval, such as a fitted exponent. */
-void add_estimate(conclusion *c, const char *row, const char *column, double paper,
-                  const sr_interval *measured);
+void conclusion_add_estimate(conclusion *c, const char *row, const char *column, double paper,
+                             const sr_interval *measured);
 /* Sets the colour of the last cell, where the common rule (within two standard deviations or 15 %
  * agrees, within a factor of two is partly) does not say what the experiment asks. */
-void set_agreement(conclusion *c, sr_agreement agreement);
+void conclusion_set_agreement(conclusion *c, sr_agreement agreement);
 /* Drawn where the conclusion is read for a page; nothing elsewhere. */
-void add_plot(conclusion *c, const sr_plot *plot);
-void add_ranks(conclusion *c, const char *title, int32_t count, const char *const *names,
-               const double *ranks, double critical_difference);
+void conclusion_add_plot(conclusion *c, const sr_plot *plot);
+void conclusion_add_ranks(conclusion *c, const char *title, int32_t count, const char *const *names,
+                          const double *ranks, double critical_difference);
 /* A sentence below the tables. */
-void add_remark(conclusion *c, const char *format, ...) SR_PRINTF(2, 3);
+void conclusion_add_remark(conclusion *c, const char *format, ...) SR_PRINTF(2, 3);
 
 typedef enum verdict {
   VERDICT_NONE,
@@ -112,6 +107,6 @@ typedef enum verdict {
 } verdict;
 
 /* The verdict with its reason in one sentence; numbers in it are measured, never typed. */
-void conclude(conclusion *c, verdict v, const char *format, ...) SR_PRINTF(3, 4);
+void conclusion_decide(conclusion *c, verdict v, const char *format, ...) SR_PRINTF(3, 4);
 
 #endif

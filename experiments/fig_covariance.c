@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "experiments.h"
+#include "experiment.h"
 #include "tools.h"
 #include "witness.h"
 
@@ -40,7 +40,7 @@ static void name_case(experiment_scale scale, int index, char *name, size_t size
   witness w = witness_at(scale, index);
   snprintf(name, size, "plan=%s T=%g n=%lld m=%d d=%d noise=%s sd=%g sets=%d points=%d",
            plans[index / TMIX_COUNT].plan, w.tmix, (long long)w.rows, w.members, w.features,
-           noise_name(w.noise_kind), w.noise_sd, data_sets_at(scale), POINTS);
+           witness_noise_name(w.noise_kind), w.noise_sd, data_sets_at(scale), POINTS);
 }
 
 /* Adds the sums of votes (+1, -1) of one data set at each point; votes are +-1, so the sum of their
@@ -64,24 +64,24 @@ static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurem
   double *contrast = NULL, *sum = calloc((size_t)POINTS * (size_t)sets, sizeof *sum);
   double *squares = malloc((size_t)sets * sizeof *squares), covariance = 0.0, variance = 0.0;
   int32_t *votes = malloc((size_t)w.members * POINTS * sizeof *votes);
-  if (!sum || !squares || !votes) TRY(SR_ERROR_MEMORY);
-  TRY(witness_test_rows(ctx, &w, unit->seed, POINTS, &test, &contrast));
+  if (!sum || !squares || !votes) SR_TRY(SR_ERROR_MEMORY);
+  SR_TRY(witness_test_rows(ctx, &w, unit->seed, POINTS, &test, &contrast));
   for (int k = 0; k < sets; k++) {
     squares[k] = w.members;
-    TRY(witness_train(ctx, &w, &p, unit->seed, (uint64_t)k, &table, &ensemble));
-    TRY(add_votes(ctx, ensemble, test, votes, w.members, sets, k, sum));
+    SR_TRY(witness_train(ctx, &w, &p, unit->seed, (uint64_t)k, &table, &ensemble));
+    SR_TRY(add_votes(ctx, ensemble, test, votes, w.members, sets, k, sum));
     sr_ensemble_free(&ensemble);
     sr_table_free(&table);
   }
   for (int i = 0; i < POINTS; i++) {
     double mean[64];
     for (int k = 0; k < sets; k++) mean[k] = sum[i * sets + k] / w.members;
-    covariance += pairwise_covariance(sets, w.members, sum + i * sets, squares) / POINTS;
+    covariance += experiment_pairwise_covariance(sets, w.members, sum + i * sets, squares) / POINTS;
     double sd = sr_standard_deviation(sets, mean);
     variance += sd * sd / POINTS;
   }
-  measure(out, "covariance", covariance);
-  measure(out, "margin_variance", variance);
+  experiment_measure(out, "covariance", covariance);
+  experiment_measure(out, "margin_variance", variance);
 cleanup:
   sr_table_free(&table);
   sr_table_free(&test);
@@ -99,7 +99,7 @@ static void plot_curves(conclusion *c) {
   double y[PLANS][TMIX_COUNT], low[PLANS][TMIX_COUNT], high[PLANS][TMIX_COUNT], theory[TMIX_COUNT];
   sr_plot_series series[PLANS + 1];
   for (int p = 0; p < PLANS; p++) {
-    curve_of(c, p * TMIX_COUNT, 1, TMIX_COUNT, "covariance", y[p], low[p], high[p]);
+    conclusion_curve(c, p * TMIX_COUNT, 1, TMIX_COUNT, "covariance", y[p], low[p], high[p]);
     series[p] = (sr_plot_series){.label = plans[p].plan,
                                  .kind = SR_PLOT_LINE_POINTS,
                                  .count = TMIX_COUNT,
@@ -108,7 +108,7 @@ static void plot_curves(conclusion *c) {
                                  .low = low[p],
                                  .high = high[p]};
   }
-  double rows = (double)witness_at(scale_of(c), 0).rows;
+  double rows = (double)witness_at(conclusion_scale(c), 0).rows;
   for (int k = 0; k < TMIX_COUNT; k++) theory[k] = tmix_grid[k] * tmix_grid[k] / rows;
   series[PLANS] = (sr_plot_series){.label = "theory: T^2/n",
                                    .kind = SR_PLOT_DASHED,
@@ -122,7 +122,7 @@ static void plot_curves(conclusion *c) {
                   .log_y = 1,
                   .series_count = PLANS + 1,
                   .series = series};
-  add_plot(c, &plot);
+  conclusion_add_plot(c, &plot);
 }
 
 static sr_status read_results(conclusion *c) {
@@ -131,23 +131,23 @@ static sr_status read_results(conclusion *c) {
       "Covariance of two trees of one ensemble, over data sets",
       "Variance of the mean margin rho over data sets (the paper has no numbers)"};
   for (int v = 0; v < 2; v++) {
-    begin_table(c, captions[v]);
+    conclusion_begin_table(c, captions[v]);
     for (int p = 0; p < PLANS; p++) {
       for (int t = 0; t < TMIX_COUNT; t++) {
         char column[32];
-        sample s = results_of(c, p * TMIX_COUNT + t, values[v]);
+        result_sample s = conclusion_sample(c, p * TMIX_COUNT + t, values[v]);
         snprintf(column, sizeof column, "T = %g", tmix_grid[t]);
-        add_cell(c, plans[p].plan, column, v == 0 ? plans[p].paper[t] : NAN, NAN, &s);
+        conclusion_add_cell(c, plans[p].plan, column, v == 0 ? plans[p].paper[t] : NAN, NAN, &s);
       }
     }
   }
   plot_curves(c);
-  sr_interval slope = slope_over(c, 1, 1, TMIX_COUNT - 1, tmix_grid + 1, "covariance");
-  double uniform = results_of(c, 3, "covariance").mean;
-  double spectral = results_of(c, 2 * TMIX_COUNT + 3, "covariance").mean;
-  double small = results_of(c, TMIX_COUNT + 3, "covariance").mean;
+  sr_interval slope = conclusion_slope(c, 1, 1, TMIX_COUNT - 1, tmix_grid + 1, "covariance");
+  double uniform = conclusion_sample(c, 3, "covariance").mean;
+  double spectral = conclusion_sample(c, 2 * TMIX_COUNT + 3, "covariance").mean;
+  double small = conclusion_sample(c, TMIX_COUNT + 3, "covariance").mean;
   bool squared = slope.low > 1.5, compressed = uniform / spectral > 10.0;
-  conclude(
+  conclusion_decide(
       c,
       squared && compressed                         ? VERDICT_REPRODUCED
       : squared || compressed || spectral < uniform ? VERDICT_PARTLY
@@ -159,13 +159,15 @@ static sr_status read_results(conclusion *c) {
   return SR_OK;
 }
 
-const experiment fig_covariance = {.name = "fig-covariance",
-                                   .title = "Covariance of base learners against T",
-                                   .place = "Figure 1",
-                                   .needs = "nothing: simulated",
-                                   .seeds = {2, 5},
-                                   .core_seconds = {10, 500},
-                                   .case_count = count_cases,
-                                   .case_name = name_case,
-                                   .run = run_unit,
-                                   .conclude = read_results};
+extern const experiment experiment_fig_covariance;
+const experiment experiment_fig_covariance = {.about = {"fig-covariance",
+                                                        "Covariance of base learners against T",
+                                                        NULL, 0, NULL},
+                                              .place = "Figure 1",
+                                              .needs = "nothing: simulated",
+                                              .seeds = {2, 5},
+                                              .core_seconds = {10, 500},
+                                              .case_count = count_cases,
+                                              .case_name = name_case,
+                                              .run = run_unit,
+                                              .conclude = read_results};

@@ -2,7 +2,7 @@
  * Theory: uniform bagging T / sqrt(n), spectral routing sqrt(T / n). */
 #include <math.h>
 
-#include "experiments.h"
+#include "experiment.h"
 #include "tools.h"
 #include "witness.h"
 
@@ -39,7 +39,7 @@ static void name_case(experiment_scale scale, int index, char *name, size_t size
   witness w = witness_at(scale, index);
   snprintf(name, size, "plan=%s sweep=%s T=%g n=%lld m=%d d=%d noise=%s sd=%g",
            plans[index / POINTS].plan, index % POINTS < TMIX_COUNT ? "T" : "n", w.tmix,
-           (long long)w.rows, w.members, w.features, noise_name(w.noise_kind), w.noise_sd);
+           (long long)w.rows, w.members, w.features, witness_noise_name(w.noise_kind), w.noise_sd);
 }
 
 static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurement *out) {
@@ -54,13 +54,17 @@ static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurem
 static void add_paper_points(conclusion *c) {
   static const int at[] = {0, 2, 4, 6};
   static const double uniform[] = {.030, .104, .228, .457}, spectral[] = {.030, .039, .046, .053};
-  begin_table(c, "Excess risk against T (the paper's figure has these points)");
+  conclusion_begin_table(c, "Excess risk against T (the paper's figure has these points)");
   for (int p = 0; p < PLANS; p++) {
     for (int k = 0; k < 4; k++) {
       char column[32];
-      sample s = results_of(c, p * POINTS + at[k], "risk");
+      result_sample s = conclusion_sample(c, p * POINTS + at[k], "risk");
       snprintf(column, sizeof column, "T = %g", tmix_grid[at[k]]);
-      add_cell(c, plans[p].plan, column, p == 0 ? uniform[k] : p == 2 ? spectral[k] : NAN, NAN, &s);
+      conclusion_add_cell(c, plans[p].plan, column,
+                          p == 0   ? uniform[k]
+                          : p == 2 ? spectral[k]
+                                   : NAN,
+                          NAN, &s);
     }
   }
 }
@@ -72,7 +76,7 @@ static void plot_sweep(conclusion *c, bool tmix) {
   double bagging[TMIX_COUNT], minimax[TMIX_COUNT];
   sr_plot_series series[PLANS + 2];
   for (int p = 0; p < PLANS; p++) {
-    curve_of(c, p * POINTS + offset, 1, count, "risk", y[p], low[p], high[p]);
+    conclusion_curve(c, p * POINTS + offset, 1, count, "risk", y[p], low[p], high[p]);
     series[p] = (sr_plot_series){.label = plans[p].plan,
                                  .kind = SR_PLOT_LINE_POINTS,
                                  .count = count,
@@ -101,23 +105,24 @@ static void plot_sweep(conclusion *c, bool tmix) {
                   .log_y = 1,
                   .series_count = tmix ? PLANS + 2 : PLANS + 1,
                   .series = series};
-  add_plot(c, &plot);
+  conclusion_add_plot(c, &plot);
 }
 
 static sr_status read_results(conclusion *c) {
   sr_interval tmix[PLANS], rows[PLANS];
-  begin_table(c, "Fitted exponents of the excess risk, 95 % interval (in T from T = 10)");
+  conclusion_begin_table(c,
+                         "Fitted exponents of the excess risk, 95 % interval (in T from T = 10)");
   for (int p = 0; p < PLANS; p++) {
-    tmix[p] = slope_over(c, p * POINTS + 2, 1, TMIX_COUNT - 2, tmix_grid + 2, "risk");
-    rows[p] = slope_over(c, p * POINTS + TMIX_COUNT, 1, ROWS_COUNT, rows_grid, "risk");
-    add_estimate(c, plans[p].plan, "in T", plans[p].in_tmix, &tmix[p]);
-    add_estimate(c, plans[p].plan, "in n (T = 10)", plans[p].in_rows, &rows[p]);
+    tmix[p] = conclusion_slope(c, p * POINTS + 2, 1, TMIX_COUNT - 2, tmix_grid + 2, "risk");
+    rows[p] = conclusion_slope(c, p * POINTS + TMIX_COUNT, 1, ROWS_COUNT, rows_grid, "risk");
+    conclusion_add_estimate(c, plans[p].plan, "in T", plans[p].in_tmix, &tmix[p]);
+    conclusion_add_estimate(c, plans[p].plan, "in n (T = 10)", plans[p].in_rows, &rows[p]);
   }
   add_paper_points(c);
   plot_sweep(c, true);
   plot_sweep(c, false);
-  bool uniform = holds(&tmix[0], 1.0), spectral = holds(&tmix[2], 0.5);
-  conclude(
+  bool uniform = interval_holds(&tmix[0], 1.0), spectral = interval_holds(&tmix[2], 0.5);
+  conclusion_decide(
       c,
       uniform && spectral   ? VERDICT_REPRODUCED
       : uniform || spectral ? VERDICT_PARTLY
@@ -129,13 +134,15 @@ static sr_status read_results(conclusion *c) {
   return SR_OK;
 }
 
-const experiment fig_rate = {.name = "fig-rate",
-                             .title = "How the excess risk scales with T and n",
-                             .place = "Figure 2",
-                             .needs = "nothing: simulated",
-                             .seeds = {2, 20},
-                             .core_seconds = {14, 700},
-                             .case_count = count_cases,
-                             .case_name = name_case,
-                             .run = run_unit,
-                             .conclude = read_results};
+extern const experiment experiment_fig_rate;
+const experiment experiment_fig_rate = {.about = {"fig-rate",
+                                                  "How the excess risk scales with T and n", NULL,
+                                                  0, NULL},
+                                        .place = "Figure 2",
+                                        .needs = "nothing: simulated",
+                                        .seeds = {2, 20},
+                                        .core_seconds = {14, 700},
+                                        .case_count = count_cases,
+                                        .case_name = name_case,
+                                        .run = run_unit,
+                                        .conclude = read_results};

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <time.h>
 
-#include "experiments.h"
+#include "experiment.h"
 
 enum { SIZES = 3, METHODS = 2, LANDMARKS = 200 };
 static const int64_t sizes[SIZES] = {10000, 100000, 1000000};
@@ -41,12 +41,12 @@ static sr_status run_exact(sr_context *ctx, const sr_table *table, uint64_t seed
   sr_graph *graph = NULL;
   sr_spectrum *spectrum = NULL;
   double start = thread_seconds();
-  TRY(sr_graph_build(ctx, table, "features:10", seed, &graph));
+  SR_TRY(sr_graph_build(ctx, table, "features:10", seed, &graph));
   double built = thread_seconds();
-  TRY(sr_spectrum_compute(ctx, graph, NULL, seed, &spectrum));
-  measure(out, "graph-seconds", built - start);
-  measure(out, "seconds", thread_seconds() - built);
-  measure(out, "lambda2", sr_spectrum_get(spectrum)->value[0]);
+  SR_TRY(sr_spectrum_compute(ctx, graph, NULL, seed, &spectrum));
+  experiment_measure(out, "graph-seconds", built - start);
+  experiment_measure(out, "seconds", thread_seconds() - built);
+  experiment_measure(out, "lambda2", sr_spectrum_get(spectrum)->value[0]);
 cleanup:
   sr_spectrum_free(&spectrum);
   sr_graph_free(&graph);
@@ -61,9 +61,9 @@ static sr_status run_nystrom(sr_context *ctx, const sr_table *table, uint64_t se
   double start = thread_seconds();
   sr_nystrom_options_init(&options);
   options.landmarks = LANDMARKS;
-  TRY(sr_spectrum_nystrom(ctx, table, &options, seed, &spectrum));
-  measure(out, "seconds", thread_seconds() - start);
-  measure(out, "lambda2", sr_spectrum_get(spectrum)->value[0]);
+  SR_TRY(sr_spectrum_nystrom(ctx, table, &options, seed, &spectrum));
+  experiment_measure(out, "seconds", thread_seconds() - start);
+  experiment_measure(out, "lambda2", sr_spectrum_get(spectrum)->value[0]);
 cleanup:
   sr_spectrum_free(&spectrum);
   return status;
@@ -73,53 +73,58 @@ static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurem
   sr_status status = SR_OK;
   int count = size_count(unit->scale);
   sr_table *table = NULL;
-  TRY(make_points(ctx, sizes[unit->index % count], unit->seed, &table));
-  TRY(unit->index / count == 0 ? run_exact(ctx, table, unit->seed, out)
-                               : run_nystrom(ctx, table, unit->seed, out));
+  SR_TRY(make_points(ctx, sizes[unit->index % count], unit->seed, &table));
+  SR_TRY(unit->index / count == 0 ? run_exact(ctx, table, unit->seed, out)
+                                  : run_nystrom(ctx, table, unit->seed, out));
 cleanup:
   sr_table_free(&table);
   return status;
 }
 
 static sr_status read_results(conclusion *c) {
-  int count = size_count(scale_of(c));
+  int count = size_count(conclusion_scale(c));
   bool faster = true;
-  begin_table(c, "Runtime in processor seconds of one thread");
+  conclusion_begin_table(c, "Runtime in processor seconds of one thread");
   for (int index = 0; index < METHODS * count; index++) {
     char column[32];
-    sample seconds = results_of(c, index, "seconds");
-    sample lambda = results_of(c, index, "lambda2");
+    result_sample seconds = conclusion_sample(c, index, "seconds");
+    result_sample lambda = conclusion_sample(c, index, "lambda2");
     const char *row = index / count == 0 ? "exact eigensolve" : "Nystrom approximation";
     snprintf(column, sizeof column, "n = %lld", (long long)sizes[index % count]);
-    add_cell(c, row, column, paper[index / count][index % count], NAN, &seconds);
+    conclusion_add_cell(c, row, column, paper[index / count][index % count], NAN, &seconds);
     /* What is asked is the order of the methods, not another machine's seconds. */
-    set_agreement(c, SR_AGREEMENT_NONE);
+    conclusion_set_agreement(c, SR_AGREEMENT_NONE);
     snprintf(column, sizeof column, "lambda_2, n = %lld", (long long)sizes[index % count]);
-    add_cell(c, row, column, NAN, NAN, &lambda);
+    conclusion_add_cell(c, row, column, NAN, NAN, &lambda);
   }
-  sample exact = results_of(c, count - 1, "seconds");
-  sample approximate = results_of(c, 2 * count - 1, "seconds");
+  result_sample exact = conclusion_sample(c, count - 1, "seconds");
+  result_sample approximate = conclusion_sample(c, 2 * count - 1, "seconds");
   faster = approximate.mean < exact.mean;
-  add_remark(c,
-             "Simulated AR(1) features take the place of replay buffers; building the graph is "
-             "not counted as eigensolve, as in the paper's table.");
-  add_remark(c,
-             "The two lambda_2 belong to different graphs: ten nearest neighbours, and all pairs "
-             "under an RBF kernel.");
-  conclude(c, faster ? VERDICT_PARTLY : VERDICT_NOT_REPRODUCED,
-           "the exact pair of the sparse graph takes %.3g s at n = %lld, the approximation of the "
-           "dense one %.3g s: an exact sparse solver does not become intractable",
-           exact.mean, (long long)sizes[count - 1], approximate.mean);
+  conclusion_add_remark(
+      c,
+      "Simulated AR(1) features take the place of replay buffers; building the graph is "
+      "not counted as eigensolve, as in the paper's table.");
+  conclusion_add_remark(
+      c,
+      "The two lambda_2 belong to different graphs: ten nearest neighbours, and all pairs "
+      "under an RBF kernel.");
+  conclusion_decide(
+      c, faster ? VERDICT_PARTLY : VERDICT_NOT_REPRODUCED,
+      "the exact pair of the sparse graph takes %.3g s at n = %lld, the approximation of the "
+      "dense one %.3g s: an exact sparse solver does not become intractable",
+      exact.mean, (long long)sizes[count - 1], approximate.mean);
   return SR_OK;
 }
 
-const experiment nystrom_runtime = {.name = "nystrom-runtime",
-                                    .title = "Exact eigensolve against the Nystrom approximation",
-                                    .place = "Appendix on Nystrom, Table",
-                                    .needs = "nothing: simulated",
-                                    .seeds = {2, 3},
-                                    .core_seconds = {30, 900},
-                                    .case_count = count_cases,
-                                    .case_name = name_case,
-                                    .run = run_unit,
-                                    .conclude = read_results};
+extern const experiment experiment_nystrom_runtime;
+const experiment experiment_nystrom_runtime = {
+    .about = {"nystrom-runtime", "Exact eigensolve against the Nystrom approximation", NULL, 0,
+              NULL},
+    .place = "Appendix on Nystrom, Table",
+    .needs = "nothing: simulated",
+    .seeds = {2, 3},
+    .core_seconds = {30, 900},
+    .case_count = count_cases,
+    .case_name = name_case,
+    .run = run_unit,
+    .conclude = read_results};

@@ -1,37 +1,28 @@
-/* Every experiment, in the order of the report: one line each. */
+/* Every experiment, in the order of the report. */
 #include <string.h>
 
-#include "experiments.h"
+#include "experiment.h"
 
+#define SR_ENTRY(name) extern const experiment experiment_##name;
+#include "methods.def"
+#undef SR_ENTRY
+#define SR_ENTRY(name) &experiment_##name,
 static const experiment *const registered[] = {
-    &table1,
-    &table1_grid,
-    &fig_covariance,
-    &fig_rate,
-    &ablation_p,
-    &claim_pairwise_covariance,
-    &claim_concentration,
-    &claim_bagging_gap,
-    &claim_oblivious_block,
-    &claim_cut,
-    &claim_decoupling,
-    &claim_lfa,
-    &claim_ntk,
-    &claim_minimax,
-    &claim_autocovariance,
-    &claim_drift,
-    &nystrom_runtime,
-    &effective_rank,
-    NULL,
+#include "methods.def"
 };
+#undef SR_ENTRY
+enum { EXPERIMENT_COUNT = sizeof registered / sizeof *registered };
 
 const experiment *experiment_at(int index) {
-  int count = (int)(sizeof registered / sizeof *registered) - 1;
-  return index >= 0 && index < count ? registered[index] : NULL;
+  return index >= 0 && index < EXPERIMENT_COUNT ? registered[index] : NULL;
+}
+
+const sr_method *experiment_method(int index) {
+  return experiment_at(index) ? &registered[index]->about : NULL;
 }
 
 const experiment *experiment_find(const char *name) {
-  for (int i = 0; registered[i]; i++)
-    if (strcmp(registered[i]->name, name) == 0) return registered[i];
+  for (int i = 0; i < EXPERIMENT_COUNT; i++)
+    if (strcmp(registered[i]->about.name, name) == 0) return registered[i];
   return NULL;
 }

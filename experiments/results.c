@@ -9,22 +9,24 @@
 
 #include <jansson.h>
 
-const char *scale_name(experiment_scale scale) { return scale == SCALE_FULL ? "full" : "quick"; }
+const char *experiment_scale_name(experiment_scale scale) {
+  return scale == SCALE_FULL ? "full" : "quick";
+}
 
 void results_path(const char *folder, const experiment *e, experiment_scale scale, char *path,
                   size_t size) {
-  snprintf(path, size, "%s/%s-%s.jsonl", folder, e->name, scale_name(scale));
+  snprintf(path, size, "%s/%s-%s.jsonl", folder, e->about.name, experiment_scale_name(scale));
 }
 
 /* ---- measurements ------------------------------------------------------------------------- */
 
-void measure(measurement *out, const char *name, double value) {
+void experiment_measure(measurement *out, const char *name, double value) {
   if (out->count == MAX_VALUES) return;
   snprintf(out->name[out->count], VALUE_NAME_SIZE, "%s", name);
   out->value[out->count++] = value;
 }
 
-sr_status refuse(measurement *out, sr_status status, const char *format, ...) {
+sr_status experiment_refuse(measurement *out, sr_status status, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(out->reason, sizeof out->reason, format, arguments);
@@ -40,7 +42,7 @@ static bool parse_values(json_t *values, measurement *out) {
   if (!json_is_object(values)) return false;
   json_object_foreach(values, name, value) {
     if (!json_is_number(value) && !json_is_null(value)) return false;
-    measure(out, name, json_is_null(value) ? NAN : json_number_value(value));
+    experiment_measure(out, name, json_is_null(value) ? NAN : json_number_value(value));
   }
   return true;
 }
@@ -97,10 +99,10 @@ sr_status results_append(FILE *file, const experiment *e, experiment_scale scale
   char built[96];
   snprintf(built, sizeof built, "%s, %s", build.build_type, build.compiler);
   json_t *object =
-      json_pack("{s:s,s:s,s:s,s:I,s:o,s:o,s:f,s:s,s:s}", "experiment", e->name, "scale",
-                scale_name(scale), "case", one->name, "seed", (json_int_t)one->seed, "parameters",
-                parameters_of(one->name), "values", values_of(&one->measured), "seconds",
-                one->seconds, "commit", build.commit, "build", built);
+      json_pack("{s:s,s:s,s:s,s:I,s:o,s:o,s:f,s:s,s:s}", "experiment", e->about.name, "scale",
+                experiment_scale_name(scale), "case", one->name, "seed", (json_int_t)one->seed,
+                "parameters", parameters_of(one->name), "values", values_of(&one->measured),
+                "seconds", one->seconds, "commit", build.commit, "build", built);
   char *line = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
   json_decref(object);
   if (!line) return SR_ERROR_MEMORY;

@@ -22,7 +22,7 @@ typedef struct results {
 /* DIR/NAME-quick.jsonl or DIR/NAME-full.jsonl. */
 void results_path(const char *folder, const experiment *e, experiment_scale scale, char *path,
                   size_t size);
-const char *scale_name(experiment_scale scale);
+const char *experiment_scale_name(experiment_scale scale);
 
 /* Reads what a file holds; a file that is not there holds nothing. A last line that a kill tore is
  * left out, and *good_bytes says where the whole lines end. Any other bad line is an

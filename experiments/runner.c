@@ -45,8 +45,8 @@ static void record_failure(job *j, const char *case_name, const experiment_unit 
                            sr_status status, const char *why) {
   if (j->status != SR_OK || (status == SR_ERROR_INTERRUPTED && j->stop)) return;
   j->status = status;
-  snprintf(j->reason, sizeof j->reason, "%s, case \"%s\", seed %llu: %.300s", j->e->name, case_name,
-           (unsigned long long)unit->seed, why);
+  snprintf(j->reason, sizeof j->reason, "%s, case \"%s\", seed %llu: %.300s", j->e->about.name,
+           case_name, (unsigned long long)unit->seed, why);
 }
 
 static void run_unit(job *j, sr_context *ctx, const experiment_unit *unit) {
@@ -97,7 +97,7 @@ static void watch(job *j, sr_context *ctx, int64_t found) {
       for (int i = 0; i < j->workers; i++) sr_context_interrupt(j->context[i]);
     }
     if (o->progress)
-      o->progress(o->progress_data, j->e->name, found + j->finished, found + j->unit_count);
+      o->progress(o->progress_data, j->e->about.name, found + j->finished, found + j->unit_count);
   }
   pthread_mutex_unlock(&j->mutex);
 }
@@ -201,12 +201,12 @@ sr_status experiment_run(sr_context *ctx, const experiment *e, const run_options
   job j = {.e = e, .options = options};
   memset(report, 0, sizeof *report);
   results_path(options->folder, e, options->scale, path, sizeof path);
-  TRY(make_folder(options->folder, report->reason, sizeof report->reason));
+  SR_TRY(make_folder(options->folder, report->reason, sizeof report->reason));
   j.file = results_open(path, report->reason, sizeof report->reason);
-  if (!j.file) TRY(SR_ERROR_OUTPUT);
-  TRY(results_read(path, &old, &good_bytes, report->reason, sizeof report->reason));
-  if (ftruncate(fileno(j.file), good_bytes) != 0) TRY(SR_ERROR_OUTPUT);
-  TRY(list_units(&j, &old, report));
+  if (!j.file) SR_TRY(SR_ERROR_OUTPUT);
+  SR_TRY(results_read(path, &old, &good_bytes, report->reason, sizeof report->reason));
+  if (ftruncate(fileno(j.file), good_bytes) != 0) SR_TRY(SR_ERROR_OUTPUT);
+  SR_TRY(list_units(&j, &old, report));
   status = run_units(&j, ctx, report->found);
   if (j.reason[0]) snprintf(report->reason, sizeof report->reason, "%s", j.reason);
 cleanup:

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments.h"
+#include "experiment.h"
 #include "tools.h"
 #include "witness.h"
 
@@ -64,7 +64,7 @@ static void name_case(experiment_scale scale, int index, char *name, size_t size
   witness w = witness_at(scale, index);
   snprintf(name, size, "T=%g plan=%s n=%lld m=%d d=%d noise=%s sd=%g test=%lld", w.tmix,
            methods[index % METHOD_COUNT].plan, (long long)w.rows, w.members, w.features,
-           noise_name(w.noise_kind), w.noise_sd, (long long)test_rows_at(scale));
+           witness_noise_name(w.noise_kind), w.noise_sd, (long long)test_rows_at(scale));
 }
 
 static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurement *out) {
@@ -81,17 +81,18 @@ static int case_of(int cell, int t, int method) {
 }
 
 static void add_cells(conclusion *c, int cell) {
-  witness w = witness_at(scale_of(c), cell * CELL_CASES);
+  witness w = witness_at(conclusion_scale(c), cell * CELL_CASES);
   char caption[192], column[32];
   snprintf(caption, sizeof caption, "Excess risk: d = %d, %s noise with sd %g, n = %lld, %d trees",
            w.features, w.noise_kind == NOISE_AR ? "AR(1)" : "i.i.d.", w.noise_sd, (long long)w.rows,
            w.members);
-  begin_table(c, caption);
+  conclusion_begin_table(c, caption);
   for (int m = 0; m < METHOD_COUNT; m++) {
     for (int t = 0; t < TMIX_COUNT; t++) {
-      sample s = results_of(c, case_of(cell, t, m), "risk");
+      result_sample s = conclusion_sample(c, case_of(cell, t, m), "risk");
       snprintf(column, sizeof column, "T = %g", tmix_grid[t]);
-      add_cell(c, methods[m].label, column, methods[m].paper[t], methods[m].paper_sd[t], &s);
+      conclusion_add_cell(c, methods[m].label, column, methods[m].paper[t], methods[m].paper_sd[t],
+                          &s);
     }
   }
 }
@@ -99,13 +100,13 @@ static void add_cells(conclusion *c, int cell) {
 /* Two-sided signed-rank p of method a against b over seeds; both orders must hold the same seeds.
  */
 static double paired_p(conclusion *c, int cell, int t, int a, int b) {
-  sample x = results_of(c, case_of(cell, t, a), "risk"),
-         y = results_of(c, case_of(cell, t, b), "risk");
+  result_sample x = conclusion_sample(c, case_of(cell, t, a), "risk"),
+                y = conclusion_sample(c, case_of(cell, t, b), "risk");
   sr_wilcoxon w;
   int64_t count = x.count < y.count ? x.count : y.count;
   for (int64_t i = 0; i < count; i++)
     if (x.seed[i] != y.seed[i]) return NAN;
-  if (count < 2 || sr_wilcoxon_test(context_of(c), count, x.value, y.value, SR_ZERO_WILCOX,
+  if (count < 2 || sr_wilcoxon_test(conclusion_context(c), count, x.value, y.value, SR_ZERO_WILCOX,
                                     SR_TAIL_AUTO, &w) != SR_OK)
     return NAN;
   return w.p;
@@ -117,14 +118,14 @@ static sr_status rank_methods(conclusion *c) {
   const char *names[METHOD_COUNT];
   double ranks[METHOD_COUNT];
   sr_friedman f;
-  sample s[METHOD_COUNT];
+  result_sample s[METHOD_COUNT];
   int64_t datasets = 0;
   double *value = malloc(sizeof *value * METHOD_COUNT * 10000);
   if (!value) return SR_ERROR_MEMORY;
   for (int t = 0; t < TMIX_COUNT; t++) {
     int64_t count = INT64_MAX;
     for (int m = 0; m < METHOD_COUNT; m++) {
-      s[m] = results_of(c, case_of(0, t, m), "risk");
+      s[m] = conclusion_sample(c, case_of(0, t, m), "risk");
       if (s[m].count < count) count = s[m].count;
       names[m] = methods[m].plan;
     }
@@ -132,14 +133,15 @@ static sr_status rank_methods(conclusion *c) {
       for (int m = 0; m < METHOD_COUNT; m++) value[datasets * METHOD_COUNT + m] = s[m].value[i];
   }
   if (datasets < 2) goto cleanup;
-  TRY(sr_friedman_test(context_of(c), datasets, METHOD_COUNT, value, 0, ranks, &f));
+  SR_TRY(sr_friedman_test(conclusion_context(c), datasets, METHOD_COUNT, value, 0, ranks, &f));
   double cd = sr_nemenyi_critical_difference(METHOD_COUNT, datasets, 0.05);
-  add_ranks(c, "Average ranks over mixing times and seeds (1 = least excess risk)", METHOD_COUNT,
-            names, ranks, cd);
-  add_remark(c,
-             "Friedman over %lld data sets (mixing time x seed): chi-square %.1f, p = %.2g; "
-             "Nemenyi critical difference %.2f.",
-             (long long)datasets, f.statistic, f.p, cd);
+  conclusion_add_ranks(c, "Average ranks over mixing times and seeds (1 = least excess risk)",
+                       METHOD_COUNT, names, ranks, cd);
+  conclusion_add_remark(
+      c,
+      "Friedman over %lld data sets (mixing time x seed): chi-square %.1f, p = %.2g; "
+      "Nemenyi critical difference %.2f.",
+      (long long)datasets, f.statistic, f.p, cd);
 cleanup:
   free(value);
   return status;
@@ -151,7 +153,7 @@ static void plot_cell(conclusion *c) {
   double y[SHOWN][TMIX_COUNT], low[SHOWN][TMIX_COUNT], high[SHOWN][TMIX_COUNT];
   sr_plot_series series[SHOWN];
   for (int k = 0; k < SHOWN; k++) {
-    curve_of(c, shown[k], METHOD_COUNT, TMIX_COUNT, "risk", y[k], low[k], high[k]);
+    conclusion_curve(c, shown[k], METHOD_COUNT, TMIX_COUNT, "risk", y[k], low[k], high[k]);
     series[k] = (sr_plot_series){.label = methods[shown[k]].plan,
                                  .kind = SR_PLOT_LINE_POINTS,
                                  .count = TMIX_COUNT,
@@ -167,17 +169,17 @@ static void plot_cell(conclusion *c) {
                   .log_y = 1,
                   .series_count = SHOWN,
                   .series = series};
-  add_plot(c, &plot);
+  conclusion_add_plot(c, &plot);
 }
 
 static double mean_risk(conclusion *c, int cell, int t, int method) {
-  return results_of(c, case_of(cell, t, method), "risk").mean;
+  return conclusion_sample(c, case_of(cell, t, method), "risk").mean;
 }
 
 static sr_status read_main(conclusion *c) {
   sr_status status = SR_OK;
   add_cells(c, 0);
-  TRY(rank_methods(c));
+  SR_TRY(rank_methods(c));
   plot_cell(c);
   double p[6];
   for (int t = 1; t < TMIX_COUNT; t++) {
@@ -187,17 +189,18 @@ static sr_status read_main(conclusion *c) {
   bool tested = true;
   for (int k = 0; k < 6; k++) tested = tested && isfinite(p[k]);
   if (tested) {
-    TRY(sr_holm(context_of(c), 6, p, p));
-    add_remark(c,
-               "Signed-rank tests, Holm over six: uniform against spectral p = %.2g, %.2g, %.2g at "
-               "T = 10, 50, 200; uniform-nm against spectral p = %.2g, %.2g, %.2g.",
-               p[0], p[1], p[2], p[3], p[4], p[5]);
+    SR_TRY(sr_holm(conclusion_context(c), 6, p, p));
+    conclusion_add_remark(
+        c,
+        "Signed-rank tests, Holm over six: uniform against spectral p = %.2g, %.2g, %.2g at "
+        "T = 10, 50, 200; uniform-nm against spectral p = %.2g, %.2g, %.2g.",
+        p[0], p[1], p[2], p[3], p[4], p[5]);
   }
   double uniform = mean_risk(c, 0, 3, UNIFORM), spectral = mean_risk(c, 0, 3, SPECTRAL);
   double small = mean_risk(c, 0, 3, UNIFORM_NM), chosen = mean_risk(c, 0, 3, AUTO);
   double growth = uniform / mean_risk(c, 0, 0, UNIFORM);
   bool better = spectral < uniform, close = better && uniform / spectral > 4.0;
-  conclude(
+  conclusion_decide(
       c,
       close    ? VERDICT_REPRODUCED
       : better ? VERDICT_PARTLY
@@ -227,7 +230,7 @@ static sr_status read_grid(conclusion *c) {
       worst = fmax(worst, chosen / uniform);
     }
   }
-  conclude(
+  conclusion_decide(
       c,
       wins == seen && seen > 0 ? VERDICT_REPRODUCED
       : wins > 0               ? VERDICT_PARTLY
@@ -238,24 +241,27 @@ static sr_status read_grid(conclusion *c) {
   return SR_OK;
 }
 
-const experiment table1 = {.name = "table1",
-                           .title = "Excess risk on AR(1) chains by plan",
-                           .place = "Table 1, Section 5.1",
-                           .needs = "nothing: simulated",
-                           .seeds = {2, 50},
-                           .core_seconds = {12, 4000},
-                           .case_count = count_main,
-                           .case_name = name_case,
-                           .run = run_unit,
-                           .conclude = read_main};
+extern const experiment experiment_table1;
+const experiment experiment_table1 = {.about = {"table1", "Excess risk on AR(1) chains by plan",
+                                                NULL, 0, NULL},
+                                      .place = "Table 1, Section 5.1",
+                                      .needs = "nothing: simulated",
+                                      .seeds = {2, 50},
+                                      .core_seconds = {12, 4000},
+                                      .case_count = count_main,
+                                      .case_name = name_case,
+                                      .run = run_unit,
+                                      .conclude = read_main};
 
-const experiment table1_grid = {.name = "table1-grid",
-                                .title = "Table 1 on every cell of the witness grid",
-                                .place = "Table 1, Section 5.1",
-                                .needs = "nothing: simulated",
-                                .seeds = {1, 5},
-                                .core_seconds = {40, 3000},
-                                .case_count = count_grid,
-                                .case_name = name_case,
-                                .run = run_unit,
-                                .conclude = read_grid};
+extern const experiment experiment_table1_grid;
+const experiment experiment_table1_grid = {.about = {"table1-grid",
+                                                     "Table 1 on every cell of the witness grid",
+                                                     NULL, 0, NULL},
+                                           .place = "Table 1, Section 5.1",
+                                           .needs = "nothing: simulated",
+                                           .seeds = {1, 5},
+                                           .core_seconds = {40, 3000},
+                                           .case_count = count_grid,
+                                           .case_name = name_case,
+                                           .run = run_unit,
+                                           .conclude = read_grid};

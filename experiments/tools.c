@@ -5,30 +5,30 @@
 
 enum { MOST_POINTS = 20000 };
 
-sr_interval slope_over(conclusion *c, int first, int stride, int count, const double *x,
-                       const char *value_name) {
+sr_interval conclusion_slope(conclusion *c, int first, int stride, int count, const double *x,
+                             const char *value_name) {
   sr_interval none = {NAN, NAN, NAN};
   sr_line_fit fit;
   int64_t used = 0;
   double *u = malloc(2 * MOST_POINTS * sizeof *u), *v = u + MOST_POINTS;
   if (!u) return none;
   for (int k = 0; k < count; k++) {
-    sample s = results_of(c, first + k * stride, value_name);
+    result_sample s = conclusion_sample(c, first + k * stride, value_name);
     for (int64_t i = 0; i < s.count && used < MOST_POINTS; i++) {
       if (!(s.value[i] > 0.0)) continue;
       u[used] = x[k];
       v[used++] = s.value[i];
     }
   }
-  sr_status status = sr_fit_line(context_of(c), used, u, v, 1, 0.95, &fit);
+  sr_status status = sr_fit_line(conclusion_context(c), used, u, v, 1, 0.95, &fit);
   free(u);
   return status == SR_OK ? fit.slope : none;
 }
 
-void curve_of(conclusion *c, int first, int stride, int count, const char *value_name, double *y,
-              double *low, double *high) {
+void conclusion_curve(conclusion *c, int first, int stride, int count, const char *value_name,
+                      double *y, double *low, double *high) {
   for (int k = 0; k < count; k++) {
-    sample s = results_of(c, first + k * stride, value_name);
+    result_sample s = conclusion_sample(c, first + k * stride, value_name);
     double error = s.count > 1 ? 1.96 * s.sd / sqrt((double)s.count) : 0.0;
     y[k] = s.mean;
     low[k] = s.mean - error;
@@ -36,12 +36,12 @@ void curve_of(conclusion *c, int first, int stride, int count, const char *value
   }
 }
 
-bool holds(const sr_interval *interval, double value) {
+bool interval_holds(const sr_interval *interval, double value) {
   return interval->low <= value && value <= interval->high;
 }
 
-double pairwise_covariance(int replicates, int members, const double *sum,
-                           const double *sum_of_squares) {
+double experiment_pairwise_covariance(int replicates, int members, const double *sum,
+                                      const double *sum_of_squares) {
   double r = replicates, m = members, inside = 0.0, total = 0.0, squares = 0.0;
   for (int k = 0; k < replicates; k++) {
     inside += (sum[k] * sum[k] - sum_of_squares[k]) / (m * (m - 1.0));
@@ -52,7 +52,7 @@ double pairwise_covariance(int replicates, int members, const double *sum,
   return inside / r - (total * total - squares) / (r * (r - 1.0));
 }
 
-sr_status solve_definite(int size, double *a, double *b) {
+sr_status experiment_solve_definite(int size, double *a, double *b) {
   for (int j = 0; j < size; j++) {
     for (int k = 0; k < j; k++)
       for (int i = j; i < size; i++) a[i * size + j] -= a[i * size + k] * a[j * size + k];

@@ -49,6 +49,6 @@ SR_MUST_CHECK sr_status witness_measure(sr_context *ctx, const witness *w, const
                                         const experiment_unit *unit, int64_t test_rows,
                                         measurement *out);
 
-const char *noise_name(noise_kind kind);
+const char *witness_noise_name(noise_kind kind);
 
 #endif

@@ -73,17 +73,53 @@ class Usage(unittest.TestCase):
         self.assertRegex(result.stderr, words)
 
     def test_wrong_usage_is_exit_2_and_says_what(self):
-        self.expect(2, "no command 'trian'", "trian")
+        self.expect(2, "no command 'trian'; did you mean 'train'", "trian")
+        self.expect(2, "no command 'nonsense'", "help", "nonsense")
         self.expect(2, "did you mean '--tmix'", "simulate", "ar1", "--tmx", "3")
         self.expect(2, "unknown option '-z'", "simulate", "ar1", "-z")
         self.expect(2, "needs a value", "simulate", "ar1", "--n")
-        self.expect(2, "whole number, not '2.5'", "simulate", "ar1", "--n", "2.5")
+        self.expect(2, "n is '2.5', expected a whole number", "simulate", "ar1", "--n", "2.5")
         self.expect(2, "from 1 to", "simulate", "ar1", "--n=0")
         self.expect(2, "one of iid\\|ar", "simulate", "ar1", "--noise-kind", "pink")
-        self.expect(2, "one of ar1\\|grid\\|drift", "simulate", "arma")
-        self.expect(2, "needs ar1", "simulate")
+        self.expect(2, "no simulator 'arma'; did you mean 'ar1'", "simulate", "arma")
+        self.expect(2, "--range is an option of grid", "simulate", "ar1", "--range", "3")
+        self.expect(2, "needs NAME", "simulate")
+        self.expect(2, "from 0 to 256", "simulate", "ar1", "--threads", "-1")
         self.expect(2, "too many", "simulate", "ar1", "grid")
         self.expect(2, "takes no value", "simulate", "ar1", "--quiet=1")
+
+    def test_methods_are_checked_before_a_file_is_read(self):
+        line = ("train", "/no/such/file.csv", "--target", "y", "-o", "/tmp/never.model")
+        self.expect(2, "no plan 'routd'; did you mean 'routed'", *line, "--plan", "routd")
+        self.expect(2, "no learner 'tre'; did you mean 'tree'", *line, "--learner", "tre")
+        self.expect(2, "no graph 'tme'; did you mean 'time'", *line, "--graph", "tme")
+        self.expect(2, "has no option 'part_shar'; did you mean 'part_share'", *line, "--plan", "routed:part_shar=1")
+        self.expect(2, "part_share is '7'", *line, "--plan", "routed", "--part-share", "7")
+        self.expect(2, "--lag is an option of lag-thin", *line, "--plan", "uniform", "--lag", "7")
+        self.expect(2, "--max-depth is an option of tree", *line, "--learner", "ridge", "--max-depth", "3")
+        self.expect(2, "members is '0'", *line, "--members", "0")
+        self.expect(2, "no plan 'routd'", "compare", "/no/such/file.csv", "--target", "y", "--plans", "uniform,routd")
+        self.expect(3, "/no/such/file.csv", *line, "--plan", "routed", "--part-share", "0.3")
+
+    def test_methods(self):
+        listed = json.loads(run("methods", "--json").stdout)["methods"]
+        kinds = {method["kind"] for method in listed}
+        self.assertLessEqual({"graph", "solver", "plan", "learner", "simulator", "experiment"}, kinds)
+        routed = next(m for m in listed if (m["kind"], m["name"]) == ("plan", "routed"))
+        self.assertIn("part_share", [option["name"] for option in routed["options"]])
+        for option in routed["options"]:
+            self.assertLessEqual({"name", "type", "default", "help"}, set(option))
+        self.assertEqual(json.loads(run("methods", "plans", "--json").stdout)["methods"],
+                         [method for method in listed if method["kind"] == "plan"])
+        self.assertIn("part_share", run("methods", "plan").stdout)
+        self.expect(2, "did you mean 'plans'", "methods", "planz")
+
+    def test_completions_know_methods_and_keys(self):
+        bash, zsh, fish = (run("completion", shell).stdout for shell in ("bash", "zsh", "fish"))
+        self.assertRegex(bash, r"train:--plan\) .*routed")
+        self.assertRegex(bash, r"routed\) .*part_share=")
+        self.assertRegex(zsh, r"--plan\[.*:plan:\(.*routed")
+        self.assertIn("routed:part_share=", fish)
 
     def test_no_argument_shows_the_overview(self):
         result = run()

@@ -1,4 +1,5 @@
-/* Every registered method has a page in docs/methods/ and is named in a test. */
+/* Every registered method has a page in docs/methods/, a test that names it, defaults that parse
+ * and ranges that refuse. */
 #include <dirent.h>
 
 #include "harness.h"
@@ -33,12 +34,23 @@ static int free_tests(void **state) {
   return 0;
 }
 
-static void check_page_and_test(const char *kind, const char *name) {
-  char path[512], quoted[128], with_options[128];
-  snprintf(path, sizeof path, "%s/docs/methods/%s-%s.md", SR_SOURCE_DIR, kind, name);
-  char *page = test_read_file(path, NULL);
-  if (!page) fail_msg("%s '%s' has no page %s", kind, name, path);
+/* A page of its own, or a heading on the page of its kind. */
+static void check_page(const sr_method_kind *kind, const char *name) {
+  char own[512], shared[512], heading[128];
+  snprintf(own, sizeof own, "%s/docs/methods/%s-%s.md", SR_SOURCE_DIR, kind->name, name);
+  snprintf(shared, sizeof shared, "%s/docs/methods/%s.md", SR_SOURCE_DIR, kind->plural);
+  snprintf(heading, sizeof heading, "\n## %s\n", name);
+  char *page = test_read_file(own, NULL);
+  bool found = page != NULL;
   free(page);
+  page = found ? NULL : test_read_file(shared, NULL);
+  if (page) found = strstr(page, heading) != NULL;
+  free(page);
+  if (!found) fail_msg("%s '%s' has no page %s", kind->name, name, own);
+}
+
+static void check_test(const char *kind, const char *name) {
+  char quoted[128], with_options[128];
   snprintf(quoted, sizeof quoted, "\"%s\"", name);
   snprintf(with_options, sizeof with_options, "\"%s:", name);
   if (!strstr(all_tests, quoted) && !strstr(all_tests, with_options))
@@ -72,14 +84,16 @@ static void check_option(sr_context *ctx, const char *what, const sr_method *met
   free(options);
 }
 
-static void check_methods(const char *kind, sr_method_at at) {
+static void check_methods(const sr_method_kind *kind) {
+  sr_method_at at = kind->at;
   sr_context *ctx = test_context(1);
   int count = 0;
   for (const sr_method *method; (method = at(count)); count++) {
     assert_true(method->name[0] && method->help[0]);
     for (int earlier = 0; earlier < count; earlier++)
       assert_string_not_equal(at(earlier)->name, method->name);
-    check_page_and_test(kind, method->name);
+    check_page(kind, method->name);
+    check_test(kind->name, method->name);
     for (const sr_option *option = method->options; option && option->key; option++) {
       for (const sr_option *before = method->options; before < option; before++)
         assert_string_not_equal(before->key, option->key);
@@ -91,32 +105,16 @@ static void check_methods(const char *kind, sr_method_at at) {
   sr_context_free(&ctx);
 }
 
-static void graph_builders(void **state) {
+static void every_registry(void **state) {
   (void)state;
-  check_methods("graph", sr_graph_method);
-}
-
-static void solvers(void **state) {
-  (void)state;
-  check_methods("solver", sr_solver_method);
-}
-
-static void plans(void **state) {
-  (void)state;
-  check_methods("plan", sr_train_plan_method);
-}
-
-static void learners(void **state) {
-  (void)state;
-  check_methods("learner", sr_learner_method);
+  const sr_method_kind *kind;
+  for (int k = 0; (kind = sr_method_kind_at(k)); k++) {
+    assert_true(kind->name[0] && kind->plural[0] && kind->help[0]);
+    check_methods(kind);
+  }
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(graph_builders),
-      cmocka_unit_test(solvers),
-      cmocka_unit_test(plans),
-      cmocka_unit_test(learners),
-  };
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_registry)};
   return cmocka_run_group_tests(tests, load_tests, free_tests);
 }

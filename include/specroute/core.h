@@ -113,6 +113,14 @@ SR_API void sr_bytes_free(void **bytes);
 SR_API const char *sr_version(void);
 SR_API sr_build sr_build_info(void);
 
+/* Calls a function and leaves at the first failure: in a function with `sr_status status = SR_OK;`
+ * and a `cleanup:` label that frees what was made. */
+#define SR_TRY(expression)             \
+  do {                                 \
+    status = (expression);             \
+    if (status != SR_OK) goto cleanup; \
+  } while (0)
+
 #ifdef __cplusplus
 }
 #endif

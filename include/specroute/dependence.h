@@ -6,7 +6,7 @@
 #ifndef SPECROUTE_DEPENDENCE_H
 #define SPECROUTE_DEPENDENCE_H
 
-#include <specroute/partition.h>
+#include <specroute/graph.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,6 +22,7 @@ typedef struct sr_scale {
 
 typedef struct sr_dependence_view {
   int64_t rows, features;
+  int32_t classes;     /* 0 where the table has no target */
   sr_scale tmix;       /* the one that is trusted */
   int32_t scale_count; /* every estimator that ran */
   const sr_scale *scales;

@@ -13,4 +13,12 @@
 #define SR_PRINTF(format_index, first_argument)
 #endif
 
+/* Marks what may change or go in any version (VERSIONING.md). A program that wants to know where it
+ * stands on such ground defines SR_WARN_EXPERIMENTAL: the compiler then names each use. */
+#if defined(SR_WARN_EXPERIMENTAL) && (defined(__GNUC__) || defined(__clang__))
+#define SR_EXPERIMENTAL __attribute__((deprecated("experimental: may change in any version")))
+#else
+#define SR_EXPERIMENTAL
+#endif
+
 #endif

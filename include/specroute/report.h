@@ -115,6 +115,8 @@ SR_API int32_t sr_page_missing_plot_count(const sr_page *page);
 /* Writes the finished document; the page may grow and be written again. "-" is standard output. */
 SR_API SR_MUST_CHECK sr_status sr_page_write(sr_context *ctx, const sr_page *page,
                                              const char *path);
+/* The same as one text that ends with a zero; freed with sr_bytes_free. */
+SR_API SR_MUST_CHECK sr_status sr_page_to_text(sr_context *ctx, const sr_page *page, char **text);
 
 #ifdef __cplusplus
 }

@@ -5,12 +5,14 @@
 #include <specroute/core.h>
 #include <specroute/data.h>
 #include <specroute/dependence.h>
+#include <specroute/describe.h>
 #include <specroute/ensemble.h>
 #include <specroute/evaluate.h>
 #include <specroute/graph.h>
 #include <specroute/method.h>
 #include <specroute/partition.h>
 #include <specroute/plan.h>
+#include <specroute/replay.h>
 #include <specroute/report.h>
 #include <specroute/simulate.h>
 #include <specroute/spectrum.h>

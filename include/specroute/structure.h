@@ -34,6 +34,7 @@ typedef struct sr_structure_view {
   double block_rows;                /* Politis-White, circular form; NaN where it cannot be told */
   sr_unit unit;                     /* what the parts are: parts of the graph, or groups */
   const sr_parts *parts;
+  int independent;                  /* 1: the rows are as good as independent */
   const char *recommend;            /* name of a plan */
   const sr_dependence *dependence;  /* NULL where the structure was given */
   const sr_graph *dependency_graph; /* NULL where the rows are one series: every cut is a range */

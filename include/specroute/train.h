@@ -71,6 +71,8 @@ typedef struct sr_comparison_view {
   sr_unit held_out;
   int64_t buffer;
   const double *unit_error; /* row_count x units */
+  int32_t warning_count;    /* of the structure */
+  const char *const *warnings;
 } sr_comparison_view;
 
 SR_API void sr_compare_options_init(sr_compare_options *options);

@@ -150,6 +150,17 @@ sr_status sr__bytes_hand_over(sr_context *ctx, const sr__bytes *bytes, void **co
   return SR_OK;
 }
 
+sr_status sr__give_text(sr_context *ctx, const char *text, int64_t length, char **given) {
+  *given = NULL;
+  owned_bytes *block = sr__alloc(ctx, length + 1 + (int64_t)sizeof *block, 1);
+  if (!block) return sr_context_error(ctx).status;
+  block->allocator = sr__allocator(ctx);
+  *given = (char *)(block + 1);
+  if (length) memcpy(*given, text, (size_t)length);
+  (*given)[length] = '\0';
+  return SR_OK;
+}
+
 void sr_bytes_free(void **bytes) {
   if (!bytes || !*bytes) return;
   owned_bytes *block = (owned_bytes *)*bytes - 1;

@@ -24,6 +24,9 @@ void sr__put_u32(sr__bytes *bytes, uint32_t value);
 void sr__put_u64(sr__bytes *bytes, uint64_t value);
 void sr__put_f32(sr__bytes *bytes, float value);
 void sr__put_f64(sr__bytes *bytes, double value);
+/* A copy of a text, with a final zero, to be freed with sr_bytes_free. */
+SR_MUST_CHECK sr_status sr__give_text(sr_context *ctx, const char *text, int64_t length,
+                                      char **given);
 /* A copy of what was written, to be freed with sr_bytes_free. */
 SR_MUST_CHECK sr_status sr__bytes_hand_over(sr_context *ctx, const sr__bytes *bytes, void **copy,
                                             int64_t *count);

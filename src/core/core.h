@@ -12,13 +12,6 @@
 
 /* ---- errors ------------------------------------------------------------------------------- */
 
-/* In a function with `sr_status status = SR_OK;` and a `cleanup:` label. */
-#define SR_TRY(expression)             \
-  do {                                 \
-    status = (expression);             \
-    if (status != SR_OK) goto cleanup; \
-  } while (0)
-
 /* Records the sentence and returns the status. The sentence names the input, the value and the
  * remedy. */
 SR_MUST_CHECK sr_status sr__fail(sr_context *ctx, sr_status status, const char *format, ...)

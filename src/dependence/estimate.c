@@ -115,6 +115,7 @@ static void set_unknown(sr_dependence *d, const sr_table_view *table, const sr_g
   const sr_graph_view *view = graph ? sr_graph_get(graph) : NULL;
   d->view = (sr_dependence_view){.rows = table->rows,
                                  .features = table->features,
+                                 .classes = table->label ? table->classes.count : 0,
                                  .tmix = {"none", NAN, NAN, NAN},
                                  .lambda2 = NAN,
                                  .iact = NAN,

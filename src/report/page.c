@@ -1,6 +1,8 @@
 /* Pages: one growing body of text in the format that was asked for. */
 #include "page.h"
 
+#include "core/bytes.h"
+
 #include <strings.h>
 
 sr_page_format sr_page_format_of(const char *path) {
@@ -156,5 +158,18 @@ cleanup:
   sr__writer_abort(&writer);
   sr__free(ctx, head.bytes);
   sr__free(ctx, tail.bytes);
+  return status;
+}
+
+sr_status sr_page_to_text(sr_context *ctx, const sr_page *page, char **text) {
+  sr_status status = SR_OK;
+  sr__text whole = {0};
+  *text = NULL;
+  SR_TRY(page->renderer->begin(ctx, &whole, page->title));
+  if (page->body.length) SR_TRY(sr__text_put(ctx, &whole, page->body.bytes, page->body.length));
+  SR_TRY(page->renderer->end(ctx, &whole));
+  SR_TRY(sr__give_text(ctx, whole.bytes, whole.length, text));
+cleanup:
+  sr__free(ctx, whole.bytes);
   return status;
 }

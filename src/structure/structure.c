@@ -83,7 +83,8 @@ static sr_status find_scale(sr_context *ctx, const sr_table *table,
   s->tmix_method = copy_text(ctx, method, &s->view.tmix_method);
   if (!s->tmix_method) SR_TRY(SR_ERROR_MEMORY);
   bool independent = found->ess >= 0.8 * (double)s->view.rows && s->view.tmix < 1.25;
-  s->view.recommend = independent || !isfinite(found->tmix.estimate) ? "uniform" : "auto";
+  s->view.independent = independent || !isfinite(found->tmix.estimate);
+  s->view.recommend = s->view.independent ? "uniform" : "auto";
 cleanup:
   return status;
 }

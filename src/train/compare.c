@@ -12,6 +12,7 @@ struct sr_comparison {
   sr_compare_row *row;
   sr_compare_test *test;
   double *unit_error;
+  sr_structure *structure;
   char **text; /* of plans, then learners */
   int32_t texts;
 };
@@ -306,6 +307,17 @@ sr_status sr_compare_options_check(sr_context *ctx, const sr_compare_options *op
   return status;
 }
 
+/* The warnings of the dependence are shown as long as the comparison lives. */
+static void keep_structure(compare_job *job) {
+  sr_comparison *c = job->comparison;
+  const sr_dependence *dependence = sr_structure_get(job->structure)->dependence;
+  c->structure = job->structure;
+  job->structure = NULL;
+  if (!dependence) return;
+  c->view.warning_count = sr_dependence_get(dependence)->warning_count;
+  c->view.warnings = sr_dependence_get(dependence)->warnings;
+}
+
 sr_status sr_compare(sr_context *ctx, const sr_table *table, const sr_compare_options *options,
                      uint64_t seed, sr_comparison **comparison) {
   sr_status status = SR_OK;
@@ -320,6 +332,7 @@ sr_status sr_compare(sr_context *ctx, const sr_table *table, const sr_compare_op
   SR_TRY(start_comparison(ctx, &job));
   for (int32_t l = 0; l < job.learner_count; l++) SR_TRY(compare_learner(ctx, &job, l));
   SR_TRY(test_rows(ctx, job.comparison));
+  keep_structure(&job);
   *comparison = job.comparison;
   job.comparison = NULL;
 cleanup:
@@ -331,6 +344,7 @@ void sr_comparison_free(sr_comparison **comparison) {
   if (!comparison || !*comparison) return;
   sr_comparison *c = *comparison;
   sr_allocator allocator = c->allocator;
+  sr_structure_free(&c->structure);
   for (int32_t k = 0; k < c->texts; k++) sr__release(&allocator, c->text[k]);
   void *blocks[] = {c->row, c->test, c->unit_error, c->text, c};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__release(&allocator, blocks[i]);

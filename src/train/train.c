@@ -15,7 +15,7 @@ static const sr_option train_options[] = {
           "number of parts; 0 is the groups, or about four T rows each"),
     TRAIN(REAL, "tmix_level", structure.level, "0.9", 0.01, 0.999,
           "probability of the interval of T"),
-    TRAIN(FLAG, "evaluate", evaluate.evaluate, "yes", "judge the ensemble"),
+    TRAIN(FLAG, "evaluation", evaluate.evaluate, "yes", "error, covariance and importance"),
     TRAIN(FLAG, "importance", evaluate.importance, "yes", "importance of every feature"),
     TRAIN(REAL, "level", evaluate.level, "0.95", 0.01, 0.999, "probability of the intervals"),
     TRAIN(INTEGER, "folds", evaluate.folds.folds, "5", 0, 1e6,

@@ -1,0 +1,75 @@
+/* Objects as text, JSON and pages: what the command prints and other languages show; and the list
+ * of all methods. */
+#ifndef SPECROUTE_DESCRIBE_H
+#define SPECROUTE_DESCRIBE_H
+
+#include <specroute/report.h>
+#include <specroute/train.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum sr_description {
+  SR_DESCRIPTION_TEXT,    /* lines for a terminal */
+  SR_DESCRIPTION_JSON,    /* one object, without a line end */
+  SR_DESCRIPTION_HTML,    /* a page with pictures in one file */
+  SR_DESCRIPTION_MARKDOWN /* the page without its pictures */
+} sr_description;
+
+/* Each gives a text that ends with a zero and is freed with sr_bytes_free. Errors: SR_ERROR_MEMORY,
+ * SR_ERROR_ARGUMENT (no such format). */
+
+/* How dependent the rows are: T by every estimator, warnings. */
+SR_API SR_MUST_CHECK sr_status sr_describe_dependence(sr_context *ctx,
+                                                      const sr_dependence *dependence,
+                                                      sr_description format, char **text);
+/* The same with what follows from it: parts, their length, the plan to use. */
+SR_API SR_MUST_CHECK sr_status sr_describe_structure(sr_context *ctx, const sr_structure *structure,
+                                                     sr_description format, char **text);
+/* What an ensemble is, its plan and why, its error, classes and features. */
+SR_API SR_MUST_CHECK sr_status sr_describe_ensemble(sr_context *ctx, const sr_ensemble *ensemble,
+                                                    sr_description format, char **text);
+/* Plans and learners side by side, with their tests. */
+SR_API SR_MUST_CHECK sr_status sr_describe_comparison(sr_context *ctx,
+                                                      const sr_comparison *comparison,
+                                                      sr_description format, char **text);
+
+/* The same words, tables and pictures added to a page that says more. */
+SR_API SR_EXPERIMENTAL SR_MUST_CHECK sr_status
+sr_page_add_dependence(sr_context *ctx, sr_page *page, const sr_dependence *dependence);
+SR_API SR_EXPERIMENTAL SR_MUST_CHECK sr_status sr_page_add_structure(sr_context *ctx, sr_page *page,
+                                                                     const sr_structure *structure);
+SR_API SR_EXPERIMENTAL SR_MUST_CHECK sr_status sr_page_add_ensemble(sr_context *ctx, sr_page *page,
+                                                                    const sr_ensemble *ensemble);
+SR_API SR_EXPERIMENTAL SR_MUST_CHECK sr_status
+sr_page_add_comparison(sr_context *ctx, sr_page *page, const sr_comparison *comparison);
+/* The Fiedler vector of a graph where the rows of the table lie; nothing where they have no place.
+ * Errors: those of sr_spectrum_compute. */
+SR_API SR_EXPERIMENTAL SR_MUST_CHECK sr_status sr_page_add_map(sr_context *ctx, sr_page *page,
+                                                               const sr_table *table,
+                                                               const sr_graph *graph,
+                                                               uint64_t seed);
+
+/* ---- methods ------------------------------------------------------------------------------ */
+
+/* A registry of methods. */
+typedef struct sr_method_kind {
+  const char *name, *plural; /* "graph", "graphs" */
+  const char *help;          /* what its methods are */
+  sr_method_at at;
+} sr_method_kind;
+/* Every registry of the library in a fixed order; NULL past the end. */
+SR_API const sr_method_kind *sr_method_kind_at(int index);
+
+/* The methods of `count` kinds with their options: text and Markdown are for people, JSON is
+ * {"methods": [{"kind", "name", "help", "missing", "options": [{"name", "type", "default", "help",
+ * ...}]}]}. */
+SR_API SR_MUST_CHECK sr_status sr_describe_methods(sr_context *ctx, int count,
+                                                   const sr_method_kind *const *kinds,
+                                                   sr_description format, char **text);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,53 @@
+/* What the files of this room share. Internal. */
+#ifndef SR_DESCRIBE_DESCRIBE_H
+#define SR_DESCRIBE_DESCRIBE_H
+
+#include <specroute/describe.h>
+
+#include <jansson.h>
+
+#include "core/text.h"
+
+/* ---- text --------------------------------------------------------------------------------- */
+
+/* Lines that grow; the first failure is kept, so that authors need not check each line. Zeroed but
+ * for `ctx` it is empty. */
+typedef struct sr__description {
+  sr_context *ctx;
+  sr__text text;
+  sr_status status;
+} sr__description;
+void sr__description_add(sr__description *lines, const char *format, ...) SR_PRINTF(2, 3);
+/* Warnings under a heading of their own; nothing where there are none. */
+void sr__description_add_warnings(sr__description *lines, int32_t count,
+                                  const char *const *warnings);
+
+/* ---- JSON --------------------------------------------------------------------------------- */
+
+/* A number that may be NaN or infinite, which JSON does not know: null then. */
+json_t *sr__json_real(double value);
+json_t *sr__json_strings(int32_t count, const char *const *strings);
+
+/* ---- one object in every format ----------------------------------------------------------- */
+
+/* How an object of any kind is said in each format. */
+typedef struct sr__describer {
+  const char *title; /* of the page */
+  void (*add_lines)(sr__description *lines, const void *object);
+  json_t *(*to_json)(const void *object); /* NULL where memory is out */
+  sr_status (*add_to_page)(sr_context *ctx, sr_page *page, const void *object);
+} sr__describer;
+SR_MUST_CHECK sr_status sr__describe(sr_context *ctx, const sr__describer *describer,
+                                     const void *object, sr_description format, char **text);
+
+/* ---- shared between objects --------------------------------------------------------------- */
+
+/* Keys of a dependence, in the order of the command's JSON up to sample_condition. */
+void sr__dependence_keys(const sr_dependence_view *view, json_t *object);
+/* Its lists: warnings, estimates, implied. */
+void sr__dependence_lists(const sr_dependence_view *view, json_t *object);
+/* The lines before and after what follows from a dependence. */
+void sr__dependence_head(sr__description *lines, const sr_dependence_view *view);
+void sr__dependence_tail(sr__description *lines, const sr_dependence_view *view);
+
+#endif

@@ -1,0 +1,133 @@
+/* Plans and learners side by side. */
+#include "describe.h"
+
+enum { CELL = 96, COLUMNS = 6 };
+
+static const sr_compare_test *test_against(const sr_comparison_view *view, int32_t row) {
+  for (int32_t t = 0; t < view->test_count; t++)
+    if (view->tests[t].second == row) return &view->tests[t];
+  return NULL;
+}
+
+/* ---- text --------------------------------------------------------------------------------- */
+
+static void add_lines(sr__description *lines, const void *object) {
+  const sr_comparison_view *view = sr_comparison_get(object);
+  const char *unit = sr_unit_name(view->held_out);
+  int plan_width = 24, learner_width = 8;
+  for (int32_t r = 0; r < view->row_count; r++) {
+    int plan = (int)strlen(view->rows[r].plan), learner = (int)strlen(view->rows[r].learner);
+    if (plan > plan_width) plan_width = plan;
+    if (learner > learner_width) learner_width = learner;
+  }
+  sr__description_add(lines,
+                      "held out: %d %ss in %d folds, %lld rows or steps kept free around them\n",
+                      view->units, unit, view->folds, (long long)view->buffer);
+  sr__description_add(lines, "%-*s %-*s %8s %8s %8s %9s %10s\n", plan_width, "plan", learner_width,
+                      "learner", "error", "low", "high", "seconds", "p (Holm)");
+  for (int32_t r = 0; r < view->row_count; r++) {
+    const sr_compare_row *row = &view->rows[r];
+    const sr_compare_test *test = test_against(view, r);
+    sr__description_add(lines, "%-*s %-*s %8.4f %8.4f %8.4f %9.2f ", plan_width, row->plan,
+                        learner_width, row->learner, row->error, row->low, row->high, row->seconds);
+    if (test) sr__description_add(lines, "%10.4f", test->p_holm);
+    sr__description_add(lines, "%s\n", r == view->best ? "      best" : "");
+  }
+  sr__description_add(
+      lines, "p: the best against each other row, Wilcoxon signed ranks paired over %ss, Holm\n",
+      unit);
+  sr__description_add_warnings(lines, view->warning_count, view->warnings);
+}
+
+/* ---- JSON --------------------------------------------------------------------------------- */
+
+static json_t *row_json(const sr_compare_row *row) {
+  return json_pack("{s:s,s:s,s:o,s:o,s:o,s:o}", "plan", row->plan, "learner", row->learner, "error",
+                   sr__json_real(row->error), "low", sr__json_real(row->low), "high",
+                   sr__json_real(row->high), "seconds", sr__json_real(row->seconds));
+}
+
+static json_t *test_json(const sr_comparison_view *view, const sr_compare_test *test) {
+  const sr_compare_row *first = &view->rows[test->first], *second = &view->rows[test->second];
+  return json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o}", "first", first->plan, "first_learner",
+                   first->learner, "second", second->plan, "second_learner", second->learner,
+                   "difference", sr__json_real(test->difference), "p", sr__json_real(test->p),
+                   "p_holm", sr__json_real(test->p_holm));
+}
+
+static json_t *to_json(const void *object) {
+  const sr_comparison_view *view = sr_comparison_get(object);
+  json_t *rows = json_array(), *tests = json_array();
+  for (int32_t r = 0; r < view->row_count; r++)
+    json_array_append_new(rows, row_json(&view->rows[r]));
+  for (int32_t t = 0; t < view->test_count; t++)
+    json_array_append_new(tests, test_json(view, &view->tests[t]));
+  return json_pack("{s:o,s:o,s:{s:s,s:s},s:s,s:i,s:i,s:I,s:o}", "rows", rows, "wilcoxon", tests,
+                   "best", "plan", view->rows[view->best].plan, "learner",
+                   view->rows[view->best].learner, "held_out", sr_unit_name(view->held_out),
+                   "blocks", (int)view->units, "folds", (int)view->folds, "buffer",
+                   (json_int_t)view->buffer, "warnings",
+                   sr__json_strings(view->warning_count, view->warnings));
+}
+
+/* ---- the page ----------------------------------------------------------------------------- */
+
+static void fill_row(const sr_comparison_view *view, int32_t r, char (*text)[CELL],
+                     sr_page_cell *cells) {
+  const sr_compare_row *row = &view->rows[r];
+  const sr_compare_test *test = test_against(view, r);
+  snprintf(text[0], CELL, "%.4f", row->error);
+  snprintf(text[1], CELL, "%.4f to %.4f", row->low, row->high);
+  snprintf(text[2], CELL, "%.2f", row->seconds);
+  if (test)
+    snprintf(text[3], CELL, "%.4f", test->p_holm);
+  else
+    text[3][0] = '\0';
+  cells[0] = (sr_page_cell){row->plan, r == view->best ? SR_AGREEMENT_GOOD : SR_AGREEMENT_NONE};
+  cells[1].text = row->learner;
+  for (int c = 0; c < 4; c++) cells[2 + c].text = text[c];
+}
+
+sr_status sr_page_add_comparison(sr_context *ctx, sr_page *page, const sr_comparison *comparison) {
+  static const char *const header[COLUMNS] = {"plan",     "learner", "error",
+                                              "interval", "seconds", "p (Holm)"};
+  sr_status status = SR_OK;
+  const sr_comparison_view *view = sr_comparison_get(comparison);
+  char(*text)[CELL] = NULL, words[256];
+  sr_page_cell *cells = NULL;
+  SR_NEW(ctx, text, 4 * view->row_count);
+  SR_NEW_ZERO(ctx, cells, COLUMNS * view->row_count);
+  for (int32_t r = 0; r < view->row_count; r++)
+    fill_row(view, r, text + 4 * r, cells + COLUMNS * r);
+  snprintf(words, sizeof words,
+           "Held out: %d %ss in %d folds, %lld rows or steps kept free around them. The best is "
+           "tested against each other row by Wilcoxon's signed ranks over the %ss, corrected by "
+           "Holm.",
+           view->units, sr_unit_name(view->held_out), view->folds, (long long)view->buffer,
+           sr_unit_name(view->held_out));
+  SR_TRY(sr_page_paragraph(ctx, page, words));
+  for (int32_t i = 0; i < view->warning_count; i++)
+    SR_TRY(sr_page_note(ctx, page, SR_AGREEMENT_PARTLY, view->warnings[i]));
+  sr_page_table table = {.caption = "Errors on held-out rows; the mark is the best",
+                         .columns = COLUMNS,
+                         .header = header,
+                         .alignment = "llrlrr",
+                         .rows = view->row_count,
+                         .cells = cells};
+  SR_TRY(sr_page_add_table(ctx, page, &table));
+cleanup:
+  sr__free(ctx, text);
+  sr__free(ctx, cells);
+  return status;
+}
+
+static sr_status add_to_page(sr_context *ctx, sr_page *page, const void *object) {
+  return sr_page_add_comparison(ctx, page, object);
+}
+
+sr_status sr_describe_comparison(sr_context *ctx, const sr_comparison *comparison,
+                                 sr_description format, char **text) {
+  static const sr__describer describer = {"Plans and learners side by side", add_lines, to_json,
+                                          add_to_page};
+  return sr__describe(ctx, &describer, comparison, format, text);
+}

@@ -1,0 +1,412 @@
+/* What an ensemble is, and what its votes are worth. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "describe.h"
+
+enum { SHOWN_FEATURES = 5, SHOWN_CLASSES = 12, CELL = 96, MOST_ROWS = 32, MOST_FEATURES = 10 };
+
+static const char *vote_name(sr_vote vote) {
+  return vote == SR_VOTE_SOFT ? "soft" : vote == SR_VOTE_GATED ? "gated" : "hard";
+}
+
+static void name_feature(const sr_ensemble_view *view, int64_t j, char *name, size_t size) {
+  if (view->feature_names)
+    snprintf(name, size, "%s", view->feature_names[j]);
+  else
+    snprintf(name, size, "feature %lld", (long long)j + 1);
+}
+
+/* ---- text --------------------------------------------------------------------------------- */
+
+static void add_entry(sr__description *lines, const sr_mix_entry *entry) {
+  sr__description_add(lines, "%s", entry->name);
+  for (int32_t k = 0; k < entry->parameter_count; k++)
+    sr__description_add(lines, "%s%s %g%s", k ? ", " : " (", entry->parameters[k].name,
+                        entry->parameters[k].value, k + 1 == entry->parameter_count ? ")" : "");
+}
+
+static void add_plan_lines(sr__description *lines, const sr_ensemble_view *view) {
+  sr__description_add(lines, "plan      ");
+  if (view->mix_count == 1) {
+    add_entry(lines, view->mix);
+    sr__description_add(lines, ": %s\n", view->reason);
+  } else {
+    sr__description_add(lines, "a mix of %d: %s\n", view->mix_count, view->reason);
+    for (int32_t k = 0; k < view->mix_count; k++) {
+      sr__description_add(lines, "          weight %.3f, %d members: ", view->mix[k].weight,
+                          view->mix[k].members);
+      add_entry(lines, &view->mix[k]);
+      sr__description_add(lines, "\n");
+    }
+  }
+  if (isfinite(view->tmix))
+    sr__description_add(lines, "scale     rows are new after about %.3g rows\n", view->tmix);
+}
+
+static void add_error_lines(sr__description *lines, const sr_evaluation *e) {
+  const char *unit = sr_unit_name(e->held_out);
+  sr__description_add(lines, "error     honest %.4f (%g %% interval %.4f to %.4f)\n", e->honest,
+                      100 * e->level, e->honest_low, e->honest_high);
+  if (e->folds)
+    sr__description_add(lines,
+                        "          held out: %d %ss in %d folds, %lld rows kept free around them\n",
+                        e->units, unit, e->folds, (long long)e->buffer);
+  else
+    sr__description_add(
+        lines,
+        "          held out: each of %d %ss is judged by the members that saw nothing of "
+        "it (%.0f on average)\n",
+        e->units, unit, e->judges);
+  sr__description_add(
+      lines,
+      "          naive  %.4f (held out: single rows, by the members that did not draw them)\n",
+      e->naive);
+  sr__description_add(lines, "          always naming the most frequent class: %.4f\n",
+                      e->baseline);
+  sr__description_add(
+      lines,
+      "members   mean pairwise covariance %.4f, variance of the margin %.4f, worth %.1f "
+      "independent members\n",
+      e->covariance, e->variance_of_margin, e->effective_members);
+}
+
+static void add_class_lines(sr__description *lines, const sr_ensemble_view *view) {
+  const sr_evaluation *e = view->evaluation;
+  sr__description_add(lines, "classes   %-16s %10s %8s %10s\n", "", "rows", "error", "precision");
+  for (int32_t c = 0; c < e->classes && c < SHOWN_CLASSES; c++)
+    sr__description_add(lines, "          %-16s %10lld %8.4f %10.4f\n", view->classes.names[c],
+                        (long long)e->by_class[c].rows, e->by_class[c].error,
+                        e->by_class[c].precision);
+  if (e->classes > SHOWN_CLASSES)
+    sr__description_add(lines, "          and %d more\n", e->classes - SHOWN_CLASSES);
+}
+
+/* The features with the greatest importance, the greatest first; ties: the lower number. */
+static int32_t list_important(const sr_evaluation *e, int32_t most, int64_t *list) {
+  int32_t count = 0;
+  for (; count < most && count < e->features; count++) {
+    list[count] = -1;
+    for (int64_t j = 0; j < e->features; j++) {
+      bool used = false;
+      for (int32_t k = 0; k < count; k++) used |= list[k] == j;
+      if (!used && (list[count] < 0 || e->importance[j] > e->importance[list[count]]))
+        list[count] = j;
+    }
+  }
+  return count;
+}
+
+static void add_feature_lines(sr__description *lines, const sr_ensemble_view *view) {
+  const sr_evaluation *e = view->evaluation;
+  int64_t list[SHOWN_FEATURES];
+  char name[64];
+  if (!e->importance) return;
+  sr__description_add(lines, "features  error gained by shuffling inside %s\n",
+                      e->folds ? "parts (naive error)" : "parts (honest error)");
+  int32_t count = list_important(e, SHOWN_FEATURES, list);
+  for (int32_t k = 0; k < count; k++) {
+    name_feature(view, list[k], name, sizeof name);
+    sr__description_add(lines, "          %-24s %+.4f\n", name, e->importance[list[k]]);
+  }
+}
+
+static void add_lines(sr__description *lines, const void *object) {
+  const sr_ensemble_view *view = sr_ensemble_get(object);
+  sr__description_add(
+      lines,
+      "model     %d members (%s), %s vote, trained on %lld rows, %lld features, %d classes\n",
+      view->members, view->learner, vote_name(view->vote), (long long)view->rows,
+      (long long)view->features, view->classes.count);
+  add_plan_lines(lines, view);
+  if (view->evaluation) {
+    add_error_lines(lines, view->evaluation);
+    add_class_lines(lines, view);
+    add_feature_lines(lines, view);
+  }
+  sr__description_add_warnings(lines, view->warning_count, view->warnings);
+}
+
+/* ---- JSON --------------------------------------------------------------------------------- */
+
+static json_t *plan_json(const sr_ensemble_view *view) {
+  json_t *values = json_object(), *weights = json_array();
+  const sr_mix_entry *first = view->mix;
+  for (int32_t k = 0; k < first->parameter_count; k++)
+    json_object_set_new(values, first->parameters[k].name,
+                        sr__json_real(first->parameters[k].value));
+  for (int32_t k = 0; k < view->mix_count; k++)
+    json_array_append_new(weights, json_pack("{s:s,s:i,s:o}", "plan", view->mix[k].plan, "members",
+                                             (int)view->mix[k].members, "weight",
+                                             sr__json_real(view->mix[k].weight)));
+  return json_pack("{s:s,s:o,s:o}", "name", first->name, "parameters", values, "weights", weights);
+}
+
+static json_t *error_json(const sr_evaluation *e) {
+  return json_pack("{s:o,s:o,s:o,s:o,s:o,s:s,s:i,s:i,s:I,s:I,s:I,s:o,s:o}", "honest",
+                   sr__json_real(e->honest), "honest_low", sr__json_real(e->honest_low),
+                   "honest_high", sr__json_real(e->honest_high), "naive", sr__json_real(e->naive),
+                   "baseline", sr__json_real(e->baseline), "held_out", sr_unit_name(e->held_out),
+                   "units", (int)e->units, "folds", (int)e->folds, "buffer", (json_int_t)e->buffer,
+                   "honest_rows", (json_int_t)e->honest_rows, "naive_rows",
+                   (json_int_t)e->naive_rows, "level", sr__json_real(e->level), "judges",
+                   sr__json_real(e->judges));
+}
+
+static json_t *covariance_json(const sr_evaluation *e) {
+  return json_pack("{s:o,s:o,s:o,s:o}", "mean_pairwise", sr__json_real(e->covariance),
+                   "variance_of_margin", sr__json_real(e->variance_of_margin), "variance_of_member",
+                   sr__json_real(e->variance_of_member), "effective_members",
+                   sr__json_real(e->effective_members));
+}
+
+static json_t *classes_json(const sr_ensemble_view *view) {
+  json_t *list = json_array();
+  for (int32_t c = 0; c < view->classes.count; c++) {
+    json_t *entry = json_pack("{s:s}", "name", view->classes.names[c]);
+    if (view->evaluation) {
+      const sr_class_report *report = &view->evaluation->by_class[c];
+      json_object_set_new(entry, "rows", json_integer(report->rows));
+      json_object_set_new(entry, "error", sr__json_real(report->error));
+      json_object_set_new(entry, "precision", sr__json_real(report->precision));
+    }
+    json_array_append_new(list, entry);
+  }
+  return list;
+}
+
+static json_t *importance_json(const sr_ensemble_view *view) {
+  json_t *values = json_object();
+  char name[256];
+  for (int64_t j = 0; j < view->evaluation->features; j++) {
+    name_feature(view, j, name, sizeof name);
+    json_object_set_new(values, name, sr__json_real(view->evaluation->importance[j]));
+  }
+  return values;
+}
+
+static json_t *candidates_json(const sr_choice *choice) {
+  json_t *list = json_array();
+  for (int32_t k = 0; k < choice->candidate_count; k++) {
+    const sr_candidate *c = &choice->candidates[k];
+    json_array_append_new(list, json_pack("{s:s,s:o,s:o,s:o,s:i,s:b}", "plan", c->plan, "error",
+                                          sr__json_real(c->error), "difference",
+                                          sr__json_real(c->difference), "difference_se",
+                                          sr__json_real(c->difference_se), "members",
+                                          (int)c->members, "chosen", k == choice->chosen));
+  }
+  return list;
+}
+
+static json_t *to_json(const void *object) {
+  const sr_ensemble_view *view = sr_ensemble_get(object);
+  json_t *value =
+      json_pack("{s:o,s:i,s:s,s:s,s:I,s:I,s:s,s:o,s:o}", "plan", plan_json(view), "members",
+                (int)view->members, "learner", view->learner, "vote", vote_name(view->vote), "rows",
+                (json_int_t)view->rows, "features", (json_int_t)view->features, "reason",
+                view->reason, "tmix", sr__json_real(view->tmix), "classes", classes_json(view));
+  if (!value) return NULL;
+  if (view->target_name) json_object_set_new(value, "target", json_string(view->target_name));
+  if (view->choice) json_object_set_new(value, "candidates", candidates_json(view->choice));
+  if (view->evaluation) {
+    json_object_set_new(value, "error", error_json(view->evaluation));
+    json_object_set_new(value, "covariance", covariance_json(view->evaluation));
+    if (view->evaluation->importance)
+      json_object_set_new(value, "importance", importance_json(view));
+  }
+  json_object_set_new(value, "warnings", sr__json_strings(view->warning_count, view->warnings));
+  return value;
+}
+
+/* ---- the page: the error ------------------------------------------------------------------ */
+
+static sr_status add_error_table(sr_context *ctx, sr_page *page, const sr_evaluation *e) {
+  static const char *const header[] = {"error", "value", "interval", "held out"};
+  char naive[CELL], honest[CELL], interval[CELL], held[CELL], baseline[CELL];
+  snprintf(naive, CELL, "%.4f", e->naive);
+  snprintf(honest, CELL, "%.4f", e->honest);
+  snprintf(interval, CELL, "%.4f to %.4f (%.0f %%)", e->honest_low, e->honest_high,
+           100.0 * e->level);
+  snprintf(held, CELL, "%d whole %ss, %lld rows kept free around them", e->units,
+           sr_unit_name(e->held_out), (long long)e->buffer);
+  snprintf(baseline, CELL, "%.4f", e->baseline);
+  sr_page_cell cells[] = {{"naive", 0},       {naive, 0},    {"", 0},
+                          {"single rows", 0}, {"honest", 0}, {honest, 0},
+                          {interval, 0},      {held, 0},     {"most frequent class", 0},
+                          {baseline, 0},      {"", 0},       {"", 0}};
+  sr_page_table table = {.caption = "What the ensemble gets wrong",
+                         .columns = 4,
+                         .header = header,
+                         .alignment = "lrll",
+                         .rows = 3,
+                         .cells = cells};
+  return sr_page_add_table(ctx, page, &table);
+}
+
+static sr_status add_error_plot(sr_context *ctx, sr_page *page, const sr_evaluation *e) {
+  static const char *const names[] = {"naive", "honest", "most frequent class"};
+  double x[] = {0, 1, 2}, y[] = {e->naive, e->honest, e->baseline};
+  double low[] = {e->naive, e->honest_low, e->baseline};
+  double high[] = {e->naive, e->honest_high, e->baseline};
+  sr_plot_series series = {
+      .kind = SR_PLOT_BARS, .count = 3, .x = x, .y = y, .low = low, .high = high};
+  sr_plot plot = {.title = "Error, by what was held out",
+                  .y_label = "error",
+                  .series_count = 1,
+                  .series = &series,
+                  .x_names = names,
+                  .x_name_count = 3};
+  return sr_page_add_plot(ctx, page, &plot);
+}
+
+static sr_status add_classes(sr_context *ctx, sr_page *page, const sr_ensemble_view *v) {
+  static const char *const header[] = {"class", "rows", "error", "precision"};
+  const sr_evaluation *e = v->evaluation;
+  char text[MOST_ROWS][3][CELL];
+  sr_page_cell cells[MOST_ROWS * 4] = {0};
+  int32_t rows = e->classes < MOST_ROWS ? e->classes : MOST_ROWS;
+  for (int32_t c = 0; c < rows; c++) {
+    snprintf(text[c][0], CELL, "%lld", (long long)e->by_class[c].rows);
+    snprintf(text[c][1], CELL, "%.4f", e->by_class[c].error);
+    snprintf(text[c][2], CELL, "%.4f", e->by_class[c].precision);
+    cells[4 * c].text = v->classes.names[c];
+    for (int k = 0; k < 3; k++) cells[4 * c + 1 + k].text = text[c][k];
+  }
+  sr_page_table table = {.caption = "By class, on held-out rows",
+                         .columns = 4,
+                         .header = header,
+                         .rows = rows,
+                         .cells = cells};
+  return sr_page_add_table(ctx, page, &table);
+}
+
+static sr_status add_error(sr_context *ctx, sr_page *page, const sr_ensemble_view *v) {
+  sr_status status = SR_OK;
+  const sr_evaluation *e = v->evaluation;
+  const char *unit = sr_unit_name(e->held_out);
+  char text[512];
+  snprintf(
+      text, sizeof text,
+      "Judged by members that never drew the row, the error looks like %.4f. Judged by members "
+      "that saw nothing of the whole %s around it, it is %.4f. The second number is what new "
+      "%ss will meet.",
+      e->naive, unit, e->honest, unit);
+  SR_TRY(sr_page_heading(ctx, page, 2, "The error"));
+  SR_TRY(sr_page_paragraph(ctx, page, text));
+  SR_TRY(add_error_table(ctx, page, e));
+  SR_TRY(add_error_plot(ctx, page, e));
+  SR_TRY(add_classes(ctx, page, v));
+cleanup:
+  return status;
+}
+
+/* ---- the page: plan and features ---------------------------------------------------------- */
+
+static sr_status add_candidates(sr_context *ctx, sr_page *page, const sr_choice *choice) {
+  static const char *const header[] = {"plan", "error on held-out blocks", "against the default",
+                                       "standard error"};
+  char text[MOST_ROWS][3][CELL];
+  sr_page_cell cells[MOST_ROWS * 4] = {0};
+  int32_t rows = 0;
+  for (int32_t i = 0; i < choice->candidate_count && rows < MOST_ROWS; i++) {
+    const sr_candidate *c = choice->candidates + i;
+    if (isnan(c->error)) continue;
+    snprintf(text[rows][0], CELL, "%.4f", c->error);
+    snprintf(text[rows][1], CELL, "%+.4f", c->difference);
+    snprintf(text[rows][2], CELL, "%.4f", c->difference_se);
+    cells[4 * rows] =
+        (sr_page_cell){c->plan, i == choice->chosen ? SR_AGREEMENT_GOOD : SR_AGREEMENT_NONE};
+    for (int k = 0; k < 3; k++) cells[4 * rows + 1 + k].text = text[rows][k];
+    rows++;
+  }
+  sr_page_table table = {.caption = "Plans that were tried; the mark is the one that was taken",
+                         .columns = 4,
+                         .header = header,
+                         .rows = rows,
+                         .cells = cells};
+  return sr_page_add_table(ctx, page, &table);
+}
+
+static sr_status add_mix(sr_context *ctx, sr_page *page, const sr_ensemble_view *v) {
+  static const char *const header[] = {"plan", "members", "weight"};
+  char text[MOST_ROWS][2][CELL];
+  sr_page_cell cells[MOST_ROWS * 3] = {0};
+  int32_t rows = v->mix_count < MOST_ROWS ? v->mix_count : MOST_ROWS;
+  for (int32_t k = 0; k < rows; k++) {
+    snprintf(text[k][0], CELL, "%d", v->mix[k].members);
+    snprintf(text[k][1], CELL, "%.3f", v->mix[k].weight);
+    cells[3 * k].text = v->mix[k].plan;
+    for (int c = 0; c < 2; c++) cells[3 * k + 1 + c].text = text[k][c];
+  }
+  sr_page_table table = {.caption = "Plans of the mix and their weights",
+                         .columns = 3,
+                         .header = header,
+                         .rows = rows,
+                         .cells = cells};
+  return sr_page_add_table(ctx, page, &table);
+}
+
+static sr_status add_plan(sr_context *ctx, sr_page *page, const sr_ensemble_view *v) {
+  sr_status status = SR_OK;
+  char text[512];
+  snprintf(text, sizeof text, "%d members (%s) by the plan '%s'%s: %s.", v->members, v->learner,
+           v->mix->plan, v->mix_count > 1 ? " and others" : "", v->reason);
+  SR_TRY(sr_page_heading(ctx, page, 2, "The plan"));
+  SR_TRY(sr_page_paragraph(ctx, page, text));
+  if (v->evaluation) {
+    snprintf(text, sizeof text,
+             "The members' margins have a mean pairwise covariance of %.4f on held-out rows; their "
+             "vote is worth %.1f independent members.",
+             v->evaluation->covariance, v->evaluation->effective_members);
+    SR_TRY(sr_page_paragraph(ctx, page, text));
+  }
+  if (v->mix_count > 1) SR_TRY(add_mix(ctx, page, v));
+  if (v->choice) SR_TRY(add_candidates(ctx, page, v->choice));
+cleanup:
+  return status;
+}
+
+static sr_status add_features(sr_context *ctx, sr_page *page, const sr_ensemble_view *v) {
+  int64_t list[MOST_FEATURES];
+  const char *names[MOST_FEATURES];
+  char name[MOST_FEATURES][CELL];
+  double x[MOST_FEATURES], y[MOST_FEATURES];
+  int32_t count = list_important(v->evaluation, MOST_FEATURES, list);
+  for (int32_t i = 0; i < count; i++) {
+    name_feature(v, list[i], name[i], CELL);
+    names[i] = name[i];
+    x[i] = i;
+    y[i] = v->evaluation->importance[list[i]];
+  }
+  sr_plot_series series = {.kind = SR_PLOT_BARS, .count = count, .x = x, .y = y};
+  sr_plot plot = {.title = "Error gained by shuffling a feature inside parts",
+                  .y_label = "error gained",
+                  .series_count = 1,
+                  .series = &series,
+                  .x_names = names,
+                  .x_name_count = count};
+  return sr_page_add_plot(ctx, page, &plot);
+}
+
+sr_status sr_page_add_ensemble(sr_context *ctx, sr_page *page, const sr_ensemble *ensemble) {
+  sr_status status = SR_OK;
+  const sr_ensemble_view *v = sr_ensemble_get(ensemble);
+  if (v->evaluation) SR_TRY(add_error(ctx, page, v));
+  for (int32_t i = 0; i < v->warning_count; i++)
+    SR_TRY(sr_page_note(ctx, page, SR_AGREEMENT_PARTLY, v->warnings[i]));
+  SR_TRY(add_plan(ctx, page, v));
+  if (v->evaluation && v->evaluation->importance && v->evaluation->features > 0)
+    SR_TRY(add_features(ctx, page, v));
+cleanup:
+  return status;
+}
+
+static sr_status add_to_page(sr_context *ctx, sr_page *page, const void *object) {
+  return sr_page_add_ensemble(ctx, page, object);
+}
+
+sr_status sr_describe_ensemble(sr_context *ctx, const sr_ensemble *ensemble, sr_description format,
+                               char **text) {
+  static const sr__describer describer = {"An ensemble", add_lines, to_json, add_to_page};
+  return sr__describe(ctx, &describer, ensemble, format, text);
+}

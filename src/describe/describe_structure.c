@@ -1,0 +1,91 @@
+/* A structure: how dependent the rows are, and what to do about it. */
+#include <math.h>
+
+#include "describe.h"
+
+static double rows_per_part(const sr_structure_view *v) {
+  return (double)v->rows / (double)sr_parts_get(v->parts)->parts;
+}
+
+static const char *advice(const sr_structure_view *v) {
+  return v->independent ? ": the rows are as good as independent"
+                        : ", and judge by parts that were held out, never by single rows";
+}
+
+/* ---- text --------------------------------------------------------------------------------- */
+
+static void add_lines(sr__description *lines, const void *object) {
+  const sr_structure_view *v = sr_structure_get(object);
+  const sr_dependence_view *found = v->dependence ? sr_dependence_get(v->dependence) : NULL;
+  if (found)
+    sr__dependence_head(lines, found);
+  else
+    sr__description_add(lines, "%lld rows; dependence by %s.\n\n  T                %.3g rows, %s\n",
+                        (long long)v->rows, v->graph, v->tmix, v->tmix_method);
+  sr__description_add(lines, "  block or %-7s %.0f rows, so %d %ss\n", sr_unit_name(v->unit),
+                      rows_per_part(v), sr_parts_get(v->parts)->parts, sr_unit_name(v->unit));
+  if (found && !isnan(found->politis_white_stationary))
+    sr__description_add(lines,
+                        "  block bootstrap  %.0f rows on average (stationary), %.0f (circular)%s\n",
+                        found->politis_white_stationary, found->politis_white_circular,
+                        found->politis_white_saturated ? ", at its cap" : "");
+  sr__description_add(lines, "  plan             %s%s\n", v->recommend, advice(v));
+  if (found) sr__dependence_tail(lines, found);
+}
+
+/* ---- JSON --------------------------------------------------------------------------------- */
+
+static void given_keys(const sr_structure_view *v, json_t *object) {
+  json_object_set_new(object, "n", json_integer(v->rows));
+  json_object_set_new(object, "graph", json_string(v->graph));
+  json_object_set_new(object, "tmix",
+                      json_pack("{s:o,s:o,s:o,s:s}", "estimate", sr__json_real(v->tmix), "low",
+                                sr__json_real(v->tmix_low), "high", sr__json_real(v->tmix_high),
+                                "method", v->tmix_method));
+}
+
+static json_t *to_json(const void *object) {
+  const sr_structure_view *v = sr_structure_get(object);
+  json_t *value = json_object();
+  if (v->dependence)
+    sr__dependence_keys(sr_dependence_get(v->dependence), value);
+  else
+    given_keys(v, value);
+  json_object_set_new(value, "parts", json_integer(sr_parts_get(v->parts)->parts));
+  json_object_set_new(value, "block", sr__json_real(rows_per_part(v)));
+  json_object_set_new(value, "recommend", json_string(v->recommend));
+  if (v->dependence)
+    sr__dependence_lists(sr_dependence_get(v->dependence), value);
+  else
+    json_object_set_new(value, "warnings", json_array());
+  json_object_set_new(value, "unit", json_string(sr_unit_name(v->unit)));
+  return value;
+}
+
+/* ---- the page ----------------------------------------------------------------------------- */
+
+sr_status sr_page_add_structure(sr_context *ctx, sr_page *page, const sr_structure *structure) {
+  sr_status status = SR_OK;
+  const sr_structure_view *v = sr_structure_get(structure);
+  char text[512];
+  snprintf(text, sizeof text,
+           "Rows are taken as new after %.3g rows. Use parts or blocks of about %.0f rows (%d "
+           "%ss). Recommended plan: %s%s.",
+           v->tmix, rows_per_part(v), sr_parts_get(v->parts)->parts, sr_unit_name(v->unit),
+           v->recommend, advice(v));
+  SR_TRY(sr_page_paragraph(ctx, page, text));
+  if (v->dependence) SR_TRY(sr_page_add_dependence(ctx, page, v->dependence));
+cleanup:
+  return status;
+}
+
+static sr_status add_to_page(sr_context *ctx, sr_page *page, const void *object) {
+  return sr_page_add_structure(ctx, page, object);
+}
+
+sr_status sr_describe_structure(sr_context *ctx, const sr_structure *structure,
+                                sr_description format, char **text) {
+  static const sr__describer describer = {"How dependent are the rows, and what to do about it",
+                                          add_lines, to_json, add_to_page};
+  return sr__describe(ctx, &describer, structure, format, text);
+}

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""How far `specroute train` walks through the house: distinct calls, switches of file and calls into a room above.
+
+A call is a distinct pair (caller, callee). Functions of core/ are looked through: what the thread pool runs counts as called by
+whoever started the loop. Housekeeping (getters, release, set-up, failing, printing) is left out. It builds the library once
+with -finstrument-functions, so it belongs to the full tests: SR_FULL=1."""
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+SOURCE = os.environ["SR_SOURCE"]
+MOST_CALLS, MOST_SWITCHES = 600, 160
+HOUSEKEEPING = re.compile(r"(_get|_free|_close|_clear|_release|_init|_abort|_view|free_\w+)$|^(free|release|job_free|fail_|sr__fail|"
+                          r"cli_(say|text|given|integer|real|flag|list|finish|fail))")
+
+
+def include_table():
+    """DIRECTLY of check_includes.py, and what lies outside src/."""
+    with open(os.path.join(SOURCE, "tests", "check_includes.py"), encoding="utf-8") as file:
+        text = file.read()
+    table = {}
+    exec(re.search(r"^DIRECTLY = \{.*?^\}", text, re.M | re.S).group(), table)  # pylint: disable=exec-used
+    return {**table["DIRECTLY"], "experiments": ("describe",), "cli": ("experiments", "steps")}
+
+
+TABLE = include_table()
+
+
+def below(room):
+    return set(TABLE.get(room, ())).union(*(below(other) for other in TABLE.get(room, ())))
+
+
+def run(*words, **more):
+    return subprocess.run(words, check=True, capture_output=True, text=True, **more).stdout
+
+
+def build(folder):
+    """The command with every function traced, by the project's own build."""
+    flags = "-finstrument-functions -g -O0 -w"
+    run("cmake", "-S", SOURCE, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_C_FLAGS={flags}",
+        "-DBUILD_SHARED_LIBS=OFF")
+    run("cmake", "--build", folder, "--target", "specroute_objects", "-j2")
+    objects = []
+    for base, _, names in os.walk(folder):
+        objects += [os.path.join(base, name) for name in names if name.endswith(".c.o") and "specroute_objects" in base]
+    sources = [os.path.join(SOURCE, d, n) for d in ("cli", "experiments") for n in os.listdir(os.path.join(SOURCE, d)) if n.endswith(".c")]
+    trace = os.path.join(folder, "trace.o")
+    run("cc", "-c", "-g", "-O0", os.path.join(SOURCE, "tests", "walk", "trace.c"), "-o", trace)
+    libraries = subprocess.run(["pkg-config", "--libs", "jansson", "netcdf", "gdal"], capture_output=True, text=True, check=False)
+    if libraries.returncode:
+        sys.exit(77)
+    optional = ["-larpack"] if "SR_HAVE_ARPACK" in open(os.path.join(folder, "build.ninja"), encoding="utf-8").read() else []
+    run("cc", "-std=c17", "-D_GNU_SOURCE", *flags.split(), "-no-pie", *(f"-I{os.path.join(SOURCE, d)}" for d in ("include", "cli", "experiments")),
+        *sources, *objects, trace, "-o", os.path.join(folder, "walked"), *libraries.stdout.split(), *optional,
+        "-llapacke", "-lopenblas", "-lz", "-lpthread", "-lm")
+
+
+def make_rows(path):
+    random.seed(1)
+    x = [0.0] * 3
+    with open(path, "w", encoding="ascii") as file:
+        file.write("a,b,c,class\n")
+        for _ in range(2000):
+            x = [0.95 * v + random.gauss(0, 0.3) for v in x]
+            label = "up" if x[0] + 0.3 * random.gauss(0, 1) > 0 else "down"
+            file.write(",".join(f"{v:.5f}" for v in x) + f",{label}\n")
+
+
+def calls(folder):
+    trace = os.path.join(folder, "trace.txt")
+    make_rows(os.path.join(folder, "rows.csv"))
+    run(os.path.join(folder, "walked"), "train", "rows.csv", "--target", "class", "-o", "walk.model", "--threads", "1", "-q", "-m", "10",
+        "--plan", "auto", cwd=folder, env=dict(os.environ, WALK_TRACE=trace))
+    with open(trace, encoding="utf-8") as file:
+        rows = [line.split() for line in file]
+    addresses = sorted({a for row in rows for a in row if a != "(nil)"})
+    text = run("addr2line", "-f", "-e", os.path.join(folder, "walked"), *addresses).split("\n")
+    place = {a: (text[2 * i], os.path.relpath(text[2 * i + 1].split(":")[0], SOURCE)) for i, a in enumerate(addresses)}
+    found = {}
+    for callee, *above in rows:
+        caller = next((place[a] for a in above if a != "(nil)" and not place[a][1].startswith("src/core/")), None)
+        if caller and not place[callee][1].startswith("src/core/"):
+            found[caller, place[callee]] = None
+    return [(a, b) for a, b in found if not HOUSEKEEPING.search(a[0]) and not HOUSEKEEPING.search(b[0])]
+
+
+def room(path):
+    words = path.split(os.sep)
+    return words[1] if words[0] == "src" else words[0]
+
+
+def main():
+    if os.environ.get("SR_FULL") != "1":
+        print("part of the full tests: SR_FULL=1")
+        return 77
+    with tempfile.TemporaryDirectory() as folder:
+        build(folder)
+        walked = calls(folder)
+    switches = sum(a[1] != b[1] for a, b in walked)
+    upward = sorted({f"{room(a[1])}:{a[0]} -> {room(b[1])}:{b[0]}" for a, b in walked if room(a[1]) in below(room(b[1]))})
+    graphs = [b for a, b in walked if b[0] == "sr_graph_build"]
+    print(f"{len(walked)} calls (at most {MOST_CALLS}), {switches} file switches (at most {MOST_SWITCHES}), {len(upward)} upward (0), "
+          f"{len(graphs)} callers of sr_graph_build")
+    print("\n".join(upward))
+    return 1 if len(walked) > MOST_CALLS or switches > MOST_SWITCHES or upward or not walked else 0
+
+
+sys.exit(main())
