@@ -121,6 +121,8 @@ int cli_code(sr_status status);
 json_t *cli_json_real(double value);
 
 /* ---- tables ---- */
+/* The column options; lists live as long as the run. */
+sr_read_options cli_read_options(cli_run *run);
 /* Reads argument FILE with the column options. */
 sr_status cli_read_table(cli_run *run, const char *path, sr_table **table);
 

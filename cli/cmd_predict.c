@@ -8,21 +8,19 @@ static const cli_option options[] = {{"output", 'o', CLI_PATH, "OUT", "-", NULL,
                                       "also write each class's share of the vote"},
                                      {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
-/* The file may hold the class column of the training data: then the error is told as well. Where it
- * does not, it is read again without. */
+/* The model decides how the file is read. Where the file holds the class column of the training
+ * data the error is told as well; where it does not, it is read again without. */
 static sr_status read_table(cli_run *run, const sr_ensemble *ensemble, sr_table **table) {
   const char *path = run->arguments[1], *target = sr_ensemble_get(ensemble)->target_name;
-  sr_read_options read;
-  sr_read_options_init(&read);
-  bool again = strcmp(path, "-") != 0 && target && !cli_given(run, "target");
-  if (again) {
-    read.target = target;
-    read.format = cli_text(run, "format");
-    read.drop = cli_list(run, "drop");
-    read.variables = cli_list(run, "variables");
-    if (sr_table_read(run->ctx, path, &read, table) == SR_OK) return SR_OK;
-  }
-  return cli_read_table(run, path, table);
+  sr_read_options read = cli_read_options(run);
+  read.schema = sr_ensemble_schema(ensemble);
+  bool tried = strcmp(path, "-") != 0 && target && !read.target;
+  if (tried) read.target = target;
+  sr_status status = sr_table_read(run->ctx, path, &read, table);
+  bool lacks_it = status == SR_ERROR_NOT_FOUND || status == SR_ERROR_UNSUPPORTED;
+  if (!tried || !lacks_it) return status;
+  read.target = NULL;
+  return sr_table_read(run->ctx, path, &read, table);
 }
 
 /* Share of the rows with a class whose vote names another; -1 where none has one. */

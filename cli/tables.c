@@ -14,7 +14,7 @@ static int header_of(const char *text) {
   return strcmp(text, "yes") == 0;
 }
 
-sr_status cli_read_table(cli_run *run, const char *path, sr_table **table) {
+sr_read_options cli_read_options(cli_run *run) {
   sr_read_options options;
   sr_read_options_init(&options);
   options.format = cli_text(run, "format");
@@ -27,6 +27,12 @@ sr_status cli_read_table(cli_run *run, const char *path, sr_table **table) {
   options.weight = cli_text(run, "weight");
   options.drop = cli_list(run, "drop");
   options.categorical = cli_list(run, "categorical");
+  options.keep = cli_list(run, "keep");
   options.variables = cli_list(run, "variables");
+  return options;
+}
+
+sr_status cli_read_table(cli_run *run, const char *path, sr_table **table) {
+  sr_read_options options = cli_read_options(run);
   return sr_table_read(run->ctx, path, &options, table);
 }

@@ -1,4 +1,5 @@
-/* The reader of .ts files, as series and as a table. */
+/* The reader of .ts files, and what it gives as columns and as a file again. */
+#include "data/series_columns.h"
 #include "fuzz_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -8,20 +9,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   sr_read_options options;
   sr_read_options_init(&options);
   options.format = "ts";
-  sr_series *series = NULL, *copy = NULL;
-  sr_status status = sr__series_read_memory(ctx, data, size, "input", &options, &series);
-  fuzz_must((status == SR_OK) == (series != NULL));
-  if (series) {
-    fuzz_must(sr_series_get(series)->cases > 0);
-    fuzz_must(sr_series_new(ctx, sr_series_get(series), &copy) == SR_OK);
-    sr_table *table = NULL;
-    status = sr__table_from_series(ctx, series, &table);
+  sr_table *table = NULL, *columns = NULL;
+  sr_status status = sr_table_read_bytes(ctx, data, size, "input", &options, &table);
+  fuzz_must((status == SR_OK) == (table != NULL));
+  if (table) {
+    fuzz_must(sr_table_get(table)->channels > 0);
+    fuzz_check_table(ctx, table);
+    status = sr__series_columns(ctx, table, 0, &columns);
     fuzz_must(status == SR_OK || status == SR_ERROR_UNSUPPORTED);
-    if (table) fuzz_check_table(ctx, table);
-    sr_table_free(&table);
+    if (columns) fuzz_check_table(ctx, columns);
   }
-  sr_series_free(&copy);
-  sr_series_free(&series);
+  sr_table_free(&columns);
+  sr_table_free(&table);
   sr_context_free(&ctx);
   return 0;
 }

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "data/read.h"
+#include "data/format/format.h"
 #include "harness.h"
 
 static inline sr_read_options read_defaults(void) {

@@ -2,6 +2,7 @@
  * give the same bytes at any thread count. A new learner is covered by its line in the registry. */
 #include <math.h>
 
+#include "data/table.h"
 #include "learner_kit.h"
 
 /* Numbers with gaps, and one column of words. */
@@ -146,7 +147,7 @@ static void damaged_bytes_are_refused_or_harmless(void **state) {
   sr_table *table = mixed_table(ctx, 120), *few = NULL;
   int32_t rows[20];
   for (int i = 0; i < 20; i++) rows[i] = 5 * i;
-  assert_ok(ctx, sr_table_select(ctx, table, rows, 20, &few));
+  assert_ok(ctx, sr__table_select(ctx, table, rows, 20, &few));
   FOR_EACH_TABLE_LEARNER(learner) {
     kit_options options = options_of(learner);
     fitted f;

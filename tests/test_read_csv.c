@@ -176,7 +176,7 @@ static void late_columns_are_decided_at_the_end(void **state) {
   char *text = malloc(ROWS * 16);
   size_t used = (size_t)sprintf(text, "a,number,word,never\n");
   for (int i = 0; i < ROWS; i++)
-    used += (size_t)sprintf(text + used, i < ROWS - 2 ? "%d,,,\n" : "%d,2.5,x,\n", i);
+    used += (size_t)sprintf(text + used, i < ROWS - 2 ? "%d,,,\n" : "%d,2.5,x,\n", i % 1000);
   sr_table *table = read_text(ctx, text, "x.csv", NULL);
   const sr_table_view *view = sr_table_get(table);
   assert_int_equal(view->rows, ROWS);
@@ -239,7 +239,7 @@ static void roles_are_checked(void **state) {
   options.target = "a";
   refuses("a,a\n1,2\n", "x.csv", &options, SR_ERROR_NOT_FOUND, 0, 0, "columns 1 and 2");
   options.format = "xls";
-  refuses("a,a\n1,2\n", "x.csv", &options, SR_ERROR_ARGUMENT, 0, 0, "no format 'xls'");
+  refuses("a,a\n1,2\n", "x.csv", &options, SR_ERROR_NOT_FOUND, 0, 0, "no format 'xls'");
 }
 
 static void a_continuous_target_is_refused(void **state) {
@@ -250,7 +250,7 @@ static void a_continuous_target_is_refused(void **state) {
   for (int i = 0; i < ROWS; i++) used += (size_t)sprintf(text + used, "1,%g\n", i / 7.0);
   sr_read_options options = read_defaults();
   options.target = "y";
-  refuses(text, "x.csv", &options, SR_ERROR_DATA, 0, 0, "bin a continuous target");
+  refuses(text, "x.csv", &options, SR_ERROR_DATA, 0, 0, "look like measurements");
   free(text);
 }
 

@@ -1,57 +1,72 @@
 /* UCR, .ts, ARFF, .npy and LIBSVM: what is read, what is refused and where. */
+#include "data/series_columns.h"
 #include "read_check.h"
 
-static sr_series *series_text(sr_context *ctx, const char *text, const char *name) {
-  sr_read_options options = read_defaults();
-  sr_series *series = NULL;
-  assert_ok(ctx, sr__series_read_memory(ctx, text, strlen(text), name, &options, &series));
-  return series;
-}
-
-static int64_t length_of(const sr_series *series, int64_t piece) {
-  const sr_series_view *view = sr_series_get(series);
-  return view->offset[piece + 1] - view->offset[piece];
+static int64_t length_of(const sr_table *table, int64_t piece) {
+  const sr_table_view *view = sr_table_get(table);
+  return view->series_offset[piece + 1] - view->series_offset[piece];
 }
 
 /* ---- UCR ---------------------------------------------------------------------------------- */
 
-static void ucr_as_table_and_series(void **state) {
+/* The ending says it, or the content does where nothing was said of the columns. */
+static void ucr_rows_carry_series(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
   const char *text = "2\t0.5\t1.5\tNaN\n-1\t2.5\tNaN\tNaN\n2\tNaN\t3.5\t4.5\n";
-  sr_table *table = read_text(ctx, text, "Name_TRAIN.tsv", NULL);
-  assert_int_equal(sr_table_get(table)->features, 3);
-  assert_string_equal(class_of(table, 1), "-1");
-  assert_string_equal(sr_table_get(table)->classes.names[0], "-1");
-  assert_true(isnan(cell(table, 1, 1)));
+  static const char *const names[] = {"Name_TRAIN.tsv", "Name_TEST.txt", "any.tsv", "any"};
+  for (int k = 0; k < 4; k++) {
+    sr_table *table = read_text(ctx, text, names[k], NULL);
+    const sr_table_view *view = sr_table_get(table);
+    assert_int_equal(view->features, 0);
+    assert_int_equal(view->channels, 1);
+    assert_string_equal(class_of(table, 1), "-1");
+    assert_string_equal(view->classes.names[0], "-1");
+    assert_int_equal(view->classes.count, 2);
+    /* Trailing NaN are padding, NaN inside are missing values. */
+    assert_int_equal(length_of(table, 0), 2);
+    assert_int_equal(length_of(table, 1), 1);
+    assert_int_equal(length_of(table, 2), 3);
+    assert_true(isnan(view->series[view->series_offset[2]]));
+    sr_table_free(&table);
+  }
+  /* The older form of the archive: commas. */
+  sr_read_options options = read_defaults();
+  options.format = "ucr";
+  sr_table *table = read_text(ctx, "1,0.5,1.5\n2,2.5,3.5\n", "old.csv", &options);
+  assert_int_equal(sr_table_get(table)->classes.count, 2);
+  assert_int_equal(sr_table_get(table)->channels, 1);
   sr_table_free(&table);
-  sr_series *series = series_text(ctx, text, "Name_TEST.tsv");
-  const sr_series_view *view = sr_series_get(series);
-  assert_int_equal(view->cases, 3);
-  assert_int_equal(view->classes.count, 2);
-  /* Trailing NaN are padding, NaN inside are missing values. */
-  assert_int_equal(length_of(series, 0), 2);
-  assert_int_equal(length_of(series, 1), 1);
-  assert_int_equal(length_of(series, 2), 3);
-  assert_true(isnan(view->value[view->offset[2]]));
-  sr_series_free(&series);
-  /* The older form of the archive: commas, any name. */
-  series = series_text(ctx, "1,0.5,1.5\n2,2.5,3.5\n", "old.csv");
-  assert_int_equal(sr_series_get(series)->classes.count, 2);
-  sr_series_free(&series);
+  sr_context_free(&ctx);
+}
+
+static void other_tsv_files_are_tables(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  sr_read_options with_target = read_defaults(), with_header = read_defaults();
+  with_target.target = "1";
+  with_header.header = 1;
+  const struct {
+    const char *text, *name;
+    const sr_read_options *options;
+  } cases[] = {{"1\t2\t3\n2\t3\t4\n", "integers.tsv", NULL},
+               {"a\tb\n1\t0.5\n", "header.tsv", NULL},
+               {"1.5\t0.5\n2.5\t0.5\n", "fractions.tsv", NULL},
+               {"1\t0.5\n2\t0.5\n", "roles.tsv", &with_target},
+               {"1\t0.5\n2\t0.5\n", "header_asked.tsv", &with_header},
+               {"1,0.5\n2,0.5\n", "commas.csv", NULL}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    sr_table *table = read_text(ctx, cases[k].text, cases[k].name, cases[k].options);
+    if (sr_table_get(table)->channels) fail_msg("%s was taken for series", cases[k].name);
+    sr_table_free(&table);
+  }
   sr_context_free(&ctx);
 }
 
 static void text_is_no_series(void **state) {
   (void)state;
-  sr_context *ctx = test_context(1);
-  sr_read_options options = read_defaults();
-  sr_series *series = NULL;
-  const char *text = "1,a\n2,b\n";
-  assert_int_equal(sr__series_read_memory(ctx, text, strlen(text), "x.csv", &options, &series),
-                   SR_ERROR_DATA);
-  assert_non_null(strstr(sr_context_error(ctx).message, "values of a series are numbers"));
-  sr_context_free(&ctx);
+  refuses("1\ta\n2\tb\n", "x_TRAIN.tsv", NULL, SR_ERROR_DATA, 0, 0,
+          "values of a series are numbers");
 }
 
 /* ---- ts ----------------------------------------------------------------------------------- */
@@ -64,23 +79,42 @@ static const char *const ts_text =
 static void ts_is_ragged_and_multivariate(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
-  sr_series *series = series_text(ctx, ts_text, "x.ts");
-  const sr_series_view *view = sr_series_get(series);
-  assert_string_equal(view->name, "Gestures");
-  assert_int_equal(view->cases, 3);
+  sr_table *table = read_text(ctx, ts_text, "x.ts", NULL), *columns = NULL;
+  const sr_table_view *view = sr_table_get(table);
+  assert_int_equal(view->rows, 3);
   assert_int_equal(view->channels, 2);
+  assert_int_equal(view->features, 0);
   const int64_t lengths[] = {3, 2, 1, 4, 0, 1};
-  for (int i = 0; i < 6; i++) assert_int_equal(length_of(series, i), lengths[i]);
-  assert_true(view->value[view->offset[2]] == -150 && isnan(view->value[2]));
+  for (int i = 0; i < 6; i++) assert_int_equal(length_of(table, i), lengths[i]);
+  assert_true(view->series[view->series_offset[2]] == -150 && isnan(view->series[2]));
   /* Classes keep the order of the header. */
   assert_string_equal(view->classes.names[0], "walk");
   assert_true(view->label[0] == 1 && view->label[1] == 0 && view->label[2] == -1);
-  sr_series_free(&series);
-  sr_table *table = read_text(ctx, ts_text, "x.ts", NULL);
-  const sr_table_view *as_table = sr_table_get(table);
-  assert_int_equal(as_table->features, 8);
-  assert_string_equal(as_table->feature_names[5], "c2_t2");
-  assert_true(cell(table, 1, 7) == 9 && isnan(cell(table, 0, 7)) && isnan(cell(table, 2, 0)));
+  /* As columns: four steps of each channel, what is over is missing. */
+  assert_ok(ctx, sr__series_columns(ctx, table, 0, &columns));
+  const sr_table_view *filled = sr_table_get(columns);
+  assert_int_equal(filled->features, 8);
+  assert_int_equal(filled->channels, 0);
+  assert_string_equal(filled->feature_names[5], "c2_t2");
+  assert_true(cell(columns, 0, 1) == 2 && isnan(cell(columns, 0, 3)) && cell(columns, 1, 7) == 9);
+  assert_int_equal(filled->label[0], 1);
+  sr_table_free(&columns);
+  assert_ok(ctx, sr__series_columns(ctx, table, 2, &columns));
+  assert_int_equal(sr_table_get(columns)->features, 4);
+  assert_true(cell(columns, 1, 3) == 7);
+  sr_table_free(&columns);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
+static void ts_numbers_are_targets(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  sr_table *table =
+      read_text(ctx, "@problemName p\n@targetLabel true\n@data\n1,2:0.1\n3,4:?\n", "x.ts", NULL);
+  const sr_table_view *view = sr_table_get(table);
+  assert_null(view->label);
+  assert_true(view->value[0] == 0.1 && isnan(view->value[1]));
   sr_table_free(&table);
   sr_context_free(&ctx);
 }
@@ -89,7 +123,6 @@ static void ts_errors(void **state) {
   (void)state;
   refuses("@timestamps true\n@data\n", "x.ts", NULL, SR_ERROR_UNSUPPORTED, 1, 0, "time stamps");
   refuses("@data\n(0,1),(1,2)\n", "x.ts", NULL, SR_ERROR_UNSUPPORTED, 2, 0, "time stamps");
-  refuses("@targetLabel true\n@data\n", "x.ts", NULL, SR_ERROR_UNSUPPORTED, 1, 0, "regression");
   refuses("@classLabel true a b\n@data\n1,2:c\n", "x.ts", NULL, SR_ERROR_FORMAT, 3, 5, "'c'");
   refuses("@dimensions 2\n@data\n1,2\n", "x.ts", NULL, SR_ERROR_FORMAT, 3, 0, "1 channels");
   refuses("@data\n1,2:3\n1\n", "x.ts", NULL, SR_ERROR_FORMAT, 3, 0, "in the first case");
@@ -299,16 +332,6 @@ static sr_status read_sample(sr_context *ctx, void *data) {
   return status;
 }
 
-static sr_status read_sample_series(sr_context *ctx, void *data) {
-  const sample_file *sample = data;
-  sr_read_options options = read_defaults();
-  sr_series *series = NULL;
-  sr_status status = sr__series_read_memory(ctx, sample->text, strlen(sample->text), sample->name,
-                                            &options, &series);
-  sr_series_free(&series);
-  return status;
-}
-
 static void every_allocation_may_fail(void **state) {
   (void)state;
   sample_file ts = {"x.ts", ts_text}, ucr = {"A_TRAIN.tsv", "1\t2\t3\n2\t4\tNaN\n"};
@@ -316,17 +339,18 @@ static void every_allocation_may_fail(void **state) {
                       "@relation r\n@attribute a numeric\n@attribute b {x,y}\n@data\n1,x\n"};
   sample_file libsvm = {"x.libsvm", "a 1:2\nb 2:3\n"};
   test_every_allocation(read_sample, &ts);
-  test_every_allocation(read_sample_series, &ts);
-  test_every_allocation(read_sample_series, &ucr);
+  test_every_allocation(read_sample, &ucr);
   test_every_allocation(read_sample, &arff);
   test_every_allocation(read_sample, &libsvm);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(ucr_as_table_and_series),
+      cmocka_unit_test(ucr_rows_carry_series),
+      cmocka_unit_test(other_tsv_files_are_tables),
       cmocka_unit_test(text_is_no_series),
       cmocka_unit_test(ts_is_ragged_and_multivariate),
+      cmocka_unit_test(ts_numbers_are_targets),
       cmocka_unit_test(ts_errors),
       cmocka_unit_test(arff_attributes),
       cmocka_unit_test(arff_errors),

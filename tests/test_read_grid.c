@@ -266,12 +266,145 @@ static void geotiff_is_named_where_it_lacks(void **state) {
 
 #endif
 
+/* ---- writing ------------------------------------------------------------------------------ */
+
+#if defined(SR_HAVE_NETCDF) || defined(SR_HAVE_GDAL)
+
+/* Five cells of a 3 x 2 lattice with a hole, two features and classes that were predicted. */
+static sr_table *small_map(sr_context *ctx, bool numbers) {
+  static const float x[] = {1.5f, NAN, 3, 4, 5, -1, -2, -3, -4, -5e-7f};
+  static const char *const names[] = {"share one", "two"}, *const words[] = {"oak", "beech", "NA"},
+                           *const codes[] = {"10", "20", "255"};
+  static const int32_t label[] = {2, 0, -1, 1, 0};
+  static const int64_t cells[] = {0, 1, 3, 4, 5};
+  static const double coordinates[] = {500015, 500045, 500045, 500015, 500045,
+                                       899985, 899985, 899955, 899925, 899925};
+  sr_table_view view = {.rows = 5,
+                        .features = 2,
+                        .x = x,
+                        .feature_names = names,
+                        .label = label,
+                        .classes = {3, numbers ? codes : words},
+                        .target_name = "cover",
+                        .predicted = 1,
+                        .coordinate_count = 2,
+                        .coordinates = coordinates,
+                        .grid_rows = 3,
+                        .grid_columns = 2,
+                        .cell = cells};
+  sr_table *table = NULL;
+  assert_ok(ctx, sr_table_new(ctx, &view, &table));
+  return table;
+}
+
+/* Features, places and classes come back. Band 1 or variable "cover" holds the classes. */
+static void map_comes_back(const char *name, const char *target) {
+  sr_context *ctx = test_context(1);
+  char path[300];
+  snprintf(path, sizeof path, "%s/%s", test_folder(), name);
+  sr_table *table = small_map(ctx, true), *back = NULL;
+  assert_ok(ctx, sr_table_write(ctx, table, path));
+  sr_read_options options = read_defaults();
+  options.target = target;
+  assert_ok(ctx, sr_table_read(ctx, path, &options, &back));
+  const sr_table_view *a = sr_table_get(table), *b = sr_table_get(back);
+  assert_int_equal(b->rows, 5);
+  assert_int_equal(b->features, 2);
+  assert_memory_equal(a->cell, b->cell, 5 * sizeof *a->cell);
+  for (int i = 0; i < 10; i++) {
+    assert_close(b->coordinates[i], a->coordinates[i], 1e-12);
+    assert_true(a->x[i] == b->x[i] || (isnan(a->x[i]) && isnan(b->x[i])));
+  }
+  assert_int_equal(b->label[2], -1);
+  for (int i = 0; i < 5; i++) {
+    if (i != 2) assert_string_equal(class_of(back, i), class_of(table, i));
+  }
+  sr_table_free(&back);
+  sr_table_free(&table);
+  /* Names that are no numbers become codes. */
+  table = small_map(ctx, false);
+  assert_ok(ctx, sr_table_write(ctx, table, path));
+  assert_ok(ctx, sr_table_read(ctx, path, &options, &back));
+  assert_string_equal(class_of(back, 0), "2");
+  sr_table_free(&back);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
+static void maps_need_cells(const char *name) {
+  sr_context *ctx = test_context(1);
+  char path[300];
+  snprintf(path, sizeof path, "%s/%s", test_folder(), name);
+  sr_table *table = read_text(ctx, "a,b\n1,2\n3,4\n", "x.csv", NULL), *bent = NULL;
+  assert_int_equal(sr_table_write(ctx, table, path), SR_ERROR_UNSUPPORTED);
+  assert_non_null(strstr(sr_context_error(ctx).message, "write csv"));
+  sr_table_free(&table);
+  table = small_map(ctx, true);
+  sr_table_view view = *sr_table_get(table);
+  double moved[10];
+  memcpy(moved, view.coordinates, sizeof moved);
+  moved[3] += 20;
+  view.coordinates = moved;
+  assert_ok(ctx, sr_table_new(ctx, &view, &bent));
+  assert_int_equal(sr_table_write(ctx, bent, path), SR_ERROR_UNSUPPORTED);
+  assert_non_null(strstr(sr_context_error(ctx).message, "straight lattice"));
+  sr_table_free(&bent);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
+static sr_status write_map_once(sr_context *ctx, void *data) {
+  static const float x[] = {1, 2};
+  static const int64_t cells[] = {0, 1};
+  static const double coordinates[] = {0.5, 1.5, 0.5, 0.5};
+  sr_table_view view = {.rows = 2,
+                        .features = 1,
+                        .x = x,
+                        .coordinate_count = 2,
+                        .coordinates = coordinates,
+                        .grid_rows = 1,
+                        .grid_columns = 2,
+                        .cell = cells};
+  sr_table *table = NULL;
+  sr_status status = sr_table_new(ctx, &view, &table);
+  if (status == SR_OK) status = sr_table_write(ctx, table, data);
+  sr_table_free(&table);
+  return status;
+}
+
+static void writing_survives_every_allocation_failure(const char *name) {
+  char path[300];
+  snprintf(path, sizeof path, "%s/%s", test_folder(), name);
+  test_every_allocation(write_map_once, path);
+}
+
+#endif
+
+#if defined(SR_HAVE_NETCDF)
+static void netcdf_is_written(void **state) {
+  (void)state;
+  map_comes_back("map.nc", "cover");
+  maps_need_cells("none.nc");
+  writing_survives_every_allocation_failure("memory.nc");
+}
+#endif
+
+#if defined(SR_HAVE_GDAL)
+static void geotiff_is_written(void **state) {
+  (void)state;
+  map_comes_back("map.tif", "1");
+  maps_need_cells("none.tif");
+  writing_survives_every_allocation_failure("memory.tif");
+}
+#endif
+
 int main(void) {
   const struct CMUnitTest tests[] = {
 #if defined(SR_HAVE_NETCDF)
     cmocka_unit_test(netcdf_cells),
     cmocka_unit_test(netcdf_errors),
     cmocka_unit_test(netcdf_allocations_may_fail),
+    cmocka_unit_test(netcdf_is_written),
 #else
     cmocka_unit_test(netcdf_is_named_where_it_lacks),
 #endif
@@ -279,6 +412,7 @@ int main(void) {
     cmocka_unit_test(geotiff_cells),
     cmocka_unit_test(geotiff_errors),
     cmocka_unit_test(geotiff_allocations_may_fail),
+    cmocka_unit_test(geotiff_is_written),
 #else
     cmocka_unit_test(geotiff_is_named_where_it_lacks),
 #endif

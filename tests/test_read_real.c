@@ -106,13 +106,13 @@ static void check_ucr(sr_context *ctx, const char *name, const char *part, long 
   snprintf(relative, sizeof relative, "ucr/%s/%s_%s.tsv.gz", name, name, part);
   const char *path = test_shared_data(relative);
   if (!path || cases == 0) return;
-  sr_series *series = NULL;
-  assert_ok(ctx, sr_series_read(ctx, path, NULL, &series));
-  if (sr_series_get(series)->cases != cases || sr_series_get(series)->classes.count > classes)
+  sr_table *table = NULL;
+  assert_ok(ctx, sr_table_read(ctx, path, NULL, &table));
+  const sr_table_view *view = sr_table_get(table);
+  if (view->rows != cases || view->classes.count > classes || view->channels != 1)
     fail_msg("%s: %lld cases and %d classes, the index says %ld and %ld", relative,
-             (long long)sr_series_get(series)->cases, sr_series_get(series)->classes.count, cases,
-             classes);
-  sr_series_free(&series);
+             (long long)view->rows, view->classes.count, cases, classes);
+  sr_table_free(&table);
 }
 
 static void ucr(void **state) {

@@ -2,6 +2,7 @@
  */
 #include <math.h>
 
+#include "data/table.h"
 #include "learner/tree/tree.h"
 #include "learner_kit.h"
 
@@ -109,7 +110,7 @@ static void weights_are_repeated_rows(void **state) {
     }
     sr_table *long_table = NULL, *weighted = with_weights(ctx, table, weight);
     sr_table *scaled = with_weights(ctx, table, fractional);
-    assert_ok(ctx, sr_table_select(ctx, table, repeated, length, &long_table));
+    assert_ok(ctx, sr__table_select(ctx, table, repeated, length, &long_table));
     kit_options options = tree_options();
     sr__bag bag = {.rows = all, .counts = counts, .length = N};
     fitted by_rows, by_weight, by_scaled, by_count;
@@ -353,7 +354,7 @@ static sr_table *ordered_table(sr_context *ctx, int64_t n, int32_t classes, uint
     for (int64_t i = 0; i < n; i++)
       if (x[i] == (float)value * 0.25f) row[placed++] = (int32_t)i;
   assert_int_equal(placed, n);
-  assert_ok(ctx, sr_table_select(ctx, table, row, n, &ordered));
+  assert_ok(ctx, sr__table_select(ctx, table, row, n, &ordered));
   free(row);
   sr_table_free(&table);
   return ordered;
@@ -376,7 +377,7 @@ static void codes_and_copies_do_not_change_the_tree(void **state) {
     sr_table *plain = kind < 2 ? random_table(ctx, SMALL, 8, classes, 0.02, 31)
                                : ordered_table(ctx, SMALL, classes, 32);
     sr_table *small = kind == 0 ? plain : with_weights(ctx, plain, weight), *large = NULL;
-    assert_ok(ctx, sr_table_select(ctx, small, spread, (int64_t)SMALL * FACTOR, &large));
+    assert_ok(ctx, sr__table_select(ctx, small, spread, (int64_t)SMALL * FACTOR, &large));
     kit_options options = tree_options();
     sr__bag bag = {.rows = rows, .length = SMALL};
     fitted a, b;

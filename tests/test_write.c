@@ -204,7 +204,7 @@ static void what_a_format_cannot_hold(void **state) {
   assert_int_equal(sr_table_write(ctx, table, path), SR_ERROR_UNSUPPORTED);
   snprintf(path, sizeof path, "%s/t.xlsx", test_folder());
   assert_int_equal(sr_table_write(ctx, table, path), SR_ERROR_UNSUPPORTED);
-  assert_non_null(strstr(sr_context_error(ctx).message, ".csv, .tsv, .npy"));
+  assert_non_null(strstr(sr_context_error(ctx).message, ".csv .txt .data .tsv"));
   assert_int_equal(sr_table_write(ctx, table, "/nonexistent/t.csv"), SR_ERROR_OUTPUT);
   sr_table_free(&table);
   sr_context_free(&ctx);
@@ -217,42 +217,77 @@ static void series_come_back(void **state) {
   const float value[] = {1.5f, NAN, 3, -4e-7f, 5};
   static const char *const classes[] = {"1", "2"};
   const int32_t label[] = {1, 0, 1};
-  sr_series_view view = {.cases = 3,
-                         .channels = 1,
-                         .offset = offset,
-                         .value = value,
-                         .label = label,
-                         .classes = {2, classes},
-                         .name = "s"};
-  sr_series *series = NULL, *back = NULL;
-  assert_ok(ctx, sr_series_new(ctx, &view, &series));
+  sr_table_view view = {.rows = 3,
+                        .channels = 1,
+                        .series_offset = offset,
+                        .series = value,
+                        .label = label,
+                        .classes = {2, classes}};
+  sr_table *table = NULL, *back = NULL;
+  assert_ok(ctx, sr_table_new(ctx, &view, &table));
   static const char *const files[] = {"s.ts", "s.ts.gz", "s_TRAIN.tsv"};
+  char path[300];
   for (int f = 0; f < 3; f++) {
-    char path[300];
     snprintf(path, sizeof path, "%s/%s", test_folder(), files[f]);
-    assert_ok(ctx, sr_series_write(ctx, series, path));
-    assert_ok(ctx, sr_series_read(ctx, path, NULL, &back));
-    const sr_series_view *read = sr_series_get(back);
-    assert_memory_equal(read->offset, offset, sizeof offset);
+    assert_ok(ctx, sr_table_write(ctx, table, path));
+    assert_ok(ctx, sr_table_read(ctx, path, NULL, &back));
+    const sr_table_view *read = sr_table_get(back);
+    assert_memory_equal(read->series_offset, offset, sizeof offset);
     assert_memory_equal(read->label, label, sizeof label);
     for (int i = 0; i < 5; i++)
-      assert_true(read->value[i] == value[i] || (isnan(read->value[i]) && isnan(value[i])));
-    sr_series_free(&back);
+      assert_true(read->series[i] == value[i] || (isnan(read->series[i]) && isnan(value[i])));
+    sr_table_free(&back);
   }
+  /* Formats without series get them as columns. */
+  snprintf(path, sizeof path, "%s/s.csv", test_folder());
+  assert_ok(ctx, sr_table_write(ctx, table, path));
+  char *text = test_read_file(path, NULL);
+  assert_string_equal(text, "t1,t2,t3,class\n1.5,NA,3,2\n-4e-07,5,NA,1\nNA,NA,NA,2\n");
+  free(text);
+  sr_table_free(&table);
   view.channels = 3;
-  view.cases = 1;
-  sr_series_free(&series);
-  assert_ok(ctx, sr_series_new(ctx, &view, &series));
-  char path[300];
-  snprintf(path, sizeof path, "%s/m.tsv", test_folder());
-  assert_int_equal(sr_series_write(ctx, series, path), SR_ERROR_UNSUPPORTED);
+  view.rows = 1;
+  assert_ok(ctx, sr_table_new(ctx, &view, &table));
+  snprintf(path, sizeof path, "%s/m_TRAIN.tsv", test_folder());
+  assert_int_equal(sr_table_write(ctx, table, path), SR_ERROR_UNSUPPORTED);
   snprintf(path, sizeof path, "%s/m.ts", test_folder());
-  assert_ok(ctx, sr_series_write(ctx, series, path));
-  assert_ok(ctx, sr_series_read(ctx, path, NULL, &back));
-  assert_int_equal(sr_series_get(back)->channels, 3);
-  assert_memory_equal(sr_series_get(back)->offset, offset, sizeof offset);
-  sr_series_free(&back);
-  sr_series_free(&series);
+  assert_ok(ctx, sr_table_write(ctx, table, path));
+  assert_ok(ctx, sr_table_read(ctx, path, NULL, &back));
+  assert_int_equal(sr_table_get(back)->channels, 3);
+  assert_memory_equal(sr_table_get(back)->series_offset, offset, sizeof offset);
+  sr_table_free(&back);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
+/* Numbers as targets come back bit for bit; a missing one stays missing. */
+static void numbers_as_targets_come_back(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  const int64_t offset[] = {0, 1, 2, 3};
+  const float x[] = {1, 2, 3};
+  const double value[] = {0.1, NAN, -1e300};
+  sr_table_view views[] = {
+      {.rows = 3, .features = 1, .x = x, .value = value, .target_name = "price"},
+      {.rows = 3, .channels = 1, .series_offset = offset, .series = x, .value = value}};
+  static const char *const files[] = {"v.csv", "v.ts"};
+  for (int k = 0; k < 2; k++) {
+    sr_table *table = NULL, *back = NULL;
+    char path[300];
+    sr_read_options options;
+    sr_read_options_init(&options);
+    options.target = k ? NULL : "price";
+    options.target_kind = SR_TARGET_NUMBER;
+    snprintf(path, sizeof path, "%s/%s", test_folder(), files[k]);
+    assert_ok(ctx, sr_table_new(ctx, &views[k], &table));
+    assert_ok(ctx, sr_table_write(ctx, table, path));
+    assert_ok(ctx, sr_table_read(ctx, path, &options, &back));
+    assert_null(sr_table_get(back)->label);
+    assert_true(sr_table_get(back)->value[0] == 0.1 && isnan(sr_table_get(back)->value[1]) &&
+                sr_table_get(back)->value[2] == -1e300);
+    sr_table_free(&back);
+    sr_table_free(&table);
+  }
   sr_context_free(&ctx);
 }
 
@@ -291,6 +326,7 @@ int main(void) {
       cmocka_unit_test(npy_and_libsvm_come_back),
       cmocka_unit_test(what_a_format_cannot_hold),
       cmocka_unit_test(series_come_back),
+      cmocka_unit_test(numbers_as_targets_come_back),
       cmocka_unit_test(every_allocation_may_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

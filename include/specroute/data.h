@@ -1,14 +1,15 @@
-/* Tables and series: what is learned from. Readers and writers. */
+/* Tables: rows that are learned from, or what was said of them. Readers and writers. */
 #ifndef SPECROUTE_DATA_H
 #define SPECROUTE_DATA_H
 
 #include <specroute/core.h>
+#include <specroute/method.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* n rows x d features with what is known about each row. Read-only once made. */
+/* n rows with what is known about each. Read-only once made. */
 typedef struct sr_table sr_table;
 
 /* The names of a coded column: code c stands for names[c]. */
@@ -20,14 +21,28 @@ typedef struct sr_dictionary {
 /* All that a table holds, as plain arrays. Pointers are NULL where the table has no such column. */
 typedef struct sr_table_view {
   int64_t rows;
+
+  /* Features. */
   int64_t features;
   const float *x; /* column-major: feature j of row i is x[j * rows + i]; NaN = missing */
   const char *const *feature_names; /* `features` names, or NULL */
-  const sr_dictionary *categories;  /* a feature; count 0 = numeric; or NULL = all numeric */
-  const int32_t *label;             /* class of each row in [0, classes.count), -1 = missing */
+  const sr_dictionary *categories;  /* per feature; count 0 = numeric; or NULL = all numeric */
+
+  /* A series per row and channel, beside or instead of features. Channel c of row i is
+   * series[series_offset[i * channels + c] .. series_offset[i * channels + c + 1]); lengths may
+   * differ between rows and between the channels of a row. */
+  int32_t channels;                 /* 0: rows carry no series */
+  const int64_t *series_offset;     /* rows * channels + 1, from 0, never falling */
+  const float *series;              /* NaN = missing */
+  const char *const *channel_names; /* `channels` names, or NULL */
+
+  /* The target: a class (label) or a number (value), never both. */
+  const int32_t *label; /* class of each row in [0, classes.count), -1 = missing */
   sr_dictionary classes;
+  const double *value; /* NaN = missing */
   const char *target_name;
-  int predicted;        /* 1: the target was predicted; writers put it first */
+  int predicted; /* 1: the target was predicted; writers put it first */
+
   const double *time;   /* as given; rows are in the order in which they came */
   const int32_t *group; /* in [0, groups.count): series, run, polygon ... */
   sr_dictionary groups;
@@ -36,90 +51,98 @@ typedef struct sr_table_view {
   const float *weight;
   int64_t grid_rows, grid_columns; /* 0 where the rows are not cells of one lattice */
   const int64_t *cell;             /* lattice cell of each row, row-major, increasing */
+  const char *projection; /* the reference system of the coordinates as well-known text, or NULL */
 } sr_table_view;
 
 /* Copies the view; arrays and names may be freed afterwards. Free with sr_table_free.
- * Errors: SR_ERROR_ARGUMENT (negative size, code out of range), SR_ERROR_MEMORY. */
+ * Errors: SR_ERROR_ARGUMENT (negative size, code out of range, offsets that fall, both a class and
+ * a number as target), SR_ERROR_MEMORY. Cost: one copy of every array. */
 SR_API SR_MUST_CHECK sr_status sr_table_new(sr_context *ctx, const sr_table_view *view,
                                             sr_table **table);
+/* Null-safe; sets the pointer to NULL. */
 SR_API void sr_table_free(sr_table **table);
-/* Valid as long as the table. */
+/* What the table holds; valid as long as the table. Never NULL. */
 SR_API const sr_table_view *sr_table_get(const sr_table *table);
-/* The rows with these indices, in this order (repeats allowed); dictionaries are kept whole. */
+/* The rows with these indices, from 0, in this order (repeats allowed); dictionaries are kept
+ * whole. Lattice cells are kept where the indices increase. `selected` is freed with sr_table_free.
+ * Errors: SR_ERROR_ARGUMENT (no such row), SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_table_select(sr_context *ctx, const sr_table *table,
-                                               const int32_t *rows, int64_t count,
+                                               const int64_t *rows, int64_t count,
                                                sr_table **selected);
 
-/* ---- series ------------------------------------------------------------------------------- */
-
-/* A ragged set of labelled series with one or more channels. */
-typedef struct sr_series sr_series;
-
-typedef struct sr_series_view {
-  int64_t cases;
-  int32_t channels;
-  /* Channel c of case i is value[offset[i * channels + c] .. offset[i * channels + c + 1]); NaN =
-   * missing. Channels of one case may differ in length. */
-  const int64_t *offset; /* cases * channels + 1 */
-  const float *value;
-  const int32_t *label; /* -1 = missing; NULL where the file has no classes */
-  sr_dictionary classes;
-  const char *name;
-} sr_series_view;
-
-/* Copies the view. Errors: SR_ERROR_ARGUMENT (offsets that fall, codes out of range),
- * SR_ERROR_MEMORY. */
-SR_API SR_MUST_CHECK sr_status sr_series_new(sr_context *ctx, const sr_series_view *view,
-                                             sr_series **series);
-SR_API void sr_series_free(sr_series **series);
-SR_API const sr_series_view *sr_series_get(const sr_series *series);
-
 /* ---- reading and writing ------------------------------------------------------------------ */
+
+/* How a target column is read. */
+typedef enum sr_target_kind {
+  SR_TARGET_CLASS, /* any text, also numbers; what is plainly a measurement is refused */
+  SR_TARGET_NUMBER /* numbers */
+} sr_target_kind;
 
 /* What each column of a file is. Columns are named by name or by 1-based number. Lists end in NULL.
  * Everything may be NULL: then every column is a feature. */
 typedef struct sr_read_options {
-  /* NULL: by the file's first bytes and name; else csv tsv ucr ts arff npy libsvm netcdf geotiff.
-   */
+  /* NULL: by the file's first bytes and name; else the name of a format (sr_format_method) */
   const char *format;
-  char separator;     /* csv: 0 = detect among , ; tab | space */
-  int header;         /* csv: -1 = detect, 0 = none, 1 = first line */
-  const char *target; /* classes: any text, also numbers, as they are written */
-  const char *time;   /* a number, or an ISO 8601 date and time (becomes seconds since 1970) */
-  const char *group;
+  char separator; /* csv: 0 = detect among , ; tab | space */
+  int header;     /* csv: -1 = detect, 0 = none, 1 = first line */
+  /* A column, or two classes made of one: "pm2.5 > 75", with > >= < <= == or != and a number or
+   * `median`. */
+  const char *target;
+  sr_target_kind target_kind;
+  /* A number, or an ISO 8601 date and time (becomes seconds since 1970). Several columns,
+   * "year,month,day", become the rank of the row among them. */
+  const char *time;
+  const char *group; /* several columns, "city,station", become one group per combination */
   const char *const *coordinates; /* two or three numeric columns */
   const char *weight;             /* numbers that are not negative */
   const char *const *drop;
-  const char *const *categorical; /* features read as categories even where they are numbers */
+  const char *const *keep;        /* features although they count or name the rows, by name */
+  const char *const *categorical; /* read as categories (or classes) even where they are numbers */
+  /* What columns of these names were when a model was trained: they are read as the same. Its
+   * classes keep their codes, numbers being the same however they are written, and others come
+   * after them. Rows keep their order, and no column is left out for counting rows. NULL: columns
+   * are looked at. */
+  const struct sr_table_view *schema;
   /* netcdf variables, or geotiff bands (numbers) and files, that become features; NULL: all */
   const char *const *variables;
 } sr_read_options;
 
+/* Nothing asked for: formats, separators and headers are detected, every column is a feature. */
 SR_API void sr_read_options_init(sr_read_options *options);
 
-/* Reads a table; text formats may be compressed with gzip. Path "-" is csv on standard input. A
- * .ts file becomes one row a series, filled up with NaN. A grid (netcdf, geotiff) becomes one row a
- * cell; cells that are missing in every feature are left out. Rasters on one grid are read together
- * as "a.tif,b.tif". `options` may be NULL. docs/guide/data.md has the rules of each format.
+/* Reads a table; text formats may be compressed with gzip. Path "-" is csv on standard input. `.ts`
+ * and UCR files become rows with a series and a class, no target needed. A grid (netcdf, geotiff)
+ * becomes one row per cell; cells that are missing in every feature are left out. Rasters on one
+ * grid are read together as "a.tif,b.tif". Rows that are not in the order of time are sorted by
+ * group and time, and columns that count or name the rows are left out of the features; the log
+ * says so. `options` may be NULL. docs/guide/data.md has the rules
+ * of each format. Free the table with sr_table_free.
  * Errors: SR_ERROR_IO; SR_ERROR_FORMAT, SR_ERROR_DATA with file, line and column
- * (sr_context_error); SR_ERROR_NOT_FOUND (no such column); SR_ERROR_UNSUPPORTED (a library was
- * missing at build time, or a kind of file that is not read); SR_ERROR_ARGUMENT; SR_ERROR_MEMORY.
- */
+ * (sr_context_error); SR_ERROR_NOT_FOUND (no such column or format); SR_ERROR_UNSUPPORTED (a
+ * library was missing at build time, or a kind of file that is not read); SR_ERROR_ARGUMENT;
+ * SR_ERROR_INTERRUPTED; SR_ERROR_MEMORY. Cost: one pass; csv on all threads. */
 SR_API SR_MUST_CHECK sr_status sr_table_read(sr_context *ctx, const char *path,
                                              const sr_read_options *options, sr_table **table);
-/* Reads a set of series: .ts, or a table with one series a row and the class in `target` (default:
- * the first column), whose trailing NaN are padding. Errors as above. */
-SR_API SR_MUST_CHECK sr_status sr_series_read(sr_context *ctx, const char *path,
-                                              const sr_read_options *options, sr_series **series);
-/* By the path's ending: .csv, .tsv, .npy (features only), .libsvm, each text form also as .gz.
- * Path "-" is csv on standard output. Numbers come back bit for bit; columns stand in the order
- * features, coordinates, time, group, weight, target. Errors: SR_ERROR_OUTPUT, SR_ERROR_UNSUPPORTED
- * (the ending, or what the format cannot hold), SR_ERROR_MEMORY. */
+/* The same from `size` bytes in memory, which are read as if they were the file `name`; NULL: as a
+ * file whose name tells nothing. Errors as sr_table_read; formats that a library opens by its path
+ * (netcdf, geotiff) are SR_ERROR_UNSUPPORTED. */
+SR_API SR_MUST_CHECK sr_status sr_table_read_bytes(sr_context *ctx, const void *bytes, size_t size,
+                                                   const char *name, const sr_read_options *options,
+                                                   sr_table **table);
+/* Writes the table in the format that the path's ending names (sr_format_endings), text also with
+ * .gz; "-" is csv on standard output. The file appears whole or not at all. Numbers come back bit
+ * for bit; columns stand in the order features, series, coordinates, time, group, weight, target.
+ * Formats without room for a series get it as columns. Errors: SR_ERROR_OUTPUT,
+ * SR_ERROR_UNSUPPORTED (the ending, what the format cannot hold, or a library missing at build
+ * time), SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_table_write(sr_context *ctx, const sr_table *table,
                                               const char *path);
-/* By the path's ending: .ts, or .tsv in the UCR layout (one channel only), each also as .gz. */
-SR_API SR_MUST_CHECK sr_status sr_series_write(sr_context *ctx, const sr_series *series,
-                                               const char *path);
+
+/* The file formats in a fixed order; NULL past the last. Lives for ever. */
+SR_API const sr_method *sr_format_method(int index);
+/* What names of files of a format end in, as ".tif .tiff"; "" where `index` is no format. With
+ * `writes`, only where tables are written as such files. */
+SR_API const char *sr_format_endings(int index, int writes);
 
 #ifdef __cplusplus
 }

@@ -145,6 +145,9 @@ typedef struct sr_ensemble_view {
 
 /* Valid as long as the ensemble. */
 SR_API const sr_ensemble_view *sr_ensemble_get(const sr_ensemble *ensemble);
+/* The columns and classes of the training table, without rows: what sr_read_options.schema takes,
+ * so that a file is read as the model knows it. Valid as long as the ensemble. */
+SR_API const sr_table_view *sr_ensemble_schema(const sr_ensemble *ensemble);
 
 /* ---- model files -------------------------------------------------------------------------- */
 

@@ -84,19 +84,40 @@ typedef struct assignment {
   sr__column_role *roles;
 } assignment;
 
-static sr_status assign(sr_context *ctx, const assignment *to, const char *reference, sr__role role,
-                        int32_t coordinate) {
+static sr_status assign_column(sr_context *ctx, const assignment *to, int64_t column, sr__role role,
+                               int32_t place) {
   sr_status status = SR_OK;
-  int64_t column;
-  if (!reference) return SR_OK;
-  SR_TRY(sr__find_column(ctx, to->file, role_name(role), to->names, to->count, reference, &column));
   sr__column_role *now = &to->roles[column];
   if (now->role != SR_ROLE_FEATURE && now->role != SR_ROLE_DROP)
     SR_TRY(sr__fail_at(ctx, SR_ERROR_ARGUMENT, to->file, 0, 0,
                        "column '%s' cannot be both %s and %s", to->names[column],
                        role_name(now->role), role_name(role)));
   now->role = role;
-  now->coordinate = coordinate;
+  now->place = place;
+cleanup:
+  return status;
+}
+
+static sr_status assign(sr_context *ctx, const assignment *to, const char *reference, sr__role role,
+                        int32_t place) {
+  sr_status status = SR_OK;
+  int64_t column;
+  if (!reference) return SR_OK;
+  SR_TRY(sr__find_column(ctx, to->file, role_name(role), to->names, to->count, reference, &column));
+  SR_TRY(assign_column(ctx, to, column, role, place));
+cleanup:
+  return status;
+}
+
+static sr_status assign_target(sr_context *ctx, const assignment *to,
+                               const sr_read_options *options) {
+  sr_status status = SR_OK;
+  sr__target_rule rule;
+  int64_t column;
+  SR_TRY(sr__find_target(ctx, to->file, to->names, to->count, options, &rule, &column));
+  if (column < 0) return SR_OK;
+  SR_TRY(assign_column(ctx, to, column, SR_ROLE_TARGET, 0));
+  to->roles[column].rule = rule;
 cleanup:
   return status;
 }
@@ -114,6 +135,50 @@ cleanup:
   return status;
 }
 
+/* One column, or several with commas between them where no column has that very name. */
+static sr_status assign_list(sr_context *ctx, const assignment *to, const char *references,
+                             sr__role role) {
+  sr_status status = SR_OK;
+  char *copy = NULL;
+  int32_t place = 0;
+  if (!references) return SR_OK;
+  for (int64_t j = 0; j < to->count; j++) {
+    if (strcmp(to->names[j], references) == 0) return assign(ctx, to, references, role, 0);
+  }
+  copy = sr__strdup(ctx, references);
+  if (!copy) SR_TRY(SR_ERROR_MEMORY);
+  for (char *at = copy; at;) {
+    char *comma = strchr(at, ',');
+    if (comma) *comma = '\0';
+    SR_TRY(assign(ctx, to, at, role, place++));
+    at = comma ? comma + 1 : NULL;
+  }
+cleanup:
+  sr__free(ctx, copy);
+  return status;
+}
+
+/* A feature of the schema is read as it was in training. */
+static sr_status follow_schema(sr_context *ctx, const sr_table_view *schema, const assignment *to) {
+  sr_status status = SR_OK;
+  sr__names known = {0};
+  int32_t code;
+  if (!schema || !schema->feature_names) return SR_OK;
+  for (int64_t j = 0; j < schema->features; j++)
+    SR_TRY(sr__names_add(ctx, &known, schema->feature_names[j], strlen(schema->feature_names[j]), j,
+                         &code));
+  for (int64_t j = 0; j < to->count; j++) {
+    code = sr__names_find(&known, to->names[j], strlen(to->names[j]));
+    if (code < 0) continue;
+    bool text = sr__categories_of(schema, known.line[code]).count > 0;
+    to->roles[j].categorical = text;
+    to->roles[j].numeric = !text;
+  }
+cleanup:
+  sr__names_free(ctx, &known);
+  return status;
+}
+
 sr_status sr__assign_roles(sr_context *ctx, const char *file, const char *const *names,
                            int64_t count, const sr_read_options *options, sr__column_role *roles) {
   sr_status status = SR_OK;
@@ -121,9 +186,9 @@ sr_status sr__assign_roles(sr_context *ctx, const char *file, const char *const 
   memset(roles, 0, (size_t)count * sizeof *roles);
   for (const char *const *name = options->drop; name && *name; name++)
     SR_TRY(assign(ctx, &to, *name, SR_ROLE_DROP, 0));
-  SR_TRY(assign(ctx, &to, options->target, SR_ROLE_TARGET, 0));
-  SR_TRY(assign(ctx, &to, options->time, SR_ROLE_TIME, 0));
-  SR_TRY(assign(ctx, &to, options->group, SR_ROLE_GROUP, 0));
+  SR_TRY(assign_target(ctx, &to, options));
+  SR_TRY(assign_list(ctx, &to, options->time, SR_ROLE_TIME));
+  SR_TRY(assign_list(ctx, &to, options->group, SR_ROLE_GROUP));
   SR_TRY(assign(ctx, &to, options->weight, SR_ROLE_WEIGHT, 0));
   SR_TRY(assign_coordinates(ctx, &to, options->coordinates));
   for (const char *const *name = options->categorical; name && *name; name++) {
@@ -131,6 +196,7 @@ sr_status sr__assign_roles(sr_context *ctx, const char *file, const char *const 
     SR_TRY(sr__find_column(ctx, file, "categorical", names, count, *name, &column));
     roles[column].categorical = true;
   }
+  SR_TRY(follow_schema(ctx, options->schema, &to));
 cleanup:
   return status;
 }
@@ -150,23 +216,4 @@ sr_status sr__refuse_roles(sr_context *ctx, const char *file, const char *format
                      "a %s file has no columns to choose from, so '%s' cannot be set; convert it "
                      "to csv to name columns",
                      format, asked);
-}
-
-static bool is_fraction(const char *text, size_t length) {
-  double value;
-  return sr__whole_double(text, length, &value) && value != floor(value);
-}
-
-sr_status sr__check_classes(sr_context *ctx, const char *file, const char *name,
-                            const sr__names *classes, int64_t rows) {
-  enum { MANY_CLASSES = 1000 };
-  int64_t fractions = 0;
-  if (classes->count <= MANY_CLASSES) return SR_OK;
-  for (int64_t c = 0; c < classes->count; c++)
-    fractions += is_fraction(sr__names_get(classes, c), sr__names_length(classes, c));
-  if (classes->count <= rows / 2 && fractions <= classes->count / 2) return SR_OK;
-  return sr__fail_at(ctx, SR_ERROR_DATA, file, 0, 0,
-                     "target '%s' has %lld different values in %lld rows, which are not classes; "
-                     "bin a continuous target first, for example into below and above its median",
-                     name, (long long)classes->count, (long long)rows);
 }

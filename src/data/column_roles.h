@@ -2,7 +2,7 @@
 #ifndef SR_DATA_COLUMN_ROLES_H
 #define SR_DATA_COLUMN_ROLES_H
 
-#include "names.h"
+#include "target.h"
 
 typedef enum sr__role {
   SR_ROLE_FEATURE,
@@ -16,8 +16,10 @@ typedef enum sr__role {
 
 typedef struct sr__column_role {
   sr__role role;
-  int32_t coordinate; /* which one, from 0 */
-  bool categorical;   /* asked for */
+  int32_t place;        /* among the columns of this role, from 0 */
+  bool categorical;     /* asked for, or so in the schema */
+  bool numeric;         /* so in the schema */
+  sr__target_rule rule; /* of the target */
 } sr__column_role;
 
 /* The column that `reference` names: by its name, else by its number from 1. Where there is none
@@ -32,9 +34,5 @@ SR_MUST_CHECK sr_status sr__assign_roles(sr_context *ctx, const char *file,
 /* SR_ERROR_UNSUPPORTED where an option asks for columns that this format does not have. */
 SR_MUST_CHECK sr_status sr__refuse_roles(sr_context *ctx, const char *file, const char *format,
                                          const sr_read_options *options);
-/* SR_ERROR_DATA where the values of a target are so many, or so many fractions, that they are no
- * classes. */
-SR_MUST_CHECK sr_status sr__check_classes(sr_context *ctx, const char *file, const char *name,
-                                          const sr__names *classes, int64_t rows);
 
 #endif

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "parse_number.h"
+
 /* The array of names and its characters in one allocation, so that one release frees both. */
 sr_status sr__copy_names(sr_context *ctx, const char *const *names, int64_t count,
                          const char *const **copy) {
@@ -90,6 +92,21 @@ sr_status sr__dictionary_match(sr_context *ctx, sr_dictionary known, sr_dictiona
   }
 cleanup:
   sr__free(ctx, sorted);
+  return status;
+}
+
+sr_status sr__classes_match(sr_context *ctx, sr_dictionary known, sr_dictionary given,
+                            int32_t **code) {
+  sr_status status = sr__dictionary_match(ctx, known, given, code);
+  for (int32_t g = 0; status == SR_OK && g < given.count; g++) {
+    double wanted, value;
+    if ((*code)[g] >= 0 || !sr__whole_double(given.names[g], strlen(given.names[g]), &wanted))
+      continue;
+    for (int32_t k = 0; k < known.count && (*code)[g] < 0; k++) {
+      if (sr__whole_double(known.names[k], strlen(known.names[k]), &value) && value == wanted)
+        (*code)[g] = k;
+    }
+  }
   return status;
 }
 

@@ -19,6 +19,10 @@ SR_MUST_CHECK sr_status sr__dictionary_load(sr__byte_reader *reader, sr_dictiona
  * given.count entries to be freed by sr__free. */
 SR_MUST_CHECK sr_status sr__dictionary_match(sr_context *ctx, sr_dictionary known,
                                              sr_dictionary given, int32_t **code);
+/* The same for classes, where a number that is not found as it is written is found by its value
+ * ("0" as "0.0"). */
+SR_MUST_CHECK sr_status sr__classes_match(sr_context *ctx, sr_dictionary known, sr_dictionary given,
+                                          int32_t **code);
 /* The same names in the same order. */
 bool sr__dictionary_equal(sr_dictionary a, sr_dictionary b);
 /* The categories of feature j; count 0 where it is numeric. */

@@ -1,60 +1,163 @@
-/* Columns of a new table in the order of the training table, by name. */
-#include <math.h>
-
 #include "match_columns.h"
 
-static int64_t find_name(const char *const *names, int64_t count, const char *name,
-                         int64_t likely) {
-  if (likely < count && strcmp(names[likely], name) == 0) return likely;
-  for (int64_t j = 0; j < count; j++) {
-    if (strcmp(names[j], name) == 0) return j;
+#include <math.h>
+
+#include "names.h"
+#include "parse_number.h"
+#include "print_number.h"
+#include "series_columns.h"
+
+/* ---- which column ------------------------------------------------------------------------- */
+
+static sr_status fail_absent(sr_context *ctx, const char *name) {
+  return sr__fail(ctx, SR_ERROR_DATA,
+                  "column '%s', on which the model was trained, is not in the data", name);
+}
+
+/* Names that occur more than once, in the schema or in the table, tell nothing: then the columns
+ * must agree one by one. */
+static bool same_order(const sr_table_view *schema, const sr_table_view *table) {
+  if (schema->features != table->features) return false;
+  for (int64_t j = 0; j < schema->features; j++) {
+    if (strcmp(schema->feature_names[j], table->feature_names[j]) != 0) return false;
   }
-  return -1;
+  return true;
+}
+
+static sr_status find_by_name(sr_context *ctx, const sr_table_view *schema,
+                              const sr_table_view *table, int64_t *source) {
+  sr_status status = SR_OK;
+  sr__names names = {0};
+  int64_t *first = NULL;
+  bool *twice = NULL;
+  int32_t code;
+  SR_NEW(ctx, first, table->features);
+  SR_NEW_ZERO(ctx, twice, table->features);
+  for (int64_t j = 0; j < table->features; j++) {
+    int64_t before = names.count;
+    SR_TRY(sr__names_add(ctx, &names, table->feature_names[j], strlen(table->feature_names[j]), 0,
+                         &code));
+    if (names.count > before)
+      first[code] = j;
+    else
+      twice[code] = true;
+  }
+  for (int64_t j = 0; j < schema->features; j++) {
+    const char *name = schema->feature_names[j];
+    code = sr__names_find(&names, name, strlen(name));
+    if (code < 0) SR_TRY(fail_absent(ctx, name));
+    if (twice[code])
+      SR_TRY(sr__fail(ctx, SR_ERROR_DATA,
+                      "several columns of the data are named '%s', so that those of the model "
+                      "cannot be told apart; give them in the order of training or rename them",
+                      name));
+    source[j] = first[code];
+  }
+cleanup:
+  sr__names_free(ctx, &names);
+  sr__free(ctx, twice);
+  sr__free(ctx, first);
+  return status;
 }
 
 /* source[j]: the table's column for the schema's feature j. */
 static sr_status find_columns(sr_context *ctx, const sr_table_view *schema,
                               const sr_table_view *table, int64_t *source) {
-  if (!schema->feature_names || !table->feature_names) {
-    if (table->features != schema->features)
-      return sr__fail(ctx, SR_ERROR_DATA,
-                      "the model was trained on %lld features, the data have %lld",
-                      (long long)schema->features, (long long)table->features);
-    for (int64_t j = 0; j < schema->features; j++) source[j] = j;
-    return SR_OK;
-  }
-  for (int64_t j = 0; j < schema->features; j++) {
-    source[j] = find_name(table->feature_names, table->features, schema->feature_names[j], j);
-    if (source[j] < 0)
-      return sr__fail(ctx, SR_ERROR_DATA,
-                      "column '%s', on which the model was trained, is not in the data",
-                      schema->feature_names[j]);
-  }
+  bool named = schema->feature_names && table->feature_names;
+  if (named && !same_order(schema, table)) return find_by_name(ctx, schema, table, source);
+  if (table->features != schema->features)
+    return sr__fail(ctx, SR_ERROR_DATA,
+                    "the model was trained on %lld features, the data have %lld",
+                    (long long)schema->features, (long long)table->features);
+  for (int64_t j = 0; j < schema->features; j++) source[j] = j;
   return SR_OK;
 }
 
+/* ---- values ------------------------------------------------------------------------------- */
+
 /* A category the model never met is a missing value. */
-static void copy_column(const sr_table_view *table, int64_t from, sr_dictionary old_names,
-                        sr_dictionary new_names, const int32_t *code, float *to) {
-  const float *x = table->x + from * table->rows;
-  bool recode = new_names.count > 0 && !sr__dictionary_equal(old_names, new_names);
-  for (int64_t i = 0; i < table->rows; i++) {
-    if (!recode || isnan(x[i])) {
-      to[i] = x[i];
-      continue;
-    }
-    int32_t found = x[i] >= 0 && x[i] < (float)old_names.count ? code[(int32_t)x[i]] : -1;
+static void recode(const float *x, int64_t rows, int32_t codes, const int32_t *code, float *to) {
+  for (int64_t i = 0; i < rows; i++) {
+    int32_t found = x[i] >= 0 && x[i] < (float)codes ? code[(int32_t)x[i]] : -1;
     to[i] = found >= 0 ? (float)found : NAN;
   }
+}
+
+/* Numbers where the model knows texts: they are looked up as they would be written. */
+static sr_status look_up_numbers(sr_context *ctx, sr_dictionary known, const float *x, int64_t rows,
+                                 float *to) {
+  sr_status status = SR_OK;
+  sr__names names = {0};
+  int32_t code;
+  for (int32_t c = 0; c < known.count; c++) {
+    float value;
+    char text[SR_NUMBER_BYTES];
+    size_t length = strlen(known.names[c]);
+    /* "2.0" and "02" are found by 2 where no other category is written so. */
+    if (!sr__whole_float(known.names[c], length, &value) || isnan(value)) continue;
+    size_t printed = (size_t)(sr__print_float(value, text) - text);
+    bool plain = printed == length && memcmp(text, known.names[c], length) == 0;
+    SR_TRY(sr__names_add(ctx, &names, text, printed, c, &code));
+    if (plain) names.line[code] = c;
+  }
+  for (int64_t i = 0; i < rows; i++) {
+    char text[SR_NUMBER_BYTES];
+    code = isnan(x[i]) ? -1
+                       : sr__names_find(&names, text, (size_t)(sr__print_float(x[i], text) - text));
+    to[i] = code >= 0 ? (float)names.line[code] : NAN;
+  }
+cleanup:
+  sr__names_free(ctx, &names);
+  return status;
+}
+
+/* Texts where the model knows numbers: each must be one. */
+static sr_status parse_texts(sr_context *ctx, const char *column, sr_dictionary texts,
+                             const float *x, int64_t rows, float *to) {
+  sr_status status = SR_OK;
+  float *number = NULL;
+  SR_NEW(ctx, number, texts.count);
+  for (int32_t c = 0; c < texts.count; c++) {
+    if (!sr__whole_float(texts.names[c], strlen(texts.names[c]), &number[c]))
+      SR_TRY(
+          sr__fail(ctx, SR_ERROR_DATA,
+                   "column '%s' holds '%.40s', but the model was trained on numbers there; write "
+                   "NA where a value is missing",
+                   column, texts.names[c]));
+  }
+  for (int64_t i = 0; i < rows; i++) to[i] = isnan(x[i]) ? NAN : number[(int32_t)x[i]];
+cleanup:
+  sr__free(ctx, number);
+  return status;
+}
+
+static sr_status copy_column(sr_context *ctx, const sr_table_view *schema, int64_t j,
+                             const sr_table_view *table, int64_t source, float *to) {
+  sr_status status = SR_OK;
+  sr_dictionary given = sr__categories_of(table, source), known = sr__categories_of(schema, j);
+  const float *x = table->x + source * table->rows;
+  const char *name = schema->feature_names ? schema->feature_names[j] : "unnamed";
+  int32_t *code = NULL;
+  if (known.count == 0 && given.count > 0) return parse_texts(ctx, name, given, x, table->rows, to);
+  if (known.count > 0 && given.count == 0) return look_up_numbers(ctx, known, x, table->rows, to);
+  if (known.count == 0 || sr__dictionary_equal(given, known)) {
+    memcpy(to, x, (size_t)table->rows * sizeof *to);
+    return SR_OK;
+  }
+  SR_TRY(sr__dictionary_match(ctx, known, given, &code));
+  recode(x, table->rows, given.count, code, to);
+cleanup:
+  sr__free(ctx, code);
+  return status;
 }
 
 static bool already_matches(const sr_table_view *schema, const sr_table_view *table,
                             const int64_t *source) {
   if (table->features != schema->features) return false;
   for (int64_t j = 0; j < schema->features; j++) {
-    sr_dictionary names = sr__categories_of(schema, j);
     if (source[j] != j) return false;
-    if (names.count > 0 && !sr__dictionary_equal(names, sr__categories_of(table, j))) return false;
+    if (!sr__dictionary_equal(sr__categories_of(schema, j), sr__categories_of(table, j)))
+      return false;
   }
   return true;
 }
@@ -63,39 +166,62 @@ static sr_status copy_columns(sr_context *ctx, const sr_table_view *schema,
                               const sr_table_view *table, const int64_t *source, sr_table **owned) {
   sr_status status = SR_OK;
   float *x = NULL;
-  int32_t *code = NULL;
   SR_NEW(ctx, x, schema->features * table->rows);
-  for (int64_t j = 0; j < schema->features; j++) {
-    sr_dictionary from = sr__categories_of(table, source[j]), to = sr__categories_of(schema, j);
-    if (to.count > 0) SR_TRY(sr__dictionary_match(ctx, to, from, &code));
-    copy_column(table, source[j], from, to, code, x + j * table->rows);
-    sr__free(ctx, code);
-    code = NULL;
-  }
+  for (int64_t j = 0; j < schema->features; j++)
+    SR_TRY(copy_column(ctx, schema, j, table, source[j], x + j * table->rows));
   sr_table_view view = {.rows = table->rows,
                         .features = schema->features,
                         .x = x,
                         .feature_names = schema->feature_names,
-                        .categories = schema->categories};
+                        .categories = schema->categories,
+                        .channels = table->channels,
+                        .series_offset = table->series_offset,
+                        .series = table->series,
+                        .channel_names = table->channel_names};
   SR_TRY(sr_table_new(ctx, &view, owned));
 cleanup:
   sr__free(ctx, x);
-  sr__free(ctx, code);
   return status;
+}
+
+/* ---- series ------------------------------------------------------------------------------- */
+
+/* Where the model was trained on series as columns, each channel gets as many as it had then. */
+static sr_status match_series(sr_context *ctx, const sr_table_view *schema, const sr_table *table,
+                              sr_table **as_columns) {
+  const sr_table_view *view = sr_table_get(table);
+  *as_columns = NULL;
+  if (view->channels == schema->channels) return SR_OK;
+  int64_t columns = schema->features - view->features;
+  if (schema->channels || columns <= 0 || columns % view->channels)
+    return sr__fail(ctx, SR_ERROR_DATA,
+                    "the model was trained on rows with %d channels of series and %lld features, "
+                    "the data have %d and %lld",
+                    schema->channels, (long long)schema->features, view->channels,
+                    (long long)view->features);
+  return sr__series_columns(ctx, table, columns / view->channels, as_columns);
 }
 
 sr_status sr__match_columns(sr_context *ctx, const sr_table_view *schema, const sr_table *table,
                             const sr_table **matched, sr_table **owned) {
   sr_status status = SR_OK;
-  const sr_table_view *view = sr_table_get(table);
+  sr_table *as_columns = NULL;
   int64_t *source = NULL;
   *owned = NULL;
+  *matched = NULL;
+  SR_TRY(match_series(ctx, schema, table, &as_columns));
+  const sr_table_view *view = sr_table_get(as_columns ? as_columns : table);
   SR_NEW(ctx, source, schema->features);
   SR_TRY(find_columns(ctx, schema, view, source));
-  if (!already_matches(schema, view, source))
+  if (!already_matches(schema, view, source)) {
     SR_TRY(copy_columns(ctx, schema, view, source, owned));
+  } else {
+    *owned = as_columns;
+    as_columns = NULL;
+  }
   *matched = *owned ? *owned : table;
 cleanup:
+  sr_table_free(&as_columns);
   sr__free(ctx, source);
   return status;
 }

@@ -97,11 +97,26 @@ static int compare_ranked(const void *left, const void *right) {
   return strcmp(a->text, b->text);
 }
 
-sr_status sr__names_sort(sr_context *ctx, const sr__names *names, int32_t *rank,
-                         sr_dictionary *sorted) {
+/* Equal numbers stand together in the order: each run becomes one name, its shortest. */
+static int32_t merge_numbers(const ranked *order, int64_t count, int32_t *rank,
+                             const char **texts) {
+  int32_t last = -1;
+  for (int64_t i = 0; i < count; i++) {
+    if (i == 0 || order[i].value != order[i - 1].value)
+      texts[++last] = order[i].text;
+    else if (strlen(order[i].text) < strlen(texts[last]))
+      texts[last] = order[i].text;
+    rank[order[i].code] = last;
+  }
+  return last + 1;
+}
+
+static sr_status sort_names(sr_context *ctx, const sr__names *names, bool merge, int32_t *rank,
+                            sr_dictionary *sorted) {
   sr_status status = SR_OK;
   ranked *order = NULL;
   const char **texts = NULL;
+  int32_t kept = (int32_t)names->count;
   *sorted = (sr_dictionary){0, NULL};
   SR_NEW(ctx, order, names->count);
   SR_NEW(ctx, texts, names->count);
@@ -111,19 +126,29 @@ sr_status sr__names_sort(sr_context *ctx, const sr__names *names, int32_t *rank,
     entry->is_number =
         sr__whole_double(entry->text, sr__names_length(names, code), &entry->value) &&
         entry->value == entry->value;
+    merge &= entry->is_number;
   }
   qsort(order, (size_t)names->count, sizeof *order, compare_ranked);
   for (int64_t i = 0; i < names->count; i++) {
     rank[order[i].code] = (int32_t)i;
     texts[i] = order[i].text;
   }
-  SR_TRY(sr__dictionary_copy(ctx,
-                             (sr_dictionary){(int32_t)names->count, (const char *const *)texts},
-                             sorted));
+  if (merge) kept = merge_numbers(order, names->count, rank, texts);
+  SR_TRY(sr__dictionary_copy(ctx, (sr_dictionary){kept, (const char *const *)texts}, sorted));
 cleanup:
   sr__free(ctx, texts);
   sr__free(ctx, order);
   return status;
+}
+
+sr_status sr__names_sort(sr_context *ctx, const sr__names *names, int32_t *rank,
+                         sr_dictionary *sorted) {
+  return sort_names(ctx, names, false, rank, sorted);
+}
+
+sr_status sr__names_sort_classes(sr_context *ctx, const sr__names *names, int32_t *rank,
+                                 sr_dictionary *sorted) {
+  return sort_names(ctx, names, true, rank, sorted);
 }
 
 sr_status sr__names_dictionary(sr_context *ctx, const sr__names *names, sr_dictionary *dictionary) {

@@ -25,6 +25,10 @@ size_t sr__names_length(const sr__names *names, int64_t code);
 /* Numbers first, by value, then text by its bytes; rank[code] is the place of each name. */
 SR_MUST_CHECK sr_status sr__names_sort(sr_context *ctx, const sr__names *names, int32_t *rank,
                                        sr_dictionary *sorted);
+/* The same for classes: where all are numbers, texts of one number ("1", "+1", "1.0") are one
+ * class, by its shortest text. */
+SR_MUST_CHECK sr_status sr__names_sort_classes(sr_context *ctx, const sr__names *names,
+                                               int32_t *rank, sr_dictionary *sorted);
 /* The names in the order of their codes. */
 SR_MUST_CHECK sr_status sr__names_dictionary(sr_context *ctx, const sr__names *names,
                                              sr_dictionary *dictionary);

@@ -13,15 +13,9 @@ struct sr__packed_file {
   unsigned char *packed; /* NULL for plain files */
 };
 
-static bool ends_with(const char *path, size_t length, const char *ending) {
-  size_t count = strlen(ending);
-  return length >= count && strncasecmp(path + length - count, ending, count) == 0;
-}
-
-static bool is_packed(const char *path) { return ends_with(path, strlen(path), ".gz"); }
-
-bool sr__path_ends(const char *path, const char *ending) {
-  return ends_with(path, strlen(path) - (is_packed(path) ? 3 : 0), ending);
+bool sr__path_is_packed(const char *path) {
+  size_t length = strlen(path);
+  return length >= 3 && strcasecmp(path + length - 3, ".gz") == 0;
 }
 
 static sr_status start_packing(sr_context *ctx, sr__packed_file *file) {
@@ -45,7 +39,7 @@ sr_status sr__packed_file_open(sr_context *ctx, const char *path, sr__packed_fil
   *file = NULL;
   SR_NEW_ZERO(ctx, made, 1);
   SR_TRY(sr__writer_open(ctx, path, &made->writer));
-  if (is_packed(path)) SR_TRY(start_packing(ctx, made));
+  if (sr__path_is_packed(path)) SR_TRY(start_packing(ctx, made));
   *file = made;
   made = NULL;
 cleanup:

@@ -15,7 +15,7 @@ SR_MUST_CHECK sr_status sr__packed_file_commit(sr_context *ctx, sr__packed_file 
 /* Null-safe; a no-op after commit. */
 void sr__packed_file_abort(sr_context *ctx, sr__packed_file **file);
 
-/* Whether the path, without .gz, ends in this. */
-bool sr__path_ends(const char *path, const char *ending);
+/* Whether the path ends in .gz. */
+bool sr__path_is_packed(const char *path);
 
 #endif

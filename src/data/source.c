@@ -276,6 +276,12 @@ sr_status sr__source_unread(sr_context *ctx, sr__source *source, const void *byt
   return SR_OK;
 }
 
+sr_status sr__source_peek(sr_context *ctx, sr__source *source, void *buffer, size_t capacity,
+                          size_t *got) {
+  sr_status status = sr__source_read(ctx, source, buffer, capacity, got);
+  return status == SR_OK ? sr__source_unread(ctx, source, buffer, *got) : status;
+}
+
 /* ---- lines -------------------------------------------------------------------------------- */
 
 static sr_status read_more(sr_context *ctx, sr__lines *lines) {

@@ -20,6 +20,9 @@ void sr__source_close(sr_context *ctx, sr__source **source);
 /* Fills the buffer unless the input ends before; *got below `capacity` means the end. */
 SR_MUST_CHECK sr_status sr__source_read(sr_context *ctx, sr__source *source, void *buffer,
                                         size_t capacity, size_t *got);
+/* As sr__source_read, but what was read comes again. */
+SR_MUST_CHECK sr_status sr__source_peek(sr_context *ctx, sr__source *source, void *buffer,
+                                        size_t capacity, size_t *got);
 /* Puts bytes back, so that the next read gives them again. */
 SR_MUST_CHECK sr_status sr__source_unread(sr_context *ctx, sr__source *source, const void *bytes,
                                           size_t count);

@@ -22,6 +22,34 @@ static sr_status check_codes(sr_context *ctx, const char *what, const int32_t *c
   return SR_OK;
 }
 
+static sr_status check_series(sr_context *ctx, const sr_table_view *view) {
+  if (view->channels == 0) return SR_OK;
+  if (view->channels < 0)
+    return sr__fail(ctx, SR_ERROR_ARGUMENT, "series of %d channels were asked for", view->channels);
+  int64_t pieces = view->rows * view->channels;
+  if (!view->series_offset || view->series_offset[0] != 0)
+    return sr__fail(ctx, SR_ERROR_ARGUMENT, "series need offsets that start at 0");
+  for (int64_t i = 0; i < pieces; i++) {
+    if (view->series_offset[i + 1] < view->series_offset[i])
+      return sr__fail(ctx, SR_ERROR_ARGUMENT, "offset %lld of the series is below the one before",
+                      (long long)(i + 1));
+  }
+  if (!view->series && view->series_offset[pieces] > 0)
+    return sr__fail(ctx, SR_ERROR_ARGUMENT, "series need their values");
+  return SR_OK;
+}
+
+static sr_status check_cells(sr_context *ctx, const sr_table_view *view) {
+  int64_t cells = view->grid_rows * view->grid_columns;
+  for (int64_t i = 0; view->cell && i < view->rows; i++) {
+    if (view->cell[i] < (i ? view->cell[i - 1] + 1 : 0) || view->cell[i] >= cells)
+      return sr__fail(ctx, SR_ERROR_ARGUMENT,
+                      "cell of row %lld is %lld; cells must increase and stay below %lld",
+                      (long long)i, (long long)view->cell[i], (long long)cells);
+  }
+  return SR_OK;
+}
+
 static sr_status check_view(sr_context *ctx, const sr_table_view *view) {
   sr_status status = SR_OK;
   if (view->rows < 0 || view->features < 0 || view->rows > INT32_MAX)
@@ -30,42 +58,34 @@ static sr_status check_view(sr_context *ctx, const sr_table_view *view) {
                     (long long)view->rows, (long long)view->features, INT32_MAX));
   if (!view->x && view->features > 0)
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "a table with features needs their values"));
+  if (view->label && view->value)
+    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT,
+                    "a target is a class or a number: give label or value, not both"));
+  SR_TRY(check_series(ctx, view));
   SR_TRY(check_codes(ctx, "label", view->label, view->rows, -1, view->classes.count));
   SR_TRY(check_codes(ctx, "group", view->group, view->rows, 0, view->groups.count));
-  if (view->cell) {
-    for (int64_t i = 0; i < view->rows; i++) {
-      if (view->cell[i] < (i ? view->cell[i - 1] + 1 : 0) ||
-          view->cell[i] >= view->grid_rows * view->grid_columns)
-        SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT,
-                        "cell of row %lld is %lld; cells must increase and stay below %lld",
-                        (long long)i, (long long)view->cell[i],
-                        (long long)(view->grid_rows * view->grid_columns)));
-    }
-  }
+  SR_TRY(check_cells(ctx, view));
 cleanup:
   return status;
 }
 
-static sr_status copy_view(sr_context *ctx, const sr_table_view *from, sr_table_view *to) {
+static sr_status copy_text(sr_context *ctx, const char *from, const char **to) {
+  if (!from) return SR_OK;
+  *to = sr__strdup(ctx, from);
+  return *to ? SR_OK : SR_ERROR_MEMORY;
+}
+
+/* All that does not depend on the rows. */
+static sr_status copy_names_of(sr_context *ctx, const sr_table_view *from, sr_table_view *to) {
   sr_status status = SR_OK;
-  to->rows = from->rows;
   to->features = from->features;
+  to->channels = from->channels;
+  to->predicted = from->predicted;
   to->coordinate_count = from->coordinates ? from->coordinate_count : 0;
-  to->grid_rows = from->grid_rows;
-  to->grid_columns = from->grid_columns;
-  size_t values;
-  if (!sr__size_multiply((size_t)from->rows, (size_t)from->features, &values) || values > INT64_MAX)
-    SR_TRY(sr__fail(ctx, SR_ERROR_OVERFLOW, "%lld x %lld values are too many",
-                    (long long)from->rows, (long long)from->features));
-  SR_COPY_ARRAY(ctx, to->x, from->x, (int64_t)values);
-  SR_COPY_ARRAY(ctx, to->label, from->label, from->rows);
-  SR_COPY_ARRAY(ctx, to->time, from->time, from->rows);
-  SR_COPY_ARRAY(ctx, to->group, from->group, from->rows);
-  SR_COPY_ARRAY(ctx, to->coordinates, from->coordinates, from->rows * from->coordinate_count);
-  SR_COPY_ARRAY(ctx, to->weight, from->weight, from->rows);
-  SR_COPY_ARRAY(ctx, to->cell, from->cell, from->rows);
   if (from->feature_names)
     SR_TRY(sr__copy_names(ctx, from->feature_names, from->features, &to->feature_names));
+  if (from->channel_names)
+    SR_TRY(sr__copy_names(ctx, from->channel_names, from->channels, &to->channel_names));
   if (from->categories) {
     sr_dictionary *categories = sr__alloc_zero(ctx, from->features, sizeof *categories);
     if (!categories) SR_TRY(sr_context_error(ctx).status);
@@ -75,11 +95,35 @@ static sr_status copy_view(sr_context *ctx, const sr_table_view *from, sr_table_
   }
   SR_TRY(sr__dictionary_copy(ctx, from->classes, &to->classes));
   SR_TRY(sr__dictionary_copy(ctx, from->groups, &to->groups));
-  to->predicted = from->predicted;
-  if (from->target_name) {
-    to->target_name = sr__strdup(ctx, from->target_name);
-    if (!to->target_name) SR_TRY(SR_ERROR_MEMORY);
+  SR_TRY(copy_text(ctx, from->target_name, &to->target_name));
+  SR_TRY(copy_text(ctx, from->projection, &to->projection));
+cleanup:
+  return status;
+}
+
+static sr_status copy_view(sr_context *ctx, const sr_table_view *from, sr_table_view *to) {
+  sr_status status = SR_OK;
+  size_t values;
+  int64_t pieces = from->rows * from->channels;
+  if (!sr__size_multiply((size_t)from->rows, (size_t)from->features, &values) || values > INT64_MAX)
+    SR_TRY(sr__fail(ctx, SR_ERROR_OVERFLOW, "%lld x %lld values are too many",
+                    (long long)from->rows, (long long)from->features));
+  SR_TRY(copy_names_of(ctx, from, to));
+  to->rows = from->rows;
+  to->grid_rows = from->grid_rows;
+  to->grid_columns = from->grid_columns;
+  SR_COPY_ARRAY(ctx, to->x, from->x, (int64_t)values);
+  if (from->channels) {
+    SR_COPY_ARRAY(ctx, to->series_offset, from->series_offset, pieces + 1);
+    SR_COPY_ARRAY(ctx, to->series, from->series, from->series_offset[pieces]);
   }
+  SR_COPY_ARRAY(ctx, to->label, from->label, from->rows);
+  SR_COPY_ARRAY(ctx, to->value, from->value, from->rows);
+  SR_COPY_ARRAY(ctx, to->time, from->time, from->rows);
+  SR_COPY_ARRAY(ctx, to->group, from->group, from->rows);
+  SR_COPY_ARRAY(ctx, to->coordinates, from->coordinates, from->rows * to->coordinate_count);
+  SR_COPY_ARRAY(ctx, to->weight, from->weight, from->rows);
+  SR_COPY_ARRAY(ctx, to->cell, from->cell, from->rows);
 cleanup:
   return status;
 }
@@ -111,18 +155,20 @@ sr_status sr__table_adopt(sr_context *ctx, sr_table_view *view, sr_table **table
 }
 
 /* The view shows its arrays read-only; the table owns them. */
-static void release(const sr_allocator *allocator, const void *block) {
-  sr__release(allocator, (void *)(uintptr_t)block);
+static void release(const sr_allocator *allocator, const void *array) {
+  sr__release(allocator, (void *)(uintptr_t)array);
 }
 
 static void free_view(const sr_allocator *allocator, const sr_table_view *v) {
   if (v->categories) {
     for (int64_t j = 0; j < v->features; j++) release(allocator, v->categories[j].names);
   }
-  const void *blocks[] = {
-      v->categories, v->x,    v->label,         v->time,          v->group,        v->coordinates,
-      v->weight,     v->cell, v->feature_names, v->classes.names, v->groups.names, v->target_name};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) release(allocator, blocks[i]);
+  const void *owned[] = {v->categories,    v->x,           v->series_offset, v->series,
+                         v->label,         v->value,       v->time,          v->group,
+                         v->coordinates,   v->weight,      v->cell,          v->feature_names,
+                         v->channel_names, v->target_name, v->classes.names, v->groups.names,
+                         v->projection};
+  for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) release(allocator, owned[i]);
 }
 
 void sr__table_view_free(sr_context *ctx, sr_table_view *view) {
@@ -143,67 +189,101 @@ const sr_table_view *sr_table_get(const sr_table *table) { return &table->view; 
 
 /* ---- rows of a table ---------------------------------------------------------------------- */
 
+/* The chosen rows: of 64 bits from users, of 32 inside the library. */
+typedef struct selection {
+  const int64_t *wide;
+  const int32_t *narrow; /* used where wide is NULL */
+  int64_t count;
+} selection;
+
+static inline int64_t row_at(const selection *rows, int64_t i) {
+  return rows->wide ? rows->wide[i] : rows->narrow[i];
+}
+
 /* The chosen rows of column-major columns; NULL stays NULL. */
 static sr_status gather(sr_context *ctx, const void *from, int64_t from_rows, int64_t columns,
-                        size_t size, const int32_t *rows, int64_t count, const void **to) {
+                        size_t size, const selection *rows, const void **to) {
   *to = NULL;
   if (!from) return SR_OK;
-  char *gathered = sr__alloc(ctx, count, size * (size_t)(columns ? columns : 1));
+  char *gathered = sr__alloc(ctx, rows->count, size * (size_t)(columns ? columns : 1));
   if (!gathered) return sr_context_error(ctx).status;
   char *next = gathered;
   for (int64_t j = 0; j < columns; j++) {
     const char *column = (const char *)from + (size_t)(j * from_rows) * size;
-    for (int64_t i = 0; i < count; i++, next += size)
-      memcpy(next, column + (size_t)rows[i] * size, size);
+    for (int64_t i = 0; i < rows->count; i++, next += size)
+      memcpy(next, column + (size_t)row_at(rows, i) * size, size);
   }
   *to = gathered;
   return SR_OK;
 }
 
-#define GATHER(field, columns)                                                               \
-  do {                                                                                       \
-    const void *gathered_ = NULL;                                                            \
-    SR_TRY(gather(ctx, from->field, from->rows, (columns), sizeof *from->field, rows, count, \
-                  &gathered_));                                                              \
-    to->field = gathered_;                                                                   \
+#define GATHER(field, columns)                                                                   \
+  do {                                                                                           \
+    const void *gathered_ = NULL;                                                                \
+    SR_TRY(                                                                                      \
+        gather(ctx, from->field, from->rows, (columns), sizeof *from->field, rows, &gathered_)); \
+    to->field = gathered_;                                                                       \
   } while (0)
 
-static sr_status check_selection(sr_context *ctx, const int32_t *rows, int64_t count, int64_t limit,
+static sr_status gather_series(sr_context *ctx, const sr_table_view *from, const selection *rows,
+                               sr_table_view *to) {
+  sr_status status = SR_OK;
+  int64_t *offset = NULL, channels = from->channels;
+  float *series = NULL;
+  if (channels == 0) return SR_OK;
+  SR_NEW(ctx, offset, rows->count * channels + 1);
+  to->series_offset = offset;
+  offset[0] = 0;
+  for (int64_t i = 0; i < rows->count; i++) {
+    const int64_t *old = from->series_offset + row_at(rows, i) * channels;
+    for (int64_t c = 0; c < channels; c++)
+      offset[i * channels + c + 1] = offset[i * channels + c] + (old[c + 1] - old[c]);
+  }
+  SR_NEW(ctx, series, offset[rows->count * channels]);
+  to->series = series;
+  for (int64_t i = 0; i < rows->count; i++) {
+    const int64_t *old = from->series_offset + row_at(rows, i) * channels;
+    size_t values = (size_t)(old[channels] - old[0]);
+    if (values)
+      memcpy(series + offset[i * channels], from->series + old[0], values * sizeof *series);
+  }
+cleanup:
+  return status;
+}
+
+static sr_status check_selection(sr_context *ctx, const selection *rows, int64_t limit,
                                  bool *increasing) {
   *increasing = true;
-  for (int64_t i = 0; i < count; i++) {
-    if (rows[i] < 0 || rows[i] >= limit)
-      return sr__fail(ctx, SR_ERROR_ARGUMENT, "row %d was selected from a table of %lld rows",
-                      rows[i], (long long)limit);
-    if (i && rows[i] <= rows[i - 1]) *increasing = false;
+  for (int64_t i = 0; i < rows->count; i++) {
+    int64_t row = row_at(rows, i);
+    if (row < 0 || row >= limit)
+      return sr__fail(ctx, SR_ERROR_ARGUMENT, "row %lld was selected from a table of %lld rows",
+                      (long long)row, (long long)limit);
+    if (i && row <= row_at(rows, i - 1)) *increasing = false;
   }
   return SR_OK;
 }
 
-sr_status sr_table_select(sr_context *ctx, const sr_table *table, const int32_t *rows,
-                          int64_t count, sr_table **selected) {
+static sr_status select_rows(sr_context *ctx, const sr_table *table, const selection *rows,
+                             sr_table **selected) {
   sr_status status = SR_OK;
   const sr_table_view *from = &table->view;
   sr_table *made = NULL;
   bool increasing;
   *selected = NULL;
-  SR_TRY(check_selection(ctx, rows, count, from->rows, &increasing));
+  if (rows->count < 0 || rows->count > INT32_MAX)
+    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "%lld rows were selected; rows go to %d",
+                    (long long)rows->count, INT32_MAX));
+  SR_TRY(check_selection(ctx, rows, from->rows, &increasing));
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
-  /* Names come from a view without arrays; the arrays are gathered straight into place. */
-  sr_table_view names = {.features = from->features,
-                         .feature_names = from->feature_names,
-                         .categories = from->categories,
-                         .classes = from->classes,
-                         .groups = from->groups,
-                         .target_name = from->target_name,
-                         .predicted = from->predicted};
-  SR_TRY(copy_view(ctx, &names, &made->view));
   sr_table_view *to = &made->view;
-  to->rows = count;
-  to->coordinate_count = from->coordinate_count;
+  SR_TRY(copy_names_of(ctx, from, to));
+  to->rows = rows->count;
   GATHER(x, from->features);
+  SR_TRY(gather_series(ctx, from, rows, to));
   GATHER(label, 1);
+  GATHER(value, 1);
   GATHER(time, 1);
   GATHER(group, 1);
   GATHER(coordinates, from->coordinate_count);
@@ -218,4 +298,14 @@ sr_status sr_table_select(sr_context *ctx, const sr_table *table, const int32_t 
 cleanup:
   sr_table_free(&made);
   return status;
+}
+
+sr_status sr_table_select(sr_context *ctx, const sr_table *table, const int64_t *rows,
+                          int64_t count, sr_table **selected) {
+  return select_rows(ctx, table, &(selection){.wide = rows, .count = count}, selected);
+}
+
+sr_status sr__table_select(sr_context *ctx, const sr_table *table, const int32_t *rows,
+                           int64_t count, sr_table **selected) {
+  return select_rows(ctx, table, &(selection){.narrow = rows, .count = count}, selected);
 }

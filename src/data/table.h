@@ -1,4 +1,4 @@
-/* The fields of tables and series, for the readers. Internal to src/data. */
+/* The fields of tables, for the readers. Internal. */
 #ifndef SR_DATA_TABLE_H
 #define SR_DATA_TABLE_H
 
@@ -14,11 +14,6 @@ struct sr_table {
   sr_allocator allocator;
 };
 
-struct sr_series {
-  sr_series_view view;
-  sr_allocator allocator;
-};
-
 /* An array in an allocation of its own; NULL stays NULL. */
 SR_MUST_CHECK sr_status sr__copy_array(sr_context *ctx, const void *from, int64_t count,
                                        size_t size, const void **to);
@@ -28,6 +23,10 @@ SR_MUST_CHECK sr_status sr__copy_array(sr_context *ctx, const void *from, int64_
     SR_TRY(sr__copy_array((ctx), (from), (count), sizeof *(from), &copy_)); \
     (to) = copy_;                                                           \
   } while (0)
+
+/* sr_table_select with rows as most of the library keeps them. */
+SR_MUST_CHECK sr_status sr__table_select(sr_context *ctx, const sr_table *table,
+                                         const int32_t *rows, int64_t count, sr_table **selected);
 
 /* A table that owns the view's arrays, each an allocation of its own, instead of copying them.
  * Empties the view; on failure the caller still owns them. Nothing is checked. */

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "core/random.h"
+#include "data/series_columns.h"
 #include "dependence.h"
 #include "graph/graph.h"
 
@@ -166,10 +167,12 @@ sr_status sr_dependence_estimate(sr_context *ctx, const sr_table *table, const s
                                  const sr_dependence_options *options, uint64_t seed,
                                  sr_dependence **dependence) {
   sr_status status = SR_OK;
-  const sr_table_view *view = sr_table_get(table);
+  sr_table *columns = NULL;
   sr_dependence *d = NULL;
   sr_dependence_options given;
   *dependence = NULL;
+  SR_TRY(sr__series_columns(ctx, table, 0, &columns));
+  const sr_table_view *view = sr_table_get(columns ? columns : table);
   sr_dependence_options_init(&given);
   if (options) given = *options;
   SR_TRY(check_options(ctx, &given));
@@ -196,6 +199,7 @@ sr_status sr_dependence_estimate(sr_context *ctx, const sr_table *table, const s
   d = NULL;
 cleanup:
   sr_dependence_free(&d);
+  sr_table_free(&columns);
   return status;
 }
 

@@ -187,4 +187,8 @@ void sr_ensemble_free(sr_ensemble **ensemble) {
   *ensemble = NULL;
 }
 
+const sr_table_view *sr_ensemble_schema(const sr_ensemble *ensemble) {
+  return sr_table_get(ensemble->schema);
+}
+
 const sr_ensemble_view *sr_ensemble_get(const sr_ensemble *ensemble) { return &ensemble->view; }

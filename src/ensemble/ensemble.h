@@ -17,6 +17,7 @@
 typedef struct sr__prepared {
   const sr_table *table;
   const sr_table_view *view;
+  sr_table *columns;               /* series as columns where the learner takes features alone */
   sr__configuration configuration; /* of the learner */
   const sr__learner *learner;
   sr__shared *shared;

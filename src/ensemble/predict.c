@@ -183,6 +183,11 @@ sr_status sr_ensemble_predict_table(sr_context *ctx, const sr_ensemble *ensemble
   view.x = column;
   view.feature_names = name;
   view.categories = NULL;
+  view.channels = 0;
+  view.series_offset = NULL;
+  view.series = NULL;
+  view.channel_names = NULL;
+  view.value = NULL;
   view.label = label;
   view.classes = ensemble->view.classes;
   view.target_name = ensemble->view.target_name ? ensemble->view.target_name : "class";

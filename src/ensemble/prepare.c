@@ -1,4 +1,5 @@
 /* A table in the form its learner likes. */
+#include "data/series_columns.h"
 #include "ensemble.h"
 
 sr_status sr__prepare(sr_context *ctx, const sr_table *table, const char *learner,
@@ -7,6 +8,12 @@ sr_status sr__prepare(sr_context *ctx, const sr_table *table, const char *learne
   *prepared = (sr__prepared){.table = table, .view = sr_table_get(table)};
   SR_TRY(sr__configure(ctx, "learner", sr_learner_method, learner, &prepared->configuration));
   prepared->learner = (const sr__learner *)prepared->configuration.method;
+  if (!(prepared->learner->flags & SR_LEARNER_TAKES_SERIES))
+    SR_TRY(sr__series_columns(ctx, table, 0, &prepared->columns));
+  if (prepared->columns) {
+    prepared->table = table = prepared->columns;
+    prepared->view = sr_table_get(table);
+  }
   SR_TRY(sr__learner_check_table(ctx, prepared->learner, table));
   SR_TRY(prepared->learner->prepare(ctx, table, prepared->configuration.options, &prepared->shared,
                                     &prepared->training));
@@ -23,5 +30,6 @@ void sr__prepared_free(sr_context *ctx, sr__prepared *prepared) {
     prepared->learner->free_shared(prepared->shared);
   }
   sr__configuration_free(&allocator, &prepared->configuration);
+  sr_table_free(&prepared->columns);
   *prepared = (sr__prepared){0};
 }

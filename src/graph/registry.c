@@ -1,5 +1,6 @@
 /* The builders by name. */
 #include "core/options.h"
+#include "data/series_columns.h"
 #include "graph.h"
 
 #define SR_ENTRY(name) extern const sr__graph_builder sr__builder_##name;
@@ -32,10 +33,12 @@ sr_status sr__graph_builder_of(sr_context *ctx, const char *text,
 sr_status sr_graph_build(sr_context *ctx, const sr_table *table, const char *text, uint64_t seed,
                          sr_graph **graph) {
   sr_status status = SR_OK;
-  const sr_table_view *view = sr_table_get(table);
   sr_allocator allocator = sr__allocator(ctx);
   sr__configuration chosen = {0};
+  sr_table *columns = NULL;
   *graph = NULL;
+  SR_TRY(sr__series_columns(ctx, table, 0, &columns));
+  const sr_table_view *view = sr_table_get(columns ? columns : table);
   if (!text) text = sr__graph_default(view);
   SR_TRY(sr__configure(ctx, "graph", sr_graph_method, text, &chosen));
   const sr__graph_builder *builder = (const sr__graph_builder *)chosen.method;
@@ -45,5 +48,6 @@ sr_status sr_graph_build(sr_context *ctx, const sr_table *table, const char *tex
 cleanup:
   if (status != SR_OK) sr_graph_free(graph);
   sr__configuration_free(&allocator, &chosen);
+  sr_table_free(&columns);
   return status;
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <specroute/stats.h>
 
+#include "data/table.h"
 #include "train.h"
 
 enum { MOST_METHODS = 64 };
@@ -127,7 +128,7 @@ static sr_status choose_in_fold(sr_context *ctx, const compare_job *job, const s
   sr__prepared prepared = {0};
   sr_structure_options wanted = job->options->structure;
   wanted.tmix = job->structure->view.tmix;
-  SR_TRY(sr_table_select(ctx, job->table, rows->train, rows->train_count, &table));
+  SR_TRY(sr__table_select(ctx, job->table, rows->train, rows->train_count, &table));
   SR_TRY(sr_structure_estimate(ctx, table, &wanted, job->seed, &structure));
   SR_TRY(sr__prepare(ctx, table, learner, &prepared));
   sr__choose_input input = {.structure = structure,

@@ -1,5 +1,6 @@
 /* Structure, choice, fit and evaluation in one call. */
 #include "train.h"
+#include "data/table.h"
 
 #define TRAIN(kind, key, field, ...) SR_##kind##_AT(sr_train_options, field, key, __VA_ARGS__)
 
@@ -30,6 +31,11 @@ void sr_train_options_init(sr_train_options *options) { sr_options_init(train_op
 
 sr_status sr__check_target(sr_context *ctx, const sr_table *table) {
   const sr_table_view *view = sr_table_get(table);
+  if (view->value)
+    return sr__fail(ctx, SR_ERROR_UNSUPPORTED,
+                    "the target is a number, and what is learned here are classes; compare it with "
+                    "a number to make two, as in \"%s > median\"",
+                    view->target_name ? view->target_name : "target");
   if (!view->label)
     return sr__fail(ctx, SR_ERROR_DATA,
                     "the table has no classes to learn; name the target column");
@@ -52,7 +58,7 @@ static sr_status drop_unlabelled(sr_context *ctx, const sr_table *table, sr_tabl
   if (count == view->rows) goto cleanup;
   sr__log(ctx, SR_LOG_WARNING, "%lld of %lld rows have no class and are left out",
           (long long)(view->rows - count), (long long)view->rows);
-  SR_TRY(sr_table_select(ctx, table, rows, count, kept));
+  SR_TRY(sr__table_select(ctx, table, rows, count, kept));
 cleanup:
   sr__free(ctx, rows);
   return status;

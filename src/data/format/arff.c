@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "csv.h"
-#include "data/read.h"
+#include "format.h"
 
 /* The kind an attribute was declared with. */
 typedef enum attribute_kind { ATTRIBUTE_NUMBER, ATTRIBUTE_TEXT, ATTRIBUTE_NOMINAL } attribute_kind;
@@ -167,8 +167,8 @@ cleanup:
   return status;
 }
 
-sr_status sr__read_arff(sr_context *ctx, sr__source *source, const sr_read_options *options,
-                        sr_table **table) {
+static sr_status read_arff(sr_context *ctx, sr__source *source, const sr_read_options *options,
+                           sr_table **table) {
   sr_status status = SR_OK;
   arff file = {.layout = {.file = sr__source_name(source),
                           .dialect = {.separator = ',', .arff = true},
@@ -186,3 +186,14 @@ cleanup:
   sr__csv_layout_free(ctx, &file.layout);
   return status;
 }
+
+static sr__recognition recognize(const sr__beginning *beginning) {
+  return sr__begins_with_word(beginning, "@relation") ? SR__LIKELY : SR__NOT_RECOGNIZED;
+}
+
+const sr__format sr__format_arff = {.about = {"arff", "Weka's attribute-relation files", NULL, 0,
+                                              NULL},
+                                    SR__ENDINGS_1(".arff"),
+                                    .recognize = recognize,
+                                    .read = read_arff,
+                                    .is_text = true};

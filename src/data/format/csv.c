@@ -1,29 +1,21 @@
-/* Delimited text as a whole: csv and tsv, both ways, and the UCR archive's layout. */
+/* Delimited text, csv and tsv, both ways. */
 #include <math.h>
 
 #include "csv.h"
-#include "data/read.h"
 #include "data/row_text.h"
+#include "format.h"
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-sr_status sr__read_csv(sr_context *ctx, sr__source *source, const sr_read_options *options,
-                       sr_table **table) {
+static sr_status read_csv(sr_context *ctx, sr__source *source, const sr_read_options *options,
+                          sr_table **table) {
   return sr__read_delimited(ctx, source, options, options->separator, table);
 }
 
-sr_status sr__read_tsv(sr_context *ctx, sr__source *source, const sr_read_options *options,
-                       sr_table **table) {
+static sr_status read_tsv(sr_context *ctx, sr__source *source, const sr_read_options *options,
+                          sr_table **table) {
   return sr__read_delimited(ctx, source, options, options->separator ? options->separator : '\t',
                             table);
-}
-
-sr_status sr__read_ucr(sr_context *ctx, sr__source *source, const sr_read_options *options,
-                       sr_table **table) {
-  sr_read_options ucr = *options;
-  if (ucr.header < 0) ucr.header = 0;
-  if (!ucr.target) ucr.target = "1";
-  return sr__read_delimited(ctx, source, &ucr, options->separator, table);
 }
 
 /* ---- writing ------------------------------------------------------------------------------ */
@@ -80,9 +72,10 @@ cleanup:
 
 static sr_status put_target(row_text *row, const sr_table_view *t, int64_t i) {
   sr_status status = SR_OK;
-  if (!t->label) return SR_OK;
+  if (!t->label && !t->value) return SR_OK;
   SR_TRY(next_field(row));
-  SR_TRY(sr__put_code(row->ctx, row->text, &t->classes, t->label[i], row->separator));
+  SR_TRY(t->label ? sr__put_code(row->ctx, row->text, &t->classes, t->label[i], row->separator)
+                  : sr__put_double(row->ctx, row->text, t->value[i]));
 cleanup:
   return status;
 }
@@ -125,12 +118,10 @@ cleanup:
 
 static sr_status put_target_name(row_text *row, const sr_table_view *t) {
   sr_status status = SR_OK;
-  if (t->label && t->target_name) {
-    SR_TRY(next_field(row));
-    SR_TRY(sr__put_name(row->ctx, row->text, t->target_name, row->separator));
-  } else if (t->label) {
-    SR_TRY(put_role_name(row, t, "class"));
-  }
+  if (!t->label && !t->value) return SR_OK;
+  if (!t->target_name) return put_role_name(row, t, t->label ? "class" : "value");
+  SR_TRY(next_field(row));
+  SR_TRY(sr__put_name(row->ctx, row->text, t->target_name, row->separator));
 cleanup:
   return status;
 }
@@ -158,7 +149,8 @@ cleanup:
   return status;
 }
 
-sr_status sr__write_csv(sr_context *ctx, const sr_table_view *t, const char *path, char separator) {
+static sr_status write_delimited(sr_context *ctx, const sr_table_view *t, const char *path,
+                                 char separator) {
   sr_status status = SR_OK;
   sr__text header = {0};
   SR_TRY(csv_header(ctx, t, separator, &header));
@@ -167,3 +159,24 @@ cleanup:
   sr__free(ctx, header.bytes);
   return status;
 }
+
+static sr_status write_csv(sr_context *ctx, const sr_table_view *t, const char *path) {
+  return write_delimited(ctx, t, path, ',');
+}
+
+static sr_status write_tsv(sr_context *ctx, const sr_table_view *t, const char *path) {
+  return write_delimited(ctx, t, path, '\t');
+}
+
+const sr__format sr__format_csv = {
+    .about = {"csv", "delimited text; separator, header and types are detected", NULL, 0, NULL},
+    SR__ENDINGS_3(".csv", ".txt", ".data"),
+    .read = read_csv,
+    .write = write_csv,
+    .is_text = true};
+const sr__format sr__format_tsv = {.about = {"tsv", "text with tabs between the fields", NULL, 0,
+                                             NULL},
+                                   SR__ENDINGS_2(".tsv", ".tab"),
+                                   .read = read_tsv,
+                                   .write = write_tsv,
+                                   .is_text = true};

@@ -1,6 +1,8 @@
 /* From segments of rows to the columns of a table. */
 #include <math.h>
+#include <stdlib.h>
 
+#include "core/text.h"
 #include "csv.h"
 #include "data/parse_number.h"
 
@@ -19,8 +21,13 @@ typedef struct joint {
   int64_t *feature; /* place of each column among the features, or -1 */
   int64_t rows;
   float *x;
-  int32_t *label, *group;
-  double *time, *coordinates;
+  int32_t *label;
+  int32_t group_columns, time_columns;
+  int32_t *group; /* column-major, codes of each group column */
+  sr_dictionary *group_names;
+  double *time; /* column-major */
+  double *coordinates;
+  double *number; /* a target that is no class as it stands */
   float *weight;
 } joint;
 
@@ -52,7 +59,10 @@ static sr_status order_names(sr_context *ctx, const sr__csv_column *column, code
     if (map->number) return SR_OK;
   }
   SR_NEW(ctx, map->rank, names->count);
-  if (!column->keep_order) return sr__names_sort(ctx, names, map->rank, dictionary);
+  if (!column->keep_order)
+    return column->role.role == SR_ROLE_TARGET
+               ? sr__names_sort_classes(ctx, names, map->rank, dictionary)
+               : sr__names_sort(ctx, names, map->rank, dictionary);
   for (int64_t code = 0; code < names->count; code++) map->rank[code] = (int32_t)code;
   SR_TRY(sr__names_dictionary(ctx, names, dictionary));
 cleanup:
@@ -84,14 +94,16 @@ static sr_status settle_names(sr_context *ctx, joint *to, sr_dictionary *categor
   for (int64_t j = 0; j < layout->count; j++) {
     sr__csv_column *column = &layout->columns[j];
     if (column->kind != SR_CELL_CODE) continue;
-    sr_dictionary *dictionary = column->role.role == SR_ROLE_TARGET  ? &view->classes
-                                : column->role.role == SR_ROLE_GROUP ? &view->groups
-                                                                     : &categories[to->feature[j]];
+    sr_dictionary *dictionary = column->role.role == SR_ROLE_TARGET ? &view->classes
+                                : column->role.role == SR_ROLE_GROUP
+                                    ? &to->group_names[column->role.place]
+                                    : &categories[to->feature[j]];
     SR_TRY(order_names(ctx, column, &to->maps[j], dictionary));
     if (column->role.role == SR_ROLE_FEATURE && !to->maps[j].number)
       SR_TRY(check_categories(ctx, layout, j, to->rows));
     if (column->role.role == SR_ROLE_TARGET)
-      SR_TRY(sr__check_classes(ctx, layout->file, column->name, &column->names, to->rows));
+      SR_TRY(sr__check_classes(ctx, layout->file, column->name, &column->names, to->rows,
+                               column->role.categorical || column->closed));
   }
 cleanup:
   return status;
@@ -127,16 +139,19 @@ static void move_column(const joint *to, int64_t j, const char *cells, const sr_
         move_categories(&to->maps[j], code, chunk->rows, to->x + to->feature[j] * to->rows + at);
       break;
     case SR_ROLE_TARGET:
-      move_codes(&to->maps[j], code, chunk->rows, to->label + at);
+      if (column->kind == SR_CELL_DOUBLE)
+        memcpy(to->number + at, wide, count * sizeof *wide);
+      else
+        move_codes(&to->maps[j], code, chunk->rows, to->label + at);
       break;
     case SR_ROLE_GROUP:
-      move_codes(&to->maps[j], code, chunk->rows, to->group + at);
+      move_codes(&to->maps[j], code, chunk->rows, to->group + column->role.place * to->rows + at);
       break;
     case SR_ROLE_TIME:
-      memcpy(to->time + at, wide, count * sizeof *wide);
+      memcpy(to->time + column->role.place * to->rows + at, wide, count * sizeof *wide);
       break;
     case SR_ROLE_COORDINATE:
-      memcpy(to->coordinates + column->role.coordinate * to->rows + at, wide, count * sizeof *wide);
+      memcpy(to->coordinates + column->role.place * to->rows + at, wide, count * sizeof *wide);
       break;
     case SR_ROLE_WEIGHT:
       memcpy(to->weight + at, single, count * sizeof *single);
@@ -182,15 +197,19 @@ static sr_status make_columns(sr_context *ctx, joint *to, sr_table_view *view) {
         to->feature[j] = view->features++;
         break;
       case SR_ROLE_TARGET:
+        if (column->kind == SR_CELL_DOUBLE) {
+          SR_NEW(ctx, to->number, to->rows);
+          break;
+        }
         NEW_SHOWN(ctx, view->label, to->label, to->rows);
         view->target_name = sr__strdup(ctx, column->name);
         if (!view->target_name) SR_TRY(SR_ERROR_MEMORY);
         break;
       case SR_ROLE_GROUP:
-        NEW_SHOWN(ctx, view->group, to->group, to->rows);
+        to->group_columns++;
         break;
       case SR_ROLE_TIME:
-        NEW_SHOWN(ctx, view->time, to->time, to->rows);
+        to->time_columns++;
         break;
       case SR_ROLE_COORDINATE:
         view->coordinate_count++;
@@ -204,6 +223,9 @@ static sr_status make_columns(sr_context *ctx, joint *to, sr_table_view *view) {
   }
   if (view->coordinate_count)
     NEW_SHOWN(ctx, view->coordinates, to->coordinates, to->rows * view->coordinate_count);
+  SR_NEW(ctx, to->time, to->rows * to->time_columns);
+  SR_NEW(ctx, to->group, to->rows * to->group_columns);
+  SR_NEW_ZERO(ctx, to->group_names, to->group_columns);
   view->rows = to->rows;
   NEW_SHOWN(ctx, view->x, to->x, to->rows * view->features);
 cleanup:
@@ -242,6 +264,95 @@ static sr_status count_rows(sr_context *ctx, joint *to, sr__csv_chunk *chunks, i
   return SR_OK;
 }
 
+static sr_status set_number_target(sr_context *ctx, joint *to, sr_table_view *view) {
+  double *number = to->number;
+  to->number = NULL;
+  for (int64_t j = 0; number && j < to->layout->count; j++) {
+    const sr__csv_column *column = &to->layout->columns[j];
+    if (column->role.role == SR_ROLE_TARGET)
+      return sr__set_number_target(ctx, column->name, &column->role.rule, number, view);
+  }
+  return SR_OK;
+}
+
+/* ---- several columns in one role ---------------------------------------------------------- */
+
+typedef struct ranked_row {
+  const joint *to;
+  int64_t row;
+} ranked_row;
+
+static int compare_times(const void *left, const void *right) {
+  const ranked_row *a = left, *b = right;
+  const joint *to = a->to;
+  for (int32_t k = 0; k < to->time_columns; k++) {
+    double x = to->time[k * to->rows + a->row], y = to->time[k * to->rows + b->row];
+    if (x != y) return x < y ? -1 : 1;
+  }
+  return 0;
+}
+
+/* One column is the time as given; several are the rank of the row among them, from 0. */
+static sr_status set_time(sr_context *ctx, joint *to, sr_table_view *view) {
+  sr_status status = SR_OK;
+  ranked_row *order = NULL;
+  double *rank = NULL;
+  if (to->time_columns == 0) return SR_OK;
+  if (to->time_columns == 1) {
+    view->time = to->time;
+    to->time = NULL;
+    return SR_OK;
+  }
+  SR_NEW(ctx, order, to->rows);
+  SR_NEW(ctx, rank, to->rows);
+  view->time = rank;
+  for (int64_t i = 0; i < to->rows; i++) order[i] = (ranked_row){to, i};
+  qsort(order, (size_t)to->rows, sizeof *order, compare_times);
+  double before = 0;
+  for (int64_t i = 0; i < to->rows; i++) {
+    before += i > 0 && compare_times(&order[i - 1], &order[i]) != 0;
+    rank[order[i].row] = before;
+  }
+cleanup:
+  sr__free(ctx, order);
+  return status;
+}
+
+/* One column is the group; several give a group per combination, "city / station". */
+static sr_status set_group(sr_context *ctx, joint *to, sr_table_view *view) {
+  sr_status status = SR_OK;
+  sr__names combined = {0};
+  sr__text text = {0};
+  int32_t *group = NULL, *rank = NULL;
+  if (to->group_columns == 0) return SR_OK;
+  if (to->group_columns == 1) {
+    view->group = to->group;
+    view->groups = to->group_names[0];
+    to->group = NULL;
+    to->group_names[0] = (sr_dictionary){0, NULL};
+    return SR_OK;
+  }
+  SR_NEW(ctx, group, to->rows);
+  view->group = group;
+  for (int64_t i = 0; i < to->rows; i++) {
+    text.length = 0;
+    for (int32_t g = 0; g < to->group_columns; g++)
+      SR_TRY(sr__text_print(ctx, &text, "%s%s", g ? " / " : "",
+                            to->group_names[g].names[to->group[g * to->rows + i]]));
+    SR_TRY(sr__names_add(ctx, &combined, text.bytes, (size_t)text.length, i, &group[i]));
+  }
+  SR_NEW(ctx, rank, combined.count);
+  SR_TRY(sr__names_sort(ctx, &combined, rank, &view->groups));
+  for (int64_t i = 0; i < to->rows; i++) group[i] = rank[group[i]];
+cleanup:
+  sr__free(ctx, rank);
+  sr__free(ctx, text.bytes);
+  sr__names_free(ctx, &combined);
+  return status;
+}
+
+/* ---- all of it ---------------------------------------------------------------------------- */
+
 sr_status sr__csv_join(sr_context *ctx, sr__csv_layout *layout, sr__csv_segment *segments,
                        int64_t segment_count, sr__csv_chunk *chunks, int64_t chunk_count,
                        sr_table **table) {
@@ -265,9 +376,18 @@ sr_status sr__csv_join(sr_context *ctx, sr__csv_layout *layout, sr__csv_segment 
     view.categories = NULL;
   }
   SR_TRY(sr__parallel_for(ctx, segment_count, move_segment, &to));
+  SR_TRY(set_number_target(ctx, &to, &view));
+  SR_TRY(set_time(ctx, &to, &view));
+  SR_TRY(set_group(ctx, &to, &view));
   SR_TRY(sr__table_adopt(ctx, &view, table));
 cleanup:
   sr__table_view_free(ctx, &view);
+  sr__free(ctx, to.number);
+  sr__free(ctx, to.time);
+  sr__free(ctx, to.group);
+  for (int32_t g = 0; to.group_names && g < to.group_columns; g++)
+    sr__free(ctx, (void *)(uintptr_t)to.group_names[g].names);
+  sr__free(ctx, to.group_names);
   for (int64_t j = 0; to.maps && j < layout->count; j++) {
     sr__free(ctx, to.maps[j].rank);
     sr__free(ctx, to.maps[j].number);

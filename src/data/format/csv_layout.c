@@ -280,6 +280,8 @@ void sr__csv_set_kind(sr__csv_column *column, bool iso_time, bool text) {
       column->kind = SR_CELL_SKIP;
       break;
     case SR_ROLE_TARGET:
+      column->kind = column->role.rule.form == SR__CLASSES ? SR_CELL_CODE : SR_CELL_DOUBLE;
+      break;
     case SR_ROLE_GROUP:
       column->kind = SR_CELL_CODE;
       break;
@@ -317,9 +319,10 @@ cleanup:
 static sr_status decide_kind(sr_context *ctx, const sr__csv_layout *layout, int64_t number,
                              const sampled *seen, sr__csv_column *column) {
   bool feature = column->role.role == SR_ROLE_FEATURE, categorical = column->role.categorical;
-  column->undecided = feature && !categorical && seen->numbers + seen->texts == 0;
+  bool numeric = column->role.numeric;
+  column->undecided = feature && !categorical && !numeric && seen->numbers + seen->texts == 0;
   sr__csv_set_kind(column, seen->iso_time,
-                   categorical || column->undecided || seen->texts >= seen->numbers);
+                   !numeric && (categorical || column->undecided || seen->texts >= seen->numbers));
   if (feature && seen->texts && is_decimal_comma(seen->example, seen->example_length))
     return sr__fail_at(ctx, SR_ERROR_FORMAT, layout->file, seen->example_line, number + 1,
                        "column '%s' holds '%.*s', a number with a decimal comma; expected a "

@@ -7,7 +7,7 @@
 #include "csv.h"
 #include "data/field_text.h"
 #include "data/parse_number.h"
-#include "data/read.h"
+#include "format.h"
 
 enum { SAMPLE_BYTES = 1 << 20, BUFFER_PADDING = 64, SEGMENT_BYTES = 40 << 20 };
 static const size_t LONGEST_RECORD = (size_t)1 << 30;
@@ -199,7 +199,10 @@ static sr_status store_float(sr_context *ctx, const sr__csv_place *place,
 static sr_status store_double(sr_context *ctx, const sr__csv_place *place,
                               const sr__csv_column *column, const sr__csv_field *field,
                               double *cell) {
-  if (sr__is_missing(field->text, field->length)) return fail_missing(ctx, place, column);
+  if (sr__is_missing(field->text, field->length)) {
+    *cell = NAN;
+    return column->required ? fail_missing(ctx, place, column) : SR_OK;
+  }
   if (!sr__whole_double(field->text, field->length, cell) || !isfinite(*cell))
     return fail_number(ctx, place, column, field);
   return SR_OK;

@@ -1,6 +1,10 @@
 /* GeoTIFF rasters on one grid as a table of cells, one feature a band. */
+#include "format.h"
+
+#ifdef SR_HAVE_GDAL
 #include <cpl_conv.h>
 #include <cpl_error.h>
+#include <cpl_vsi.h>
 #include <ctype.h>
 #include <gdal.h>
 #include <gdal_frmts.h>
@@ -8,7 +12,6 @@
 #include <pthread.h>
 #include <strings.h>
 
-#include "data/read.h"
 #include "grid.h"
 
 enum { MOST_FILES = 256 };
@@ -17,6 +20,7 @@ typedef struct raster_band {
   GDALRasterBandH handle;
   int file;
   bool chosen;
+  const char *name;
 } raster_band;
 
 typedef struct rasters {
@@ -101,8 +105,9 @@ static sr_status add_bands(sr_context *ctx, rasters *r, GDALDatasetH file, const
   for (int b = 1; b <= bands; b++) {
     SR_GROW(ctx, r->bands, r->band_capacity, r->count + 1);
     SR_GROW(ctx, r->names, r->name_capacity, r->count + 1);
-    r->bands[r->count] = (raster_band){GDALGetRasterBand(file, b), r->file_count, chosen};
+    r->bands[r->count] = (raster_band){GDALGetRasterBand(file, b), r->file_count, chosen, NULL};
     SR_TRY(name_band(ctx, r, path, b, bands, &r->names[r->count]));
+    r->bands[r->count].name = r->names[r->count];
     r->count++;
   }
 cleanup:
@@ -191,9 +196,9 @@ typedef struct strip {
   int rows;
 } strip;
 
-/* One band, some rows at a time, into floats or (target) doubles. */
+/* One band, some rows at a time, into floats or (target) doubles; classes are not scaled. */
 static sr_status read_band(sr_context *ctx, rasters *r, const raster_band *band, strip *s, float *x,
-                           double *target) {
+                           double *target, bool scaled) {
   sr_status status = SR_OK;
   int has_scale = 0, has_offset = 0;
   double scale = GDALGetRasterScale(band->handle, &has_scale);
@@ -208,12 +213,13 @@ static sr_status read_band(sr_context *ctx, rasters *r, const raster_band *band,
                      GDT_Float64, 0, 0) != CE_None)
       SR_TRY(fail_raster(ctx, r, r->file_paths[band->file]));
     SR_TRY(apply_mask(ctx, r, band->handle, s->mask, row, rows, s->values));
-    for (int64_t i = 0; i < count; i++) {
-      if (x)
-        x[first + i] = (float)(s->values[i] * scale + offset);
-      else
-        target[first + i] = s->values[i];
-    }
+    for (int64_t i = 0; i < count && (x || scaled); i++)
+      s->values[i] = s->values[i] * scale + offset;
+    if (x)
+      SR_TRY(
+          sr__grid_store(ctx, r->file_paths[band->file], band->name, s->values, count, x + first));
+    else
+      memcpy(target + first, s->values, (size_t)count * sizeof *target);
   }
 cleanup:
   return status;
@@ -239,9 +245,10 @@ static sr_status read_bands(sr_context *ctx, rasters *r, const sr__column_role *
   SR_NEW(ctx, s.mask, (int64_t)s.rows * r->width);
   for (int64_t b = 0; b < r->count; b++) {
     if (roles[b].role == SR_ROLE_TARGET)
-      SR_TRY(read_band(ctx, r, &r->bands[b], &s, NULL, grid->target));
+      SR_TRY(read_band(ctx, r, &r->bands[b], &s, NULL, grid->target,
+                       roles[b].rule.form != SR__CLASSES));
     if (roles[b].role != SR_ROLE_FEATURE || !r->bands[b].chosen) continue;
-    SR_TRY(read_band(ctx, r, &r->bands[b], &s, grid->x + feature++ * cells, NULL));
+    SR_TRY(read_band(ctx, r, &r->bands[b], &s, grid->x + feature++ * cells, NULL, true));
     sr__progress(ctx, "reading", feature, grid->features);
   }
   place_cells(r, grid);
@@ -262,13 +269,18 @@ static sr_status read_rasters(sr_context *ctx, rasters *r, const sr_read_options
   SR_NEW(ctx, names, r->count);
   SR_TRY(sr__assign_roles(ctx, r->path, r->names, r->count, options, roles));
   for (int64_t b = 0; b < r->count; b++) {
-    if (roles[b].role == SR_ROLE_TARGET) grid.target_name = r->names[b];
+    if (roles[b].role == SR_ROLE_TARGET) {
+      grid.target_name = r->names[b];
+      grid.target_rule = roles[b].rule;
+    }
     if (roles[b].role == SR_ROLE_FEATURE && r->bands[b].chosen)
       names[grid.features++] = r->names[b];
   }
   grid.rows = r->height;
   grid.columns = r->width;
   grid.names = names;
+  const char *projection = GDALGetProjectionRef(r->files[0]);
+  if (projection && *projection) grid.projection = projection;
   SR_TRY(sr__grid_allocate(ctx, &grid));
   SR_TRY(read_bands(ctx, r, roles, &grid));
   SR_TRY(sr__grid_to_table(ctx, &grid, table));
@@ -279,8 +291,8 @@ cleanup:
   return status;
 }
 
-sr_status sr__read_geotiff(sr_context *ctx, const char *path, const sr_read_options *options,
-                           sr_table **table) {
+static sr_status read_geotiff(sr_context *ctx, const char *path, const sr_read_options *options,
+                              sr_table **table) {
   sr_status status = SR_OK;
   rasters *r = NULL;
   *table = NULL;
@@ -301,3 +313,112 @@ cleanup:
   sr__free(ctx, r);
   return status;
 }
+
+/* ---- writing ------------------------------------------------------------------------------ */
+
+/* Names of classes that are no numbers stand in the band's metadata: class_0=oak. */
+static void describe_classes(GDALRasterBandH band, const sr_table_view *t) {
+  for (int32_t c = 0; !sr__classes_are_numbers(t) && c < t->classes.count; c++) {
+    char key[32];
+    snprintf(key, sizeof key, "class_%d", c);
+    GDALSetMetadataItem(band, key, t->classes.names[c], NULL);
+  }
+}
+
+static sr_status fill_raster(sr_context *ctx, rasters *r, GDALDatasetH file,
+                             const sr_table_view *t) {
+  sr_status status = SR_OK;
+  double *cells = NULL;
+  int width = (int)t->grid_columns, height = (int)t->grid_rows;
+  SR_NEW(ctx, cells, t->grid_rows * t->grid_columns);
+  for (int64_t layer = 0; layer < sr__grid_layers(t); layer++) {
+    GDALRasterBandH band = GDALGetRasterBand(file, (int)layer + 1);
+    bool is_target;
+    char numbered[32];
+    SR_TRY(sr__check_interrupt(ctx));
+    sr__grid_layer(t, layer, cells);
+    GDALSetDescription(band, sr__grid_layer_name(t, layer, &is_target, numbered));
+    if (is_target && t->label) describe_classes(band, t);
+    if (GDALSetRasterNoDataValue(band, NAN) != CE_None ||
+        GDALRasterIO(band, GF_Write, 0, 0, width, height, cells, width, height, GDT_Float64, 0,
+                     0) != CE_None)
+      SR_TRY(sr__fail_at(ctx, SR_ERROR_OUTPUT, r->path, 0, 0, "cannot write '%s': %s", r->path,
+                         r->message[0] ? r->message : "GDAL gives no reason"));
+  }
+cleanup:
+  sr__free(ctx, cells);
+  return status;
+}
+
+/* The file is made in memory and written whole, as all others are. */
+static sr_status make_raster(sr_context *ctx, rasters *r, const sr_table_view *t,
+                             const char *memory_path) {
+  sr_status status = SR_OK;
+  static const char *const creation[] = {"COMPRESS=DEFLATE", "BIGTIFF=IF_SAFER", NULL};
+  double transform[6];
+  SR_TRY(sr__grid_transform(ctx, t, "a GeoTIFF", transform));
+  if (t->grid_rows > INT32_MAX || t->grid_columns > INT32_MAX || sr__grid_layers(t) > 65535)
+    SR_TRY(sr__fail(ctx, SR_ERROR_UNSUPPORTED, "a GeoTIFF holds at most 65535 bands"));
+  GDALDatasetH file = GDALCreate(GDALGetDriverByName("GTiff"), memory_path, (int)t->grid_columns,
+                                 (int)t->grid_rows, (int)sr__grid_layers(t),
+                                 t->value ? GDT_Float64 : GDT_Float32, (CSLConstList)creation);
+  if (!file)
+    SR_TRY(sr__fail_at(ctx, SR_ERROR_OUTPUT, r->path, 0, 0, "cannot write '%s': %s", r->path,
+                       r->message[0] ? r->message : "GDAL gives no reason"));
+  if (t->coordinate_count >= 2) GDALSetGeoTransform(file, transform);
+  if (t->projection) GDALSetProjection(file, t->projection);
+  status = fill_raster(ctx, r, file, t);
+  GDALClose(file);
+cleanup:
+  return status;
+}
+
+static sr_status write_geotiff(sr_context *ctx, const sr_table_view *t, const char *path) {
+  sr_status status = SR_OK;
+  rasters *r = NULL;
+  sr__writer *writer = NULL;
+  char memory_path[64] = "";
+  SR_NEW_ZERO(ctx, r, 1);
+  r->path = path;
+  snprintf(memory_path, sizeof memory_path, "/vsimem/specroute_%p.tif", (void *)r);
+  register_driver();
+  CPLPushErrorHandlerEx(keep_message, r);
+  status = make_raster(ctx, r, t, memory_path);
+  vsi_l_offset size = 0;
+  const GByte *bytes = status == SR_OK ? VSIGetMemFileBuffer(memory_path, &size, FALSE) : NULL;
+  if (bytes) status = sr__writer_open(ctx, path, &writer);
+  if (bytes && status == SR_OK) status = sr__writer_put(writer, bytes, (size_t)size);
+  if (bytes && status == SR_OK) status = sr__writer_commit(&writer);
+  sr__writer_abort(&writer);
+  VSIUnlink(memory_path);
+  CPLPopErrorHandler();
+cleanup:
+  sr__free(ctx, r);
+  return status;
+}
+
+#define READ read_geotiff
+#define WRITE write_geotiff
+#define MISSING NULL
+#else
+#define READ NULL
+#define WRITE NULL
+#define MISSING "GDAL (Debian: libgdal-dev)"
+#endif
+
+static sr__recognition recognize(const sr__beginning *beginning) {
+  static const char *const marks[] = {"II*\0", "MM\0*", "II+\0", "MM\0+"};
+  for (int i = 0; i < 4; i++) {
+    if (beginning->size >= 4 && memcmp(beginning->bytes, marks[i], 4) == 0) return SR__CERTAIN;
+  }
+  return SR__NOT_RECOGNIZED;
+}
+
+const sr__format sr__format_geotiff = {.about = {"geotiff",
+                                                 "GeoTIFF rasters on one grid, a row per cell",
+                                                 NULL, 0, MISSING},
+                                       SR__ENDINGS_2(".tif", ".tiff"),
+                                       .recognize = recognize,
+                                       .read_path = READ,
+                                       .write = WRITE,
+                                       .is_list = true};

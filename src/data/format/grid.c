@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "data/parse_number.h"
 #include "data/print_number.h"
 
 sr_status sr__grid_check_options(sr_context *ctx, const char *file,
@@ -84,10 +85,31 @@ static void compact(void *values, size_t size, int64_t columns, int64_t cells, c
   }
 }
 
-/* Gives back what the holes took; the old block stays good where that fails. */
-static void *shrink(sr_context *ctx, void *block, int64_t count, size_t size) {
-  void *smaller = sr__resize(ctx, block, count, size);
-  return smaller ? smaller : block;
+/* Gives back what the holes took; the old array stays good where that fails. */
+static void *shrink(sr_context *ctx, void *array, int64_t count, size_t size) {
+  void *smaller = sr__resize(ctx, array, count, size);
+  return smaller ? smaller : array;
+}
+
+sr_status sr__grid_store(sr_context *ctx, const char *file, const char *feature,
+                         const double *values, int64_t count, float *x) {
+  for (int64_t i = 0; i < count; i++) {
+    x[i] = (float)values[i];
+    if (isinf(x[i]) && !isinf(values[i]))
+      return sr__fail_at(ctx, SR_ERROR_DATA, file, 0, 0,
+                         "'%s' holds %g, beyond the largest number that is kept, 3.4e38; rescale "
+                         "it, or mark the value as missing",
+                         feature, values[i]);
+  }
+  return SR_OK;
+}
+
+static sr_status number_target(sr_context *ctx, const sr__grid *grid, const int64_t *cell,
+                               sr_table_view *view) {
+  double *value = sr__alloc(ctx, view->rows, sizeof *value);
+  if (!value) return sr_context_error(ctx).status;
+  for (int64_t i = 0; i < view->rows; i++) value[i] = grid->target[cell[i]];
+  return sr__set_number_target(ctx, grid->target_name, &grid->target_rule, value, view);
 }
 
 static sr_status code_target(sr_context *ctx, const sr__grid *grid, const int64_t *cell,
@@ -105,7 +127,7 @@ static sr_status code_target(sr_context *ctx, const sr__grid *grid, const int64_
     size_t length = (size_t)(sr__print_double(value, text) - text);
     SR_TRY(sr__names_add(ctx, &names, text, length, 0, &label[i]));
   }
-  SR_TRY(sr__check_classes(ctx, grid->file, grid->target_name, &names, view->rows));
+  SR_TRY(sr__check_classes(ctx, grid->file, grid->target_name, &names, view->rows, false));
   SR_NEW(ctx, rank, names.count);
   SR_TRY(sr__names_sort(ctx, &names, rank, &view->classes));
   for (int64_t i = 0; i < view->rows; i++) {
@@ -135,7 +157,13 @@ sr_status sr__grid_to_table(sr_context *ctx, sr__grid *grid, sr_table **table) {
                          .grid_rows = grid->rows,
                          .grid_columns = grid->columns,
                          .coordinate_count = 2};
-  if (grid->target) SR_TRY(code_target(ctx, grid, cell, &view));
+  if (grid->target)
+    SR_TRY(grid->target_rule.form == SR__CLASSES ? code_target(ctx, grid, cell, &view)
+                                                 : number_target(ctx, grid, cell, &view));
+  if (grid->projection) {
+    view.projection = sr__strdup(ctx, grid->projection);
+    if (!view.projection) SR_TRY(SR_ERROR_MEMORY);
+  }
   SR_TRY(sr__copy_names(ctx, grid->names, grid->features, &view.feature_names));
   view.x = shrink(ctx, grid->x, count * grid->features, sizeof *grid->x);
   view.coordinates = shrink(ctx, grid->coordinates, 2 * count, sizeof *grid->coordinates);
@@ -148,4 +176,129 @@ cleanup:
   sr__free(ctx, cell);
   sr__table_view_free(ctx, &view);
   return status;
+}
+
+/* ---- writing ------------------------------------------------------------------------------ */
+
+/* Solves the 3 x 3 system a x = b by elimination; a direction that the cells do not span gets 0. */
+static void solve_three(double a[3][3], double b[3]) {
+  for (int k = 0; k < 3; k++) {
+    for (int r = k + 1; r < 3; r++) {
+      double factor = fabs(a[k][k]) > 1e-12 ? a[r][k] / a[k][k] : 0;
+      for (int c = k; c < 3; c++) a[r][c] -= factor * a[k][c];
+      b[r] -= factor * b[k];
+    }
+  }
+  for (int k = 2; k >= 0; k--) {
+    for (int c = k + 1; c < 3; c++) b[k] -= a[k][c] * b[c];
+    b[k] = fabs(a[k][k]) > 1e-12 ? b[k] / a[k][k] : 0;
+  }
+}
+
+/* Least squares of one coordinate on 1, column and row, around the middle of the lattice. */
+static void fit_axis(const sr_table_view *t, const double *coordinate, double axis[3]) {
+  double a[3][3] = {{0}}, b[3] = {0}, origin = coordinate[0];
+  double middle[2] = {0.5 * (double)t->grid_columns, 0.5 * (double)t->grid_rows};
+  for (int64_t i = 0; i < t->rows; i++) {
+    double place[3] = {1, (double)(t->cell[i] % t->grid_columns) + 0.5 - middle[0],
+                       (double)(t->cell[i] / t->grid_columns) + 0.5 - middle[1]};
+    for (int r = 0; r < 3; r++) {
+      for (int c = 0; c < 3; c++) a[r][c] += place[r] * place[c];
+      b[r] += place[r] * (coordinate[i] - origin);
+    }
+  }
+  solve_three(a, b);
+  axis[1] = b[1];
+  axis[2] = b[2];
+  axis[0] = origin + b[0] - b[1] * middle[0] - b[2] * middle[1];
+}
+
+static sr_status check_fit(sr_context *ctx, const sr_table_view *t, const char *format,
+                           const double transform[6]) {
+  double side = fabs(transform[1]) + fabs(transform[2]) + fabs(transform[4]) + fabs(transform[5]);
+  for (int64_t i = 0; i < t->rows; i++) {
+    double column = (double)(t->cell[i] % t->grid_columns) + 0.5;
+    double row = (double)(t->cell[i] / t->grid_columns) + 0.5;
+    double x = transform[0] + column * transform[1] + row * transform[2];
+    double y = transform[3] + column * transform[4] + row * transform[5];
+    if (fabs(x - t->coordinates[i]) + fabs(y - t->coordinates[t->rows + i]) <= 0.01 * side)
+      continue;
+    return sr__fail(ctx, SR_ERROR_UNSUPPORTED,
+                    "the cells do not lie on a straight lattice (row %lld is at %g, %g), which %s "
+                    "needs; write csv instead",
+                    (long long)i + 1, t->coordinates[i], t->coordinates[t->rows + i], format);
+  }
+  return SR_OK;
+}
+
+sr_status sr__grid_transform(sr_context *ctx, const sr_table_view *table, const char *format,
+                             double t[6]) {
+  static const double unit[6] = {0, 1, 0, 0, 0, 1};
+  if (!table->cell || table->rows == 0)
+    return sr__fail(ctx, SR_ERROR_UNSUPPORTED,
+                    "%s holds cells of a grid, and the rows of this table are none; write csv "
+                    "instead",
+                    format);
+  memcpy(t, unit, sizeof unit);
+  if (table->coordinate_count < 2) return SR_OK;
+  fit_axis(table, table->coordinates, t);
+  fit_axis(table, table->coordinates + table->rows, t + 3);
+  /* A single row or column of cells says nothing of its other side: cells are square then. */
+  double column = (double)(table->cell[0] % table->grid_columns) + 0.5;
+  double row = (double)(table->cell[0] / table->grid_columns) + 0.5;
+  if (t[1] == 0 && t[4] == 0) {
+    t[1] = fabs(t[5]) + fabs(t[2]);
+    t[0] -= column * t[1];
+  }
+  if (t[5] == 0 && t[2] == 0) {
+    t[5] = -(fabs(t[1]) + fabs(t[4]));
+    t[3] -= row * t[5];
+  }
+  return check_fit(ctx, table, format, t);
+}
+
+static bool has_target(const sr_table_view *t) { return t->label || t->value; }
+
+int64_t sr__grid_layers(const sr_table_view *table) { return table->features + has_target(table); }
+
+/* The feature of a layer, or -1 for the target. */
+static int64_t feature_of(const sr_table_view *t, int64_t layer) {
+  if (!has_target(t)) return layer;
+  if (t->predicted) return layer - 1;
+  return layer < t->features ? layer : -1;
+}
+
+const char *sr__grid_layer_name(const sr_table_view *table, int64_t layer, bool *is_target,
+                                char numbered[32]) {
+  int64_t feature = feature_of(table, layer);
+  *is_target = feature < 0;
+  if (*is_target) return table->target_name ? table->target_name : table->label ? "class" : "value";
+  snprintf(numbered, 32, "x%lld", (long long)feature + 1);
+  return table->feature_names ? table->feature_names[feature] : numbered;
+}
+
+bool sr__classes_are_numbers(const sr_table_view *table) {
+  double value;
+  for (int32_t c = 0; c < table->classes.count; c++) {
+    if (!sr__whole_double(table->classes.names[c], strlen(table->classes.names[c]), &value))
+      return false;
+  }
+  return true;
+}
+
+void sr__grid_layer(const sr_table_view *table, int64_t layer, double *cells) {
+  int64_t feature = feature_of(table, layer);
+  bool numbers = feature < 0 && table->label && sr__classes_are_numbers(table);
+  for (int64_t i = 0; i < table->grid_rows * table->grid_columns; i++) cells[i] = NAN;
+  for (int64_t i = 0; i < table->rows; i++) {
+    double *cell = &cells[table->cell[i]];
+    if (feature >= 0) {
+      *cell = (double)table->x[feature * table->rows + i];
+    } else if (table->value) {
+      *cell = table->value[i];
+    } else if (table->label[i] >= 0) {
+      const char *name = table->classes.names[table->label[i]];
+      if (!numbers || !sr__whole_double(name, strlen(name), cell)) *cell = table->label[i];
+    }
+  }
 }

@@ -13,6 +13,8 @@ typedef struct sr__grid {
   double *coordinates; /* x of every cell, then y of every cell */
   double *target;      /* of every cell, NaN = missing; NULL where there is none */
   const char *target_name;
+  sr__target_rule target_rule;
+  const char *projection;   /* of the coordinates, or NULL; borrowed */
   const char *const *names; /* of the features; borrowed */
 } sr__grid;
 
@@ -22,6 +24,31 @@ SR_MUST_CHECK sr_status sr__grid_allocate(sr_context *ctx, sr__grid *grid);
  * arrays; the grid is still to be freed. */
 SR_MUST_CHECK sr_status sr__grid_to_table(sr_context *ctx, sr__grid *grid, sr_table **table);
 void sr__grid_free(sr_context *ctx, sr__grid *grid);
+
+/* A value as a table keeps it. SR_ERROR_DATA, with the name of its feature, where it is beyond the
+ * largest float. */
+SR_MUST_CHECK sr_status sr__grid_store(sr_context *ctx, const char *file, const char *feature,
+                                       const double *values, int64_t count, float *x);
+
+/* ---- writing ------------------------------------------------------------------------------ */
+
+/* Where the cells of a table lie: x = t[0] + (column + 1/2) t[1] + (row + 1/2) t[2], and y with
+ * t[3], t[4], t[5]. Without coordinates a cell is a square of side 1. SR_ERROR_UNSUPPORTED where
+ * the table has no cells or its coordinates lie on no straight lattice. `format` is for the
+ * message. */
+SR_MUST_CHECK sr_status sr__grid_transform(sr_context *ctx, const sr_table_view *table,
+                                           const char *format, double t[6]);
+/* The columns of a table that a grid shows: its features, and its target first (predicted) or last.
+ */
+int64_t sr__grid_layers(const sr_table_view *table);
+/* The name of a layer, and whether it is the target. */
+const char *sr__grid_layer_name(const sr_table_view *table, int64_t layer, bool *is_target,
+                                char numbered[32]);
+/* One layer on the whole lattice, NaN in its holes. Classes are their numbers, or their codes where
+ * a name is no number. */
+void sr__grid_layer(const sr_table_view *table, int64_t layer, double *cells);
+/* Whether all classes are numbers. */
+bool sr__classes_are_numbers(const sr_table_view *table);
 
 /* Grids have target, drop and their own coordinates, nothing else. */
 SR_MUST_CHECK sr_status sr__grid_check_options(sr_context *ctx, const char *file,

@@ -4,8 +4,8 @@
 
 #include "data/column_roles.h"
 #include "data/parse_number.h"
-#include "data/read.h"
 #include "data/row_text.h"
+#include "format.h"
 
 typedef struct sparse_rows {
   const char *file;
@@ -113,6 +113,7 @@ static sr_status read_rows(sr_context *ctx, sr__lines *lines, sparse_rows *spars
     size_t length;
     SR_TRY(sr__lines_next(ctx, lines, &line, &length));
     if (!line) break;
+    if (lines->number == 1 && strncmp(line, "\xEF\xBB\xBF", 3) == 0) line += 3;
     SR_TRY(read_row(ctx, sparse, lines->number, line));
   }
   if (sparse->rows == 0 || sparse->rows > INT32_MAX)
@@ -162,7 +163,7 @@ static sr_status make_dense(sr_context *ctx, sparse_rows *sparse, sr_table_view 
   view->rows = sparse->rows;
   view->features = sparse->entries ? sparse->highest - first + 1 : 0;
   SR_TRY(check_size(ctx, sparse, view->features));
-  SR_TRY(sr__check_classes(ctx, sparse->file, "label", &sparse->classes, sparse->rows));
+  SR_TRY(sr__check_classes(ctx, sparse->file, "label", &sparse->classes, sparse->rows, false));
   SR_NEW_ZERO(ctx, x, view->rows * view->features);
   view->x = x;
   for (int64_t i = 0; i < sparse->rows; i++) {
@@ -171,7 +172,7 @@ static sr_status make_dense(sr_context *ctx, sparse_rows *sparse, sr_table_view 
   }
   SR_TRY(name_features(ctx, first, view));
   SR_NEW(ctx, rank, sparse->classes.count);
-  SR_TRY(sr__names_sort(ctx, &sparse->classes, rank, &view->classes));
+  SR_TRY(sr__names_sort_classes(ctx, &sparse->classes, rank, &view->classes));
   for (int64_t i = 0; i < sparse->rows; i++) sparse->label[i] = rank[sparse->label[i]];
   SR_COPY_ARRAY(ctx, view->label, sparse->label, sparse->rows);
   view->target_name = sr__strdup(ctx, "label");
@@ -181,8 +182,8 @@ cleanup:
   return status;
 }
 
-sr_status sr__read_libsvm(sr_context *ctx, sr__source *source, const sr_read_options *options,
-                          sr_table **table) {
+static sr_status read_libsvm(sr_context *ctx, sr__source *source, const sr_read_options *options,
+                             sr_table **table) {
   sr_status status = SR_OK;
   sparse_rows sparse = {.file = sr__source_name(source), .lowest = INT64_MAX};
   sr__lines lines = {.source = source};
@@ -211,8 +212,10 @@ static sr_status libsvm_rows(sr_context *ctx, const void *from, char separator, 
   sr_status status = SR_OK;
   const sr_table_view *t = from;
   for (int64_t i = begin; i < end; i++) {
-    const char *label = t->label ? t->classes.names[t->label[i]] : "0";
-    SR_TRY(sr__text_put(ctx, text, label, strlen(label)));
+    if (t->value)
+      SR_TRY(sr__put_double(ctx, text, t->value[i]));
+    else
+      SR_TRY(sr__text_string(ctx, text, t->label ? t->classes.names[t->label[i]] : "0"));
     for (int64_t j = 0; j < t->features; j++) {
       float value = t->x[j * t->rows + i];
       if (value == 0) continue;
@@ -226,7 +229,7 @@ cleanup:
   return status;
 }
 
-sr_status sr__write_libsvm(sr_context *ctx, const sr_table_view *t, const char *path) {
+static sr_status write_libsvm(sr_context *ctx, const sr_table_view *t, const char *path) {
   for (int64_t c = 0; c < t->classes.count; c++) {
     const char *name = t->classes.names[c];
     if (!*name || name[strcspn(name, " \t\r\n#:")])
@@ -240,10 +243,18 @@ sr_status sr__write_libsvm(sr_context *ctx, const sr_table_view *t, const char *
                       (long long)j + 1);
   }
   for (int64_t i = 0; i < t->rows * t->features; i++) {
-    if (isnan(t->x[i]) || (t->label && i < t->rows && t->label[i] < 0))
+    if (isnan(t->x[i]) || (t->label && i < t->rows && t->label[i] < 0) ||
+        (t->value && i < t->rows && isnan(t->value[i])))
       return sr__fail(ctx, SR_ERROR_UNSUPPORTED,
                       "libsvm cannot hold the missing value in row %lld; write csv instead",
                       (long long)(i % t->rows) + 1);
   }
   return sr__write_rows(ctx, path, &(sr__text){0}, libsvm_rows, t, t->rows, ' ');
 }
+
+const sr__format sr__format_libsvm = {.about = {"libsvm", "LIBSVM's sparse rows, class first", NULL,
+                                                0, NULL},
+                                      SR__ENDINGS_3(".libsvm", ".svm", ".svmlight"),
+                                      .read = read_libsvm,
+                                      .write = write_libsvm,
+                                      .is_text = true};

@@ -1,13 +1,17 @@
 /* NetCDF variables on a common grid as a table of cells. The last two dimensions of a variable are
  * the grid; every step of the dimensions before them (time, level) is a feature of its own. */
+#include "format.h"
+
+#ifdef SR_HAVE_NETCDF
 #include <ctype.h>
 #include <math.h>
 #include <netcdf.h>
+#include <netcdf_mem.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <strings.h>
 
-#include "data/read.h"
+#include "core/text.h"
 #include "grid.h"
 
 /* HDF5 below libnetcdf keeps unguarded state of its own: one call at a time in the process. */
@@ -39,7 +43,7 @@ typedef struct nc_file {
 
 static sr_status fail_nc(sr_context *ctx, const nc_file *file, int code, const char *what) {
   return sr__fail_at(ctx, code == NC_ENOMEM ? SR_ERROR_MEMORY : SR_ERROR_FORMAT, file->path, 0, 0,
-                     "cannot read %s: %s", what, nc_strerror(code));
+                     "cannot read or write %s: %s", what, nc_strerror(code));
 }
 
 #define NC_TRY(expression, what)                                    \
@@ -173,9 +177,8 @@ cleanup:
 }
 
 static sr_status choose(sr_context *ctx, nc_file *file, const sr_read_options *options,
-                        int64_t *target) {
+                        sr__target_rule *rule, int64_t *target) {
   sr_status status = SR_OK;
-  *target = -1;
   for (int64_t v = 0; v < file->count; v++) file->variables[v].chosen = !options->variables;
   for (const char *const *name = options->variables; name && *name; name++)
     SR_TRY(choose_variable(ctx, file, *name));
@@ -184,9 +187,8 @@ static sr_status choose(sr_context *ctx, nc_file *file, const sr_read_options *o
     SR_TRY(sr__find_column(ctx, file->path, "drop", file->names, file->count, *name, &v));
     file->variables[v].chosen = false;
   }
-  if (options->target) {
-    SR_TRY(sr__find_column(ctx, file->path, "target", file->names, file->count, options->target,
-                           target));
+  SR_TRY(sr__find_target(ctx, file->path, file->names, file->count, options, rule, target));
+  if (*target >= 0) {
     file->variables[*target].chosen = false;
     if (file->variables[*target].steps != 1)
       SR_TRY(sr__fail_at(ctx, SR_ERROR_UNSUPPORTED, file->path, 0, 0,
@@ -329,7 +331,7 @@ static sr_status read_variable(sr_context *ctx, const nc_file *file, const nc_va
   for (int64_t step = variable->first_step; step < variable->end_step; step++, ++*feature) {
     SR_TRY(read_step(ctx, file, variable, step, &p, cells, values));
     float *x = grid->x + *feature * cells;
-    for (int64_t i = 0; i < cells; i++) x[i] = (float)values[i];
+    SR_TRY(sr__grid_store(ctx, file->path, variable->name, values, cells, x));
     sr__progress(ctx, "reading", *feature + 1, grid->features);
   }
 cleanup:
@@ -429,8 +431,8 @@ cleanup:
   return status;
 }
 
-sr_status sr__read_netcdf(sr_context *ctx, const char *path, const sr_read_options *options,
-                          sr_table **table) {
+static sr_status read_netcdf(sr_context *ctx, const char *path, const sr_read_options *options,
+                             sr_table **table) {
   sr_status status = SR_OK;
   nc_file opened = {.path = path, .id = -1}, *file = &opened;
   sr__grid grid = {.file = path};
@@ -445,7 +447,7 @@ sr_status sr__read_netcdf(sr_context *ctx, const char *path, const sr_read_optio
     status = fail_nc(ctx, file, code, "the file as NetCDF");
   }
   if (status == SR_OK) status = list_variables(ctx, file);
-  if (status == SR_OK) status = choose(ctx, file, options, &target);
+  if (status == SR_OK) status = choose(ctx, file, options, &grid.target_rule, &target);
   if (status == SR_OK) status = read_grid(ctx, file, target, &grid, &names);
   if (file->id >= 0) nc_close(file->id);
   pthread_mutex_unlock(&library_lock);
@@ -458,3 +460,138 @@ cleanup:
   sr__arena_free(ctx, &file->arena);
   return status;
 }
+
+/* ---- writing ------------------------------------------------------------------------------ */
+
+/* Codes of classes that are no numbers get their names the way of the CF conventions. */
+static sr_status describe_classes(sr_context *ctx, const nc_file *file, int id,
+                                  const sr_table_view *t) {
+  sr_status status = SR_OK;
+  sr__text meanings = {0};
+  int *codes = NULL;
+  SR_NEW(ctx, codes, t->classes.count);
+  for (int32_t c = 0; c < t->classes.count; c++) {
+    codes[c] = c;
+    SR_TRY(sr__text_print(ctx, &meanings, "%s%s", c ? " " : "", t->classes.names[c]));
+  }
+  NC_TRY(nc_put_att_int(file->id, id, "flag_values", NC_INT, (size_t)t->classes.count, codes),
+         "flag_values");
+  NC_TRY(nc_put_att_text(file->id, id, "flag_meanings", (size_t)meanings.length, meanings.bytes),
+         "flag_meanings");
+cleanup:
+  sr__free(ctx, codes);
+  sr__free(ctx, meanings.bytes);
+  return status;
+}
+
+static sr_status put_axis(sr_context *ctx, const nc_file *file, const char *name, int dimension,
+                          int64_t length, double first, double step) {
+  sr_status status = SR_OK;
+  double *place = NULL;
+  int id;
+  SR_NEW(ctx, place, length);
+  for (int64_t i = 0; i < length; i++) place[i] = first + ((double)i + 0.5) * step;
+  NC_TRY(nc_def_var(file->id, name, NC_DOUBLE, 1, &dimension, &id), name);
+  NC_TRY(nc_put_var_double(file->id, id, place), name);
+cleanup:
+  sr__free(ctx, place);
+  return status;
+}
+
+static sr_status put_layers(sr_context *ctx, const nc_file *file, const int dimensions[2],
+                            const sr_table_view *t) {
+  sr_status status = SR_OK;
+  double *cells = NULL;
+  SR_NEW(ctx, cells, t->grid_rows * t->grid_columns);
+  for (int64_t layer = 0; layer < sr__grid_layers(t); layer++) {
+    bool is_target;
+    char numbered[32];
+    const char *name = sr__grid_layer_name(t, layer, &is_target, numbered);
+    int id;
+    const double missing = NAN;
+    nc_type type = is_target ? NC_DOUBLE : NC_FLOAT;
+    SR_TRY(sr__check_interrupt(ctx));
+    sr__grid_layer(t, layer, cells);
+    NC_TRY(nc_def_var(file->id, name, type, 2, dimensions, &id), name);
+    NC_TRY(nc_put_att_double(file->id, id, "_FillValue", type, 1, &missing), name);
+    if (is_target && t->label && !sr__classes_are_numbers(t))
+      SR_TRY(describe_classes(ctx, file, id, t));
+    NC_TRY(nc_put_var_double(file->id, id, cells), name);
+  }
+cleanup:
+  sr__free(ctx, cells);
+  return status;
+}
+
+static sr_status fill_file(sr_context *ctx, const nc_file *file, const sr_table_view *t) {
+  sr_status status = SR_OK;
+  double transform[6];
+  int dimensions[2];
+  SR_TRY(sr__grid_transform(ctx, t, "a NetCDF file", transform));
+  if (transform[2] != 0 || transform[4] != 0) {
+    double side = fabs(transform[1]) + fabs(transform[5]);
+    if (fabs(transform[2]) + fabs(transform[4]) > 1e-6 * side)
+      SR_TRY(sr__fail(ctx, SR_ERROR_UNSUPPORTED,
+                      "the lattice is turned against its coordinates, which a NetCDF axis cannot "
+                      "say; write .tif instead"));
+  }
+  NC_TRY(nc_def_dim(file->id, "y", (size_t)t->grid_rows, &dimensions[0]), "y");
+  NC_TRY(nc_def_dim(file->id, "x", (size_t)t->grid_columns, &dimensions[1]), "x");
+  if (t->projection)
+    NC_TRY(nc_put_att_text(file->id, NC_GLOBAL, "crs_wkt", strlen(t->projection), t->projection),
+           "crs_wkt");
+  SR_TRY(put_axis(ctx, file, "y", dimensions[0], t->grid_rows, transform[3], transform[5]));
+  SR_TRY(put_axis(ctx, file, "x", dimensions[1], t->grid_columns, transform[0], transform[1]));
+  SR_TRY(put_layers(ctx, file, dimensions, t));
+cleanup:
+  return status;
+}
+
+/* The file is made in memory and written whole, as all others are. */
+static sr_status write_netcdf(sr_context *ctx, const sr_table_view *t, const char *path) {
+  sr_status status = SR_OK;
+  nc_file made = {.path = path, .id = -1}, *file = &made;
+  NC_memio memory = {0};
+  sr__writer *writer = NULL;
+  pthread_mutex_lock(&library_lock);
+  int code = nc_create_mem(path, NC_NETCDF4, 0, &file->id);
+  if (code != NC_NOERR) status = fail_nc(ctx, file, code, "a new file in memory");
+  if (status == SR_OK) {
+    status = fill_file(ctx, file, t);
+    code = nc_close_memio(file->id, &memory);
+    if (status == SR_OK && code != NC_NOERR) status = fail_nc(ctx, file, code, "the file");
+  }
+  pthread_mutex_unlock(&library_lock);
+  SR_TRY(status);
+  SR_TRY(sr__writer_open(ctx, path, &writer));
+  SR_TRY(sr__writer_put(writer, memory.memory, memory.size));
+  SR_TRY(sr__writer_commit(&writer));
+cleanup:
+  sr__writer_abort(&writer);
+  free(memory.memory);
+  return status;
+}
+
+#define READ read_netcdf
+#define WRITE write_netcdf
+#define MISSING NULL
+#else
+#define READ NULL
+#define WRITE NULL
+#define MISSING "NetCDF (Debian: libnetcdf-dev)"
+#endif
+
+static sr__recognition recognize(const sr__beginning *beginning) {
+  const char *b = beginning->bytes;
+  bool classic = beginning->size > 3 && memcmp(b, "CDF", 3) == 0 && b[3] <= 5;
+  bool hdf = beginning->size >= 6 && memcmp(b, "\x89HDF\r\n", 6) == 0;
+  return classic || hdf ? SR__CERTAIN : SR__NOT_RECOGNIZED;
+}
+
+const sr__format sr__format_netcdf = {.about = {"netcdf",
+                                                "NetCDF variables on one grid, a row per cell",
+                                                NULL, 0, MISSING},
+                                      SR__ENDINGS_3(".nc", ".nc4", ".cdf"),
+                                      .recognize = recognize,
+                                      .read_path = READ,
+                                      .write = WRITE};

@@ -5,7 +5,7 @@
 #include "data/column_roles.h"
 #include "data/npy.h"
 #include "data/packed_file.h"
-#include "data/read.h"
+#include "format.h"
 
 enum { STEP_BYTES = 1 << 20 };
 
@@ -50,8 +50,8 @@ cleanup:
   return status;
 }
 
-sr_status sr__read_npy(sr_context *ctx, sr__source *source, const sr_read_options *options,
-                       sr_table **table) {
+static sr_status read_npy(sr_context *ctx, sr__source *source, const sr_read_options *options,
+                          sr_table **table) {
   sr_status status = SR_OK;
   const char *file = sr__source_name(source);
   sr__npy array = {0};
@@ -77,7 +77,7 @@ cleanup:
 /* ---- writing ------------------------------------------------------------------------------ */
 
 /* The matrix is kept in its own order, which NumPy calls Fortran's. */
-sr_status sr__write_npy(sr_context *ctx, const sr_table_view *t, const char *path) {
+static sr_status write_npy(sr_context *ctx, const sr_table_view *t, const char *path) {
   sr_status status = SR_OK;
   sr__packed_file *file = NULL;
   char header[SR__NPY_HEADER_BYTES];
@@ -91,3 +91,16 @@ cleanup:
   sr__packed_file_abort(ctx, &file);
   return status;
 }
+
+static sr__recognition recognize(const sr__beginning *beginning) {
+  return beginning->size >= 6 && memcmp(beginning->bytes, "\x93NUMPY", 6) == 0 ? SR__CERTAIN
+                                                                               : SR__NOT_RECOGNIZED;
+}
+
+const sr__format sr__format_npy = {
+    .about = {"npy", "NumPy's arrays of one or two dimensions, features alone", NULL, 0, NULL},
+    SR__ENDINGS_1(".npy"),
+    .recognize = recognize,
+    .read = read_npy,
+    .write = write_npy,
+    .is_text = true};

@@ -6,25 +6,25 @@
 
 #include "data/column_roles.h"
 #include "data/field_text.h"
-#include "data/packed_file.h"
 #include "data/parse_number.h"
-#include "data/read.h"
 #include "data/row_text.h"
+#include "format.h"
 
 typedef struct ts_file {
   const char *file;
   int64_t line;
-  char *name;
-  bool has_classes, has_data;
+  bool has_classes, has_numbers, has_data, lengths_differ;
+  int64_t length;   /* of every series; 0: not declared */
   int32_t channels; /* 0: not known yet */
   bool channels_declared;
   sr__names classes;
   int64_t cases;
   int64_t *offset;
   int32_t *label;
+  double *number;
   float *value;
   int64_t values;
-  int64_t offset_capacity, label_capacity, value_capacity;
+  int64_t offset_capacity, label_capacity, number_capacity, value_capacity;
 } ts_file;
 
 static sr_status fail_line(sr_context *ctx, const ts_file *ts, const char *what) {
@@ -74,6 +74,16 @@ static sr_status read_channels(sr_context *ctx, ts_file *ts, char *at) {
   return SR_OK;
 }
 
+static sr_status read_length(sr_context *ctx, ts_file *ts, char *at) {
+  const char *word = next_word(&at);
+  double length;
+  if (!word || !sr__whole_double(word, strlen(word), &length) || !(length >= 0) ||
+      length > INT32_MAX || length != floor(length))
+    return fail_line(ctx, ts, "expected the length of every series after @seriesLength");
+  ts->length = (int64_t)length;
+  return SR_OK;
+}
+
 static sr_status refuse(sr_context *ctx, const ts_file *ts, const char *what) {
   return sr__fail_at(ctx, SR_ERROR_UNSUPPORTED, ts->file, ts->line, 0, "%s", what);
 }
@@ -85,11 +95,6 @@ static sr_status read_keyword(sr_context *ctx, ts_file *ts, char *at) {
   const char *keyword = next_word(&at);
   if (strcasecmp(keyword, "@data") == 0) {
     ts->has_data = true;
-  } else if (strcasecmp(keyword, "@problemname") == 0) {
-    const char *name = next_word(&at);
-    sr__free(ctx, ts->name);
-    ts->name = sr__strdup(ctx, name ? name : "");
-    if (!ts->name) SR_TRY(SR_ERROR_MEMORY);
   } else if (strcasecmp(keyword, "@classlabel") == 0) {
     SR_TRY(read_classes(ctx, ts, at));
   } else if (strcasecmp(keyword, "@dimension") == 0 || strcasecmp(keyword, "@dimensions") == 0) {
@@ -101,11 +106,12 @@ static sr_status read_keyword(sr_context *ctx, ts_file *ts, char *at) {
                     "series with time stamps (@timestamps true) are not read; write the values at "
                     "equal steps without them"));
   } else if (strcasecmp(keyword, "@targetlabel") == 0) {
+    SR_TRY(read_flag(ctx, ts, &at, &ts->has_numbers));
+  } else if (strcasecmp(keyword, "@equallength") == 0) {
     SR_TRY(read_flag(ctx, ts, &at, &flag));
-    if (flag)
-      SR_TRY(refuse(ctx, ts,
-                    "this is a regression problem (@targetLabel true); specroute learns classes: "
-                    "bin the target and use @classLabel"));
+    ts->lengths_differ = !flag;
+  } else if (strcasecmp(keyword, "@serieslength") == 0) {
+    SR_TRY(read_length(ctx, ts, at));
   }
 cleanup:
   return status;
@@ -167,12 +173,36 @@ cleanup:
   return status;
 }
 
+static sr_status read_number(sr_context *ctx, ts_file *ts, const char *text, int64_t column) {
+  sr_status status = SR_OK;
+  while (isspace((unsigned char)*text)) text++;
+  size_t length = strlen(text);
+  while (length && isspace((unsigned char)text[length - 1])) length--;
+  SR_GROW(ctx, ts->number, ts->number_capacity, ts->cases + 1);
+  ts->number[ts->cases] = NAN;
+  if (!sr__is_missing(text, length) && !sr__whole_double(text, length, &ts->number[ts->cases]))
+    SR_TRY(sr__fail_at(ctx, SR_ERROR_FORMAT, ts->file, ts->line, column,
+                       "the target is '%.*s', expected a number or ? for a missing one",
+                       (int)(length < 40 ? length : 40), text));
+cleanup:
+  return status;
+}
+
+/* A declared length is a promise, unless the file also says that lengths differ. */
+static sr_status check_length(sr_context *ctx, const ts_file *ts, int64_t channel, int64_t found) {
+  if (ts->length == 0 || ts->lengths_differ || found == ts->length) return SR_OK;
+  return sr__fail_at(ctx, SR_ERROR_FORMAT, ts->file, ts->line, 0,
+                     "channel %lld of this case has %lld values, @seriesLength says %lld; correct "
+                     "it, or write @equalLength false",
+                     (long long)channel + 1, (long long)found, (long long)ts->length);
+}
+
 static sr_status check_channels(sr_context *ctx, ts_file *ts, int64_t found) {
   if (ts->channels == 0 && found >= 1 && found <= INT32_MAX) ts->channels = (int32_t)found;
   if (found == ts->channels) return SR_OK;
   return sr__fail_at(ctx, SR_ERROR_FORMAT, ts->file, ts->line, 0,
                      "this case has %lld channels%s, expected %d as %s", (long long)found,
-                     ts->has_classes ? " before its class" : "", ts->channels,
+                     ts->has_classes || ts->has_numbers ? " before its target" : "", ts->channels,
                      ts->channels_declared ? "@dimensions says" : "in the first case");
 }
 
@@ -180,7 +210,7 @@ static sr_status read_case(sr_context *ctx, ts_file *ts, char *line) {
   sr_status status = SR_OK;
   int64_t fields = 1;
   for (const char *p = line; *p; p++) fields += *p == ':';
-  int64_t channels = fields - ts->has_classes;
+  int64_t channels = fields - (ts->has_classes || ts->has_numbers);
   SR_TRY(check_channels(ctx, ts, channels));
   SR_GROW(ctx, ts->offset, ts->offset_capacity, (ts->cases + 1) * channels + 1);
   const char *at = line;
@@ -188,10 +218,12 @@ static sr_status read_case(sr_context *ctx, ts_file *ts, char *line) {
     const char *stop = at + strcspn(at, ":");
     ts->offset[ts->cases * channels + c] = ts->values;
     SR_TRY(read_channel(ctx, ts, line, at, stop));
+    SR_TRY(check_length(ctx, ts, c, ts->values - ts->offset[ts->cases * channels + c]));
     at = stop + (*stop == ':');
   }
   ts->offset[(ts->cases + 1) * channels] = ts->values;
   if (ts->has_classes) SR_TRY(read_label(ctx, ts, at, at - line + 1));
+  if (ts->has_numbers) SR_TRY(read_number(ctx, ts, at, at - line + 1));
   ts->cases++;
 cleanup:
   return status;
@@ -215,6 +247,8 @@ static sr_status read_all(sr_context *ctx, ts_file *ts, sr__lines *lines) {
     else
       SR_TRY(fail_line(ctx, ts, "expected a keyword such as @problemName or @data"));
   }
+  if (ts->has_classes && ts->has_numbers)
+    SR_TRY(fail_line(ctx, ts, "@classLabel and @targetLabel cannot both be true"));
   if (!ts->has_data) SR_TRY(fail_line(ctx, ts, "the file ends before @data"));
   if (ts->cases == 0)
     SR_TRY(sr__fail_at(ctx, SR_ERROR_DATA, ts->file, ts->line, 0, "there is no case after @data"));
@@ -222,44 +256,58 @@ cleanup:
   return status;
 }
 
-sr_status sr__read_ts(sr_context *ctx, sr__source *source, sr_series **series) {
+static sr_status read_ts(sr_context *ctx, sr__source *source, const sr_read_options *options,
+                         sr_table **table) {
   sr_status status = SR_OK;
   ts_file ts = {.file = sr__source_name(source)};
   sr__lines lines = {.source = source};
-  sr_series_view view = {0};
-  *series = NULL;
+  sr_table_view view = {0};
+  *table = NULL;
+  SR_TRY(sr__refuse_roles(ctx, ts.file, "ts", options));
   SR_TRY(read_all(ctx, &ts, &lines));
-  view = (sr_series_view){.cases = ts.cases,
-                          .channels = ts.channels,
-                          .offset = ts.offset,
-                          .value = ts.value,
-                          .label = ts.has_classes ? ts.label : NULL,
-                          .name = ts.name};
+  view = (sr_table_view){.rows = ts.cases,
+                         .channels = ts.channels,
+                         .series_offset = ts.offset,
+                         .series = ts.value,
+                         .label = ts.has_classes ? ts.label : NULL,
+                         .value = ts.has_numbers ? ts.number : NULL};
+  if (ts.has_classes || ts.has_numbers) view.target_name = ts.has_classes ? "class" : "target";
   if (ts.has_classes) SR_TRY(sr__names_dictionary(ctx, &ts.classes, &view.classes));
-  SR_TRY(sr_series_new(ctx, &view, series));
+  SR_TRY(sr_table_new(ctx, &view, table));
 cleanup:
   sr__free(ctx, (void *)(uintptr_t)view.classes.names);
   sr__lines_free(ctx, &lines);
   sr__names_free(ctx, &ts.classes);
-  sr__free(ctx, ts.name);
   sr__free(ctx, ts.offset);
   sr__free(ctx, ts.label);
+  sr__free(ctx, ts.number);
   sr__free(ctx, ts.value);
   return status;
 }
 
 /* ---- writing ------------------------------------------------------------------------------ */
 
-static sr_status put_values(sr_context *ctx, sr__text *text, const float *value, int64_t count,
-                            char separator) {
+static sr_status put_channel(sr_context *ctx, sr__text *text, const float *value, int64_t count,
+                             char separator) {
   sr_status status = SR_OK;
   for (int64_t t = 0; t < count; t++) {
     if (t) SR_TRY(sr__put_char(ctx, text, separator));
-    if (isnan(value[t]))
-      SR_TRY(sr__text_put(ctx, text, separator == ',' ? "?" : "NaN", separator == ',' ? 1 : 3));
-    else
-      SR_TRY(sr__put_float(ctx, text, value[t]));
+    SR_TRY(isnan(value[t]) ? sr__put_char(ctx, text, '?') : sr__put_float(ctx, text, value[t]));
   }
+cleanup:
+  return status;
+}
+
+static sr_status put_target(sr_context *ctx, sr__text *text, const sr_table_view *t, int64_t i) {
+  sr_status status = SR_OK;
+  if (!t->label && !t->value) return SR_OK;
+  SR_TRY(sr__put_char(ctx, text, ':'));
+  if (t->label ? t->label[i] < 0 : isnan(t->value[i]))
+    SR_TRY(sr__put_char(ctx, text, '?'));
+  else if (t->label)
+    SR_TRY(sr__text_string(ctx, text, t->classes.names[t->label[i]]));
+  else
+    SR_TRY(sr__put_double(ctx, text, t->value[i]));
 cleanup:
   return status;
 }
@@ -267,111 +315,78 @@ cleanup:
 static sr_status ts_rows(sr_context *ctx, const void *from, char separator, int64_t begin,
                          int64_t end, sr__text *text) {
   sr_status status = SR_OK;
-  const sr_series_view *s = from;
+  const sr_table_view *t = from;
   for (int64_t i = begin; i < end; i++) {
-    for (int32_t c = 0; c < s->channels; c++) {
-      const int64_t *offset = s->offset + i * s->channels + c;
+    for (int32_t c = 0; c < t->channels; c++) {
+      const int64_t *offset = t->series_offset + i * t->channels + c;
       if (c) SR_TRY(sr__put_char(ctx, text, ':'));
-      SR_TRY(put_values(ctx, text, s->value + offset[0], offset[1] - offset[0], separator));
+      SR_TRY(put_channel(ctx, text, t->series + offset[0], offset[1] - offset[0], separator));
     }
-    if (s->label) {
-      const char *name = s->label[i] < 0 ? "?" : s->classes.names[s->label[i]];
-      SR_TRY(sr__put_char(ctx, text, ':'));
-      SR_TRY(sr__text_put(ctx, text, name, strlen(name)));
-    }
+    SR_TRY(put_target(ctx, text, t, i));
     SR_TRY(sr__put_char(ctx, text, '\n'));
   }
 cleanup:
   return status;
 }
 
-static sr_status check_ts_classes(sr_context *ctx, const sr_series_view *s) {
-  for (int32_t c = 0; c < s->classes.count; c++) {
-    const char *name = s->classes.names[c];
+static sr_status check_table(sr_context *ctx, const sr_table_view *t) {
+  if (t->channels == 0 || t->features > 0)
+    return sr__fail(ctx, SR_ERROR_UNSUPPORTED,
+                    "a .ts file holds series and no features, this table has %d channels and %lld "
+                    "features; write csv instead",
+                    t->channels, (long long)t->features);
+  for (int32_t c = 0; c < t->classes.count; c++) {
+    const char *name = t->classes.names[c];
     if (!*name || name[strcspn(name, " \t\r\n:")])
       return sr__fail(ctx, SR_ERROR_UNSUPPORTED,
-                      "a series file cannot hold the class '%s': blanks, tabs and colons cut "
-                      "fields",
+                      "a .ts file cannot hold the class '%s': blanks, tabs and colons cut fields",
                       name);
   }
   return SR_OK;
 }
 
-static sr_status write_ts(sr_context *ctx, const sr_series_view *s, const char *path) {
+static sr_status put_header(sr_context *ctx, const sr_table_view *t, sr__text *header) {
   sr_status status = SR_OK;
-  sr__text header = {0};
-  char line[128];
-  int64_t pieces = s->cases * s->channels;
+  int64_t pieces = t->rows * t->channels;
   bool equal = true, missing = false;
   for (int64_t i = 1; i < pieces; i++)
-    equal &= s->offset[i + 1] - s->offset[i] == s->offset[1] - s->offset[0];
-  for (int64_t i = 0; pieces && i < s->offset[pieces]; i++) missing |= isnan(s->value[i]);
-  SR_TRY(sr__text_put(ctx, &header, "@problemName ", 13));
-  const char *name = s->name && *s->name ? s->name : "series";
-  SR_TRY(sr__text_put(ctx, &header, name, strlen(name)));
-  int used = snprintf(line, sizeof line,
-                      "\n@timestamps false\n@missing %s\n@univariate %s\n@dimensions %d\n"
-                      "@equalLength %s\n@classLabel %s",
-                      missing ? "true" : "false", s->channels == 1 ? "true" : "false", s->channels,
-                      equal ? "true" : "false", s->label ? "true" : "false");
-  SR_TRY(sr__text_put(ctx, &header, line, (size_t)used));
-  for (int32_t c = 0; s->label && c < s->classes.count; c++) {
-    SR_TRY(sr__put_char(ctx, &header, ' '));
-    SR_TRY(sr__text_put(ctx, &header, s->classes.names[c], strlen(s->classes.names[c])));
-  }
-  SR_TRY(sr__text_put(ctx, &header, "\n@data\n", 7));
-  SR_TRY(sr__write_rows(ctx, path, &header, ts_rows, s, s->cases, ','));
+    equal &= t->series_offset[i + 1] - t->series_offset[i] == t->series_offset[1];
+  for (int64_t i = 0; i < t->series_offset[pieces]; i++) missing |= isnan(t->series[i]);
+  SR_TRY(sr__text_print(ctx, header,
+                        "@problemName series\n@timestamps false\n@missing %s\n@univariate %s\n"
+                        "@dimensions %d\n@equalLength %s\n@%s %s",
+                        missing ? "true" : "false", t->channels == 1 ? "true" : "false",
+                        t->channels, equal ? "true" : "false",
+                        t->value ? "targetLabel" : "classLabel",
+                        t->label || t->value ? "true" : "false"));
+  for (int32_t c = 0; t->label && c < t->classes.count; c++)
+    SR_TRY(sr__text_print(ctx, header, " %s", t->classes.names[c]));
+  SR_TRY(sr__text_string(ctx, header, "\n@data\n"));
+cleanup:
+  return status;
+}
+
+static sr_status write_ts(sr_context *ctx, const sr_table_view *t, const char *path) {
+  sr_status status = SR_OK;
+  sr__text header = {0};
+  SR_TRY(check_table(ctx, t));
+  SR_TRY(put_header(ctx, t, &header));
+  SR_TRY(sr__write_rows(ctx, path, &header, ts_rows, t, t->rows, ','));
 cleanup:
   sr__free(ctx, header.bytes);
   return status;
 }
 
-typedef struct padded_series {
-  const sr_series_view *series;
-  int64_t longest;
-} padded_series;
-
-static sr_status ucr_rows(sr_context *ctx, const void *from, char separator, int64_t begin,
-                          int64_t end, sr__text *text) {
-  sr_status status = SR_OK;
-  const padded_series *padded = from;
-  const sr_series_view *s = padded->series;
-  for (int64_t i = begin; i < end; i++) {
-    SR_TRY(sr__put_code(ctx, text, &s->classes, s->label ? s->label[i] : -1, separator));
-    int64_t length = s->offset[i + 1] - s->offset[i];
-    if (length) SR_TRY(sr__put_char(ctx, text, separator));
-    SR_TRY(put_values(ctx, text, s->value + s->offset[i], length, separator));
-    for (int64_t t = length; t < padded->longest; t++) {
-      SR_TRY(sr__put_char(ctx, text, separator));
-      SR_TRY(sr__text_put(ctx, text, "NaN", 3));
-    }
-    SR_TRY(sr__put_char(ctx, text, '\n'));
-  }
-cleanup:
-  return status;
+static sr__recognition recognize(const sr__beginning *beginning) {
+  return sr__begins_with_word(beginning, "@problemname") ? SR__LIKELY : SR__NOT_RECOGNIZED;
 }
 
-static sr_status write_ucr(sr_context *ctx, const sr_series_view *s, const char *path) {
-  padded_series padded = {s, 0};
-  if (s->channels != 1)
-    return sr__fail(ctx, SR_ERROR_UNSUPPORTED,
-                    "the UCR layout holds one channel, these series have %d; write .ts instead",
-                    s->channels);
-  for (int64_t i = 0; i < s->cases; i++) {
-    int64_t length = s->offset[i + 1] - s->offset[i];
-    if (length > padded.longest) padded.longest = length;
-  }
-  return sr__write_rows(ctx, path, &(sr__text){0}, ucr_rows, &padded, s->cases, '\t');
-}
-
-sr_status sr_series_write(sr_context *ctx, const sr_series *series, const char *path) {
-  const sr_series_view *s = sr_series_get(series);
-  sr_status status = check_ts_classes(ctx, s);
-  if (status != SR_OK) return status;
-  if (sr__path_ends(path, ".ts")) return write_ts(ctx, s, path);
-  if (sr__path_ends(path, ".tsv")) return write_ucr(ctx, s, path);
-  return sr__fail_at(ctx, SR_ERROR_UNSUPPORTED, path, 0, 0,
-                     "series are not written as '%s'; expected an ending of .ts or .tsv, also with "
-                     ".gz",
-                     path);
-}
+const sr__format sr__format_ts = {
+    .about = {"ts", "the .ts files of sktime and aeon: series and their class or number", NULL, 0,
+              NULL},
+    SR__ENDINGS_1(".ts"),
+    .recognize = recognize,
+    .read = read_ts,
+    .write = write_ts,
+    .holds_series = true,
+    .is_text = true};

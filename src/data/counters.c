@@ -1,0 +1,211 @@
+/* Columns that count or name the rows. They tell a learner where a row stands, not what it is. */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "field_text.h"
+#include "settle.h"
+
+enum { FEWEST_ROWS = 50, FEWEST_VALUES = 3 };
+
+static bool is_whole(const float *x, int64_t rows) {
+  for (int64_t i = 0; i < rows; i++) {
+    if (!(x[i] == floorf(x[i])) || !isfinite(x[i])) return false;
+  }
+  return true;
+}
+
+/* A clock: never falls, or never rises, inside any group, with several values in one of them. */
+static bool is_clock(const sr_table_view *view, const float *x, float *last, int32_t *changes) {
+  int32_t groups = view->group ? view->groups.count : 1, most = 0;
+  bool rises = true, falls = true;
+  for (int32_t g = 0; g < groups; g++) {
+    last[g] = NAN;
+    changes[g] = 0;
+  }
+  for (int64_t i = 0; i < view->rows && (rises || falls); i++) {
+    int32_t g = view->group ? view->group[i] : 0;
+    if (isnan(x[i])) return false;
+    rises &= !(x[i] < last[g]);
+    falls &= !(x[i] > last[g]);
+    changes[g] += !isnan(last[g]) && x[i] != last[g];
+    last[g] = x[i];
+    if (changes[g] > most) most = changes[g];
+  }
+  return (rises || falls) && most + 1 >= FEWEST_VALUES;
+}
+
+static bool has_word(const char *name, const char *word) {
+  size_t length = strlen(word);
+  for (const char *at = strcasestr(name, word); at; at = strcasestr(at + 1, word)) {
+    bool starts = at == name || !isalpha((unsigned char)at[-1]);
+    bool ends = !isalpha((unsigned char)at[length]);
+    if (starts && ends) return true;
+  }
+  return false;
+}
+
+static bool is_name_of_ids(const char *name) {
+  static const char *const words[] = {"id", "index", "unnamed", "row", "rowid", "no", "nr"};
+  for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+    if (has_word(name, words[w])) return true;
+  }
+  return false;
+}
+
+static int compare_floats(const void *left, const void *right) {
+  float a = *(const float *)left, b = *(const float *)right;
+  return (a > b) - (a < b);
+}
+
+/* The numbers of the rows in any order: whole, each once, and without gaps or called so. */
+static sr_status is_shuffled_counter(sr_context *ctx, const float *x, int64_t rows,
+                                     const char *name, bool *counts) {
+  sr_status status = SR_OK;
+  float *sorted = NULL;
+  *counts = is_whole(x, rows);
+  if (!*counts) return SR_OK;
+  SR_NEW(ctx, sorted, rows);
+  memcpy(sorted, x, (size_t)rows * sizeof *sorted);
+  qsort(sorted, (size_t)rows, sizeof *sorted, compare_floats);
+  for (int64_t i = 1; i < rows && *counts; i++) *counts = sorted[i] != sorted[i - 1];
+  bool without_gaps = (double)sorted[rows - 1] - (double)sorted[0] == (double)(rows - 1);
+  *counts &= without_gaps || is_name_of_ids(name);
+cleanup:
+  sr__free(ctx, sorted);
+  return status;
+}
+
+/* Text that differs in every row names the rows; so does a date. */
+static bool names_rows(const sr_table_view *view, int64_t feature) {
+  sr_dictionary texts = sr__categories_of(view, feature);
+  double seconds;
+  if (texts.count >= view->rows) return true;
+  for (int32_t c = 0; c < texts.count; c++) {
+    if (!sr__parse_iso_time(texts.names[c], strlen(texts.names[c]), &seconds)) return false;
+  }
+  return texts.count >= FEWEST_VALUES;
+}
+
+/* Months and days are parts of a date whose year counts: they rise inside each part before them. */
+static bool continues_date(const sr_table_view *view, const float *before, const float *x) {
+  if (!is_whole(x, view->rows)) return false;
+  for (int64_t i = 1; i < view->rows; i++) {
+    bool same_group = !view->group || view->group[i] == view->group[i - 1];
+    if (same_group && before[i] == before[i - 1] && x[i] < x[i - 1]) return false;
+  }
+  return true;
+}
+
+static void find_date_parts(const sr_table_view *view, bool *counts) {
+  static const char *const parts[] = {"year", "month", "day"};
+  const float *before = NULL;
+  for (int p = 0; p < 3; p++) {
+    int64_t found = -1;
+    for (int64_t j = 0; j < view->features && found < 0; j++) {
+      if (has_word(view->feature_names[j], parts[p]) && !sr__categories_of(view, j).count)
+        found = j;
+    }
+    if (found < 0) return;
+    const float *x = view->x + found * view->rows;
+    if (p == 0 ? !counts[found] : !continues_date(view, before, x)) return;
+    counts[found] = true;
+    before = x;
+  }
+}
+
+sr_status sr__find_counters(sr_context *ctx, const sr_table_view *view, bool *counts) {
+  sr_status status = SR_OK;
+  float *last = NULL;
+  int32_t *changes = NULL, groups = view->group ? view->groups.count : 1;
+  memset(counts, 0, (size_t)view->features * sizeof *counts);
+  if (view->rows < FEWEST_ROWS || !view->feature_names) return SR_OK;
+  SR_NEW(ctx, last, groups);
+  SR_NEW(ctx, changes, groups);
+  for (int64_t j = 0; j < view->features; j++) {
+    const float *x = view->x + j * view->rows;
+    if (sr__categories_of(view, j).count)
+      counts[j] = names_rows(view, j);
+    else if (is_clock(view, x, last, changes))
+      counts[j] = true;
+    else
+      SR_TRY(is_shuffled_counter(ctx, x, view->rows, view->feature_names[j], &counts[j]));
+  }
+  find_date_parts(view, counts);
+cleanup:
+  sr__free(ctx, changes);
+  sr__free(ctx, last);
+  return status;
+}
+
+/* ---- the target in disguise --------------------------------------------------------------- */
+
+/* Whether the classes lie in intervals of the feature that do not meet. */
+static bool tells_class(const sr_table_view *view, const float *x) {
+  enum { MOST_CLASSES = 64 };
+  float low[MOST_CLASSES], high[MOST_CLASSES];
+  int64_t used = 0;
+  int32_t seen = 0;
+  if (view->classes.count > MOST_CLASSES) return false;
+  for (int32_t c = 0; c < view->classes.count; c++) {
+    low[c] = INFINITY;
+    high[c] = -INFINITY;
+  }
+  for (int64_t i = 0; i < view->rows; i++) {
+    int32_t c = view->label[i];
+    if (c < 0 || isnan(x[i])) continue;
+    if (x[i] < low[c]) low[c] = x[i];
+    if (x[i] > high[c]) high[c] = x[i];
+    used++;
+  }
+  for (int32_t c = 0; c < view->classes.count; c++) {
+    seen += low[c] <= high[c];
+    for (int32_t other = 0; other < c; other++) {
+      bool meet = low[c] <= high[other] && low[other] <= high[c];
+      if (meet) return false;
+    }
+  }
+  return seen >= 2 && used * 10 >= view->rows * 9;
+}
+
+/* Whether each category belongs to one class. */
+static bool category_tells_class(const sr_table_view *view, const float *x, int32_t categories,
+                                 int32_t *class_of) {
+  int32_t first = -1;
+  bool several = false;
+  for (int32_t c = 0; c < categories; c++) class_of[c] = -1;
+  for (int64_t i = 0; i < view->rows; i++) {
+    int32_t c = view->label[i];
+    if (c < 0 || isnan(x[i])) continue;
+    int32_t *known = &class_of[(int32_t)x[i]];
+    if (*known >= 0 && *known != c) return false;
+    *known = c;
+    if (first < 0) first = c;
+    several |= c != first;
+  }
+  return several;
+}
+
+sr_status sr__find_disguised_target(sr_context *ctx, const sr_table_view *view, int64_t *feature) {
+  sr_status status = SR_OK;
+  int32_t *class_of = NULL;
+  *feature = -1;
+  if (!view->label || view->rows < FEWEST_ROWS) return SR_OK;
+  for (int64_t j = 0; j < view->features && *feature < 0; j++) {
+    const float *x = view->x + j * view->rows;
+    int32_t categories = sr__categories_of(view, j).count;
+    if (categories > view->rows / 5) continue; /* too few rows per category to say so */
+    if (categories) {
+      SR_NEW(ctx, class_of, categories);
+      if (category_tells_class(view, x, categories, class_of)) *feature = j;
+      sr__free(ctx, class_of);
+      class_of = NULL;
+    } else if (tells_class(view, x)) {
+      *feature = j;
+    }
+  }
+cleanup:
+  sr__free(ctx, class_of);
+  return status;
+}

@@ -1,0 +1,111 @@
+#include "settle.h"
+
+/* Keeps the features that are not marked, in place. */
+static void drop_features(sr_table *table, const bool *marked) {
+  sr_table_view *view = &table->view;
+  float *x = (float *)(uintptr_t)view->x;
+  const char **names = (const char **)(uintptr_t)view->feature_names;
+  sr_dictionary *categories = (sr_dictionary *)(uintptr_t)view->categories;
+  int64_t kept = 0;
+  for (int64_t j = 0; j < view->features; j++) {
+    if (marked[j]) {
+      if (categories) sr__dictionary_free(&table->allocator, &categories[j]);
+      continue;
+    }
+    if (kept != j)
+      memmove(x + kept * view->rows, x + j * view->rows, (size_t)view->rows * sizeof *x);
+    names[kept] = names[j];
+    if (categories) categories[kept] = categories[j];
+    kept++;
+  }
+  view->features = kept;
+}
+
+static bool is_named(const char *const *list, const char *name) {
+  for (; list && *list; list++) {
+    if (strcmp(*list, name) == 0) return true;
+  }
+  return false;
+}
+
+static sr_status leave_out_counters(sr_context *ctx, const char *file,
+                                    const sr_read_options *options, sr_table *table) {
+  sr_status status = SR_OK;
+  const sr_table_view *view = sr_table_get(table);
+  bool *marked = NULL;
+  int64_t count = 0;
+  SR_NEW(ctx, marked, view->features);
+  SR_TRY(sr__find_counters(ctx, view, marked));
+  for (int64_t j = 0; j < view->features; j++) {
+    if (is_named(options->keep, view->feature_names ? view->feature_names[j] : ""))
+      marked[j] = false;
+    count += marked[j];
+  }
+  if (count == 0 || count == view->features) goto cleanup;
+  for (int64_t j = 0; j < view->features; j++) {
+    if (marked[j])
+      sr__log(
+          ctx, SR_LOG_WARNING,
+          "%s: column '%s' counts or names the rows and is left out of the features; name it as "
+          "time or group, or keep it with keep",
+          file, view->feature_names[j]);
+  }
+  drop_features(table, marked);
+cleanup:
+  sr__free(ctx, marked);
+  return status;
+}
+
+/* Classes that the model never saw come after its own, which keep their codes. */
+static sr_status follow_classes(sr_context *ctx, const char *file, sr_dictionary known,
+                                sr_table *table) {
+  sr_status status = SR_OK;
+  sr_table_view *view = &table->view;
+  int32_t *code = NULL, *label = (int32_t *)(uintptr_t)view->label, total = known.count;
+  const char **names = NULL;
+  sr_dictionary all;
+  if (!view->label || known.count == 0) return SR_OK;
+  SR_TRY(sr__classes_match(ctx, known, view->classes, &code));
+  SR_NEW(ctx, names, (int64_t)known.count + view->classes.count);
+  for (int32_t c = 0; c < known.count; c++) names[c] = known.names[c];
+  for (int32_t c = 0; c < view->classes.count; c++) {
+    if (code[c] >= 0) continue;
+    sr__log(ctx, SR_LOG_WARNING, "%s: the model was never shown the class '%s'", file,
+            view->classes.names[c]);
+    names[total] = view->classes.names[c];
+    code[c] = total++;
+  }
+  SR_TRY(sr__dictionary_copy(ctx, (sr_dictionary){total, names}, &all));
+  for (int64_t i = 0; i < view->rows; i++) label[i] = label[i] < 0 ? -1 : code[label[i]];
+  sr__dictionary_free(&table->allocator, &view->classes);
+  view->classes = all;
+cleanup:
+  sr__free(ctx, names);
+  sr__free(ctx, code);
+  return status;
+}
+
+sr_status sr__settle(sr_context *ctx, const char *file, const sr_read_options *options,
+                     sr_table **table) {
+  sr_status status = SR_OK;
+  bool moved;
+  int64_t feature;
+  /* The schema of a model decides what is a feature, and rows keep their order for predictions. */
+  if (options->schema) return follow_classes(ctx, file, options->schema->classes, *table);
+  SR_TRY(sr__order_by_time(ctx, file, table, &moved));
+  if (moved)
+    sr__log(ctx, SR_LOG_WARNING,
+            "%s: the rows were not in the order of time and have been sorted%s", file,
+            sr_table_get(*table)->group ? " by group and time" : "");
+  const sr_table_view *view = sr_table_get(*table);
+  if (!view->cell) SR_TRY(leave_out_counters(ctx, file, options, *table));
+  SR_TRY(sr__find_disguised_target(ctx, view, &feature));
+  if (feature >= 0)
+    sr__log(
+        ctx, SR_LOG_WARNING,
+        "%s: feature '%s' alone tells the class of every row; drop it if it is the target under "
+        "another name",
+        file, view->feature_names ? view->feature_names[feature] : "unnamed");
+cleanup:
+  return status;
+}
