@@ -53,10 +53,26 @@ sr_status sr__qnet_new(sr_context *ctx, const sr__qnet_shape *shape, bool traini
   net->weight[l + 1] =
       sr__parameters_add(&net->parameters, "heads", shape->hidden, shape->outputs, false);
   net->bias[l + 1] = sr__parameters_add(&net->parameters, "bias", 1, shape->outputs, false);
-  return sr__parameters_allocate(ctx, &net->parameters, training);
+  sr_status status = sr__parameters_allocate(ctx, &net->parameters, training);
+  if (status == SR_OK && !training) {
+    (void)sr__floats_take(&net->packed, sr__nn_packed_size(shape->flat, shape->hidden));
+    status = sr__floats_allocate(ctx, &net->packed);
+  }
+  return status;
 }
 
-void sr__qnet_free(sr__qnet *net) { sr__parameters_free(&net->parameters); }
+void sr__qnet_free(sr__qnet *net) {
+  sr__parameters_free(&net->parameters);
+  sr__floats_free(&net->packed);
+}
+
+void sr__qnet_repack(sr__qnet *net) {
+  const sr__qnet_shape *shape = &net->shape;
+  if (net->packed.base)
+    sr__nn_pack(shape->flat, shape->hidden,
+                sr__parameters_value(&net->parameters, net->weight[shape->convs]), shape->hidden,
+                net->packed.base);
+}
 
 void sr__qnet_draw_weights(sr__qnet *net, sr__random *random) {
   for (int l = 0; l < net->shape.convs + 2; l++) {
@@ -69,11 +85,13 @@ void sr__qnet_draw_weights(sr__qnet *net, sr__random *random) {
     for (int64_t i = 0; i < bias->columns; i++)
       b[i] = (float)(width * (2 * sr__random_uniform(random) - 1));
   }
+  sr__qnet_repack(net);
 }
 
 void sr__qnet_copy_weights(const sr__qnet *from, sr__qnet *to) {
   memcpy(to->parameters.value, from->parameters.value,
          (size_t)from->parameters.count * sizeof(float));
+  sr__qnet_repack(to);
 }
 
 /* ---- scratch ------------------------------------------------------------------------------ */
@@ -166,17 +184,18 @@ void sr__qnet_forward(const sr__qnet *net, sr__qnet_work *work, int64_t count,
                         value(net, net->weight[l]), value(net, net->bias[l]),
                         work->hidden + i * shape->hidden);
   } else {
-    sr__nn_product(&(sr__product){.rows = count,
-                                  .columns = shape->hidden,
-                                  .inner = shape->flat,
-                                  .a = work->x[l],
-                                  .a_row = shape->flat,
-                                  .a_inner = 1,
-                                  .b = value(net, net->weight[l]),
-                                  .b_row = shape->hidden,
-                                  .c = work->hidden,
-                                  .c_row = shape->hidden,
-                                  .bias = value(net, net->bias[l])});
+    sr__nn_product(
+        &(sr__product){.rows = count,
+                       .columns = shape->hidden,
+                       .inner = shape->flat,
+                       .a = work->x[l],
+                       .a_row = shape->flat,
+                       .a_inner = 1,
+                       .b = net->packed.base ? net->packed.base : value(net, net->weight[l]),
+                       .b_row = net->packed.base ? 0 : shape->hidden,
+                       .c = work->hidden,
+                       .c_row = shape->hidden,
+                       .bias = value(net, net->bias[l])});
   }
   kernel->relu(count * shape->hidden, work->hidden);
   sr__linear layer = heads_layer(net, work);

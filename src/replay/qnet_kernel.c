@@ -18,36 +18,47 @@ enum { FILTERS = SR__GRID_FILTERS, OUT = SR__GRID_OUT, SIDE = 10 };
           body                                                                        \
         }                                                                             \
       }
-/* Window corners (top, left) and taps (down, right) of the windows that cover a cell. */
-#define EACH_WINDOW(body)                                                                \
-  for (int32_t down = y >= OUT ? y - OUT + 1 : 0; down < 3 && down <= y; down++)         \
-    for (int32_t right = x >= OUT ? x - OUT + 1 : 0; right < 3 && right <= x; right++) { \
-      const int32_t at = ((y - down) * OUT + x - right) * FILTERS;                       \
-      const int64_t tap = ((int64_t)(down * 3 + right) * depth + c) * FILTERS;           \
-      body                                                                               \
-    }
+/* All nine windows that cover a cell, by the tap (down, right) that falls on it. The outputs have
+ * an edge of two cells all round, so that no window needs to be asked whether it exists. */
+enum { EDGE = 2, PADDED = OUT + 2 * EDGE };
+#define EACH_WINDOW(body)                                                         \
+  _Pragma("GCC unroll 3") for (int32_t down = 0; down < 3; down++)                \
+      _Pragma("GCC unroll 3") for (int32_t right = 0; right < 3; right++) {       \
+    const int32_t at = ((y - down + EDGE) * PADDED + x - right + EDGE) * FILTERS; \
+    const int64_t tap = ((int64_t)(down * 3 + right) * depth + c) * FILTERS;      \
+    body                                                                          \
+  }
+/* Where the eight outputs of a row begin. */
+static int32_t inner_row(int32_t row) { return ((row + EDGE) * PADDED + EDGE) * FILTERS; }
 
 static void grid_forward(int32_t frames, int32_t channels, const uint8_t *const *planes,
                          const float *weight, const float *bias, float *out) {
   const int64_t depth = (int64_t)frames * channels;
   const sr__wide low = sr__load(bias), high = sr__load(bias + SR__WIDE);
-  for (int32_t i = 0; i < OUT * OUT; i++) {
-    sr__store(out + i * FILTERS, low);
-    sr__store(out + i * FILTERS + SR__WIDE, high);
+  float padded[PADDED * PADDED * FILTERS] __attribute__((aligned(64)));
+  for (int32_t i = 0; i < PADDED * PADDED; i++) {
+    sr__store(padded + i * FILTERS, low);
+    sr__store(padded + i * FILTERS + SR__WIDE, high);
   }
   EACH_CELL(frames, channels, planes, EACH_WINDOW({
-              sr__store(out + at, sr__load(out + at) + sr__load(weight + tap));
-              sr__store(out + at + SR__WIDE,
-                        sr__load(out + at + SR__WIDE) + sr__load(weight + tap + SR__WIDE));
+              sr__store(padded + at, sr__load(padded + at) + sr__load(weight + tap));
+              sr__store(padded + at + SR__WIDE,
+                        sr__load(padded + at + SR__WIDE) + sr__load(weight + tap + SR__WIDE));
             }))
-  for (int32_t i = 0; i < OUT * OUT * FILTERS; i += SR__WIDE)
-    sr__store(out + i, sr__larger(sr__load(out + i), sr__all(0)));
+  for (int32_t row = 0; row < OUT; row++)
+    for (int32_t i = 0; i < OUT * FILTERS; i += SR__WIDE)
+      sr__store(out + row * OUT * FILTERS + i,
+                sr__larger(sr__load(padded + inner_row(row) + i), sr__all(0)));
 }
 
 static void grid_backward(int32_t frames, int32_t channels, const uint8_t *const *planes,
                           const float *dy, float *weight_gradient, float *bias_gradient) {
   const int64_t depth = (int64_t)frames * channels;
   sr__wide low = sr__all(0), high = sr__all(0);
+  float padded[PADDED * PADDED * FILTERS] __attribute__((aligned(64)));
+  memset(padded, 0, sizeof padded);
+  for (int32_t row = 0; row < OUT; row++)
+    memcpy(padded + inner_row(row), dy + row * OUT * FILTERS, OUT * FILTERS * sizeof *dy);
   for (int32_t i = 0; i < OUT * OUT; i++) {
     low += sr__load(dy + i * FILTERS);
     high += sr__load(dy + i * FILTERS + SR__WIDE);
@@ -56,8 +67,8 @@ static void grid_backward(int32_t frames, int32_t channels, const uint8_t *const
   sr__store(bias_gradient + SR__WIDE, sr__load(bias_gradient + SR__WIDE) + high);
   EACH_CELL(frames, channels, planes, EACH_WINDOW({
               float *to = weight_gradient + tap;
-              sr__store(to, sr__load(to) + sr__load(dy + at));
-              sr__store(to + SR__WIDE, sr__load(to + SR__WIDE) + sr__load(dy + at + SR__WIDE));
+              sr__store(to, sr__load(to) + sr__load(padded + at));
+              sr__store(to + SR__WIDE, sr__load(to + SR__WIDE) + sr__load(padded + at + SR__WIDE));
             }))
 }
 
@@ -113,14 +124,44 @@ static void interleave(int32_t frames, int64_t cells, const uint8_t *const *fram
     for (int64_t i = 0; i < cells; i++) to[i * frames + f] = (float)frame[f][i] * scale;
 }
 
+/* Eight rows of eight become eight columns, by halves of ever larger pieces. */
+SR__INLINE void transpose_square(const float *from, int64_t row_step, float *to, int64_t to_step) {
+  sr__wide r[8], t[8];
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; i++) r[i] = sr__load(from + i * row_step);
+#pragma GCC unroll 4
+  for (int i = 0; i < 8; i += 2) {
+    t[i] = __builtin_shuffle(r[i], r[i + 1], (sr__wide_int){0, 8, 2, 10, 4, 12, 6, 14});
+    t[i + 1] = __builtin_shuffle(r[i], r[i + 1], (sr__wide_int){1, 9, 3, 11, 5, 13, 7, 15});
+  }
+#pragma GCC unroll 2
+  for (int i = 0; i < 8; i += 4)
+#pragma GCC unroll 2
+    for (int k = i; k < i + 2; k++) {
+      r[k] = __builtin_shuffle(t[k], t[k + 2], (sr__wide_int){0, 1, 8, 9, 4, 5, 12, 13});
+      r[k + 2] = __builtin_shuffle(t[k], t[k + 2], (sr__wide_int){2, 3, 10, 11, 6, 7, 14, 15});
+    }
+#pragma GCC unroll 4
+  for (int k = 0; k < 4; k++) {
+    sr__store(to + k * to_step,
+              __builtin_shuffle(r[k], r[k + 4], (sr__wide_int){0, 1, 2, 3, 8, 9, 10, 11}));
+    sr__store(to + (k + 4) * to_step,
+              __builtin_shuffle(r[k], r[k + 4], (sr__wide_int){4, 5, 6, 7, 12, 13, 14, 15}));
+  }
+}
+
 static void transpose(int64_t rows, int64_t columns, const float *from, int64_t row_step,
                       float *to) {
-  enum { BLOCK = 16 };
-  for (int64_t i = 0; i < rows; i += BLOCK)
-    for (int64_t j = 0; j < columns; j += BLOCK)
-      for (int64_t a = i; a < i + BLOCK && a < rows; a++)
-        for (int64_t b = j; b < j + BLOCK && b < columns; b++)
+  for (int64_t i = 0; i < rows; i += SR__WIDE)
+    for (int64_t j = 0; j < columns; j += SR__WIDE) {
+      if (i + SR__WIDE <= rows && j + SR__WIDE <= columns) {
+        transpose_square(from + i * row_step + j, row_step, to + j * rows + i, rows);
+        continue;
+      }
+      for (int64_t a = i; a < i + SR__WIDE && a < rows; a++)
+        for (int64_t b = j; b < j + SR__WIDE && b < columns; b++)
           to[b * rows + a] = from[a * row_step + b];
+    }
 }
 
 const sr__qnet_kernel SR__KERNEL(sr__qnet_kernel) = {grid_forward, grid_backward, dense_row,
