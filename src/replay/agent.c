@@ -8,7 +8,7 @@ static const sr_option option_list[] = {
     SR_INTEGER(sr_agent_options, heads, "5", 1, SR__HEADS_MAX, "heads that vote"),
     SR_INTEGER(sr_agent_options, steps, "200000", 1, 1e12, "steps of the game"),
     SR_INTEGER(sr_agent_options, capacity, "0", 0, 1e9,
-               "rows of the buffer; 0: 10^5 on grids, 10^6 elsewhere"),
+               "rows of the buffer; 0: 10^5 on grids, 10^6 elsewhere, or what the steps need"),
     SR_INTEGER(sr_agent_options, stack, "0", 0, SR__STACK_MAX,
                "frames seen at once; 0: 1 on grids where a step is a tick or more, else 4"),
     SR_INTEGER(sr_agent_options, batch, "32", 1, 4096, "rows of a batch"),
@@ -67,7 +67,12 @@ static sr_status settle_options(sr_context *ctx, sr_agent *agent) {
     SR_TRY(sr_options_set(ctx, "the agent", option_list, &checked, option->key, text));
   }
   bool gray = agent->game->form == SR__FRAME_GRAY;
-  if (o->capacity == 0) o->capacity = gray ? 1000000 : 100000;
+  if (o->capacity == 0) {
+    o->capacity = gray ? 1000000 : 100000;
+    int64_t most =
+        o->steps + o->steps / 2 + 1000; /* rows that a run can write, last pictures included */
+    if (o->capacity > most) o->capacity = most;
+  }
   if (o->stack == 0) o->stack = gray || sr_game_get(agent->game)->skip < 4 ? 4 : 1;
   if (o->train_every == 0) o->train_every = gray ? 4 : 1;
   if (o->learning_rate <= 0) o->learning_rate = gray ? 1e-4 : 2.5e-4;
