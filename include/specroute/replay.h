@@ -2,7 +2,7 @@
 #ifndef SPECROUTE_REPLAY_H
 #define SPECROUTE_REPLAY_H
 
-#include <specroute/core.h>
+#include <specroute/data.h>
 #include <specroute/method.h>
 
 #ifdef __cplusplus
@@ -130,6 +130,43 @@ SR_API SR_MUST_CHECK sr_status sr_agent_evaluate(sr_context *ctx, sr_agent *agen
  * temporary name and renamed. Takes the size of the buffer on disk. */
 SR_API SR_MUST_CHECK sr_status sr_agent_save(sr_context *ctx, sr_agent *agent, const char *path);
 SR_API SR_MUST_CHECK sr_status sr_agent_load(sr_context *ctx, const char *path, sr_agent **agent);
+
+/* ---- what a sampler does to the targets --------------------------------------------------- */
+
+/* Targets y = r + gamma max Q(next) of all rows of one buffer under one frozen network: the same
+ * for every sampler, so that what differs is the sampler. Never a variance without the mean beside
+ * it: both grow with the scale of Q. */
+typedef struct sr_target_split {
+  int64_t rows;
+  double mean, total;     /* of y over the buffer */
+  double within, between; /* heads: total = within + between */
+  double batch_error;     /* E (mean of a head's batch - mean)^2 in units of total / batch: 1 for
+                             uniform rows */
+} sr_target_split;
+
+/* Splits the targets of the agent's buffer, under its target network and averaged over its heads,
+ * by the rows that `sampler` would give each head; `draws` batches for the batch error. Samplers on
+ * features are refused (SR_ERROR_UNSUPPORTED): their heads follow a network that is not frozen. */
+SR_API SR_MUST_CHECK sr_status sr_agent_target_split(sr_context *ctx, sr_agent *agent,
+                                                     const char *sampler, int64_t draws,
+                                                     uint64_t seed, sr_target_split *split);
+
+/* Fills the agent's buffer with `steps` steps of another agent's play, at random with probability
+ * `epsilon`. Both play the same game with the same stack (SR_ERROR_ARGUMENT else). */
+SR_API SR_MUST_CHECK sr_status sr_agent_collect(sr_context *ctx, sr_agent *agent, sr_agent *player,
+                                                int64_t steps, double epsilon, uint64_t seed);
+/* So many gradient steps on the buffer as it is; the target network is copied every target_every of
+ * them. */
+SR_API SR_MUST_CHECK sr_status sr_agent_learn(sr_context *ctx, sr_agent *agent,
+                                              int64_t gradient_steps);
+/* Values of all heads at `count` rows of another agent's buffer, drawn with `seed`: count x heads x
+ * actions. */
+SR_API SR_MUST_CHECK sr_status sr_agent_values(sr_context *ctx, sr_agent *agent, sr_agent *seen,
+                                               int64_t count, uint64_t seed, float *values);
+/* The last hidden layer of up to `rows` rows of the buffer, oldest first, as a table; the group is
+ * the episode. Free with sr_table_free. */
+SR_API SR_MUST_CHECK sr_status sr_agent_table(sr_context *ctx, sr_agent *agent, int64_t rows,
+                                              sr_table **table);
 
 #ifdef __cplusplus
 }

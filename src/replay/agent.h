@@ -80,8 +80,11 @@ struct sr_agent {
 
 /* One gradient step. */
 SR_MUST_CHECK sr_status sr__agent_learn(sr_context *ctx, sr_agent *agent);
+/* The end of a step: its outcome and the next picture go into the buffer and to the sampler. */
+void sr__agent_begin(sr_agent *agent, const uint8_t *frame);
+void sr__agent_add(sr_agent *agent, int32_t action, double reward, bool over, const uint8_t *next);
 /* Values of all heads for one stack of frames: heads x actions. */
-void sr__agent_values(sr_agent *agent, const uint8_t *const *frames, float *q);
+void sr__agent_head_values(sr_agent *agent, const uint8_t *const *frames, float *q);
 /* The action of the mean of the heads, or of one where head >= 0. */
 int32_t sr__agent_greedy(sr_agent *agent, const uint8_t *const *frames, int32_t head);
 /* Last hidden layer of rows of the buffer, by the online network. */

@@ -249,7 +249,7 @@ sr_status sr__agent_learn(sr_context *ctx, sr_agent *agent) {
 
 /* ---- values of the present --------------------------------------------------------------- */
 
-void sr__agent_values(sr_agent *agent, const uint8_t *const *frames, float *q) {
+void sr__agent_head_values(sr_agent *agent, const uint8_t *const *frames, float *q) {
   for (int32_t k = 0; k < agent->nets; k++) {
     sr__learner_net *net = &agent->net[k];
     forward(agent, net, &net->online, 1, frames);
@@ -260,7 +260,7 @@ void sr__agent_values(sr_agent *agent, const uint8_t *const *frames, float *q) {
 
 int32_t sr__agent_greedy(sr_agent *agent, const uint8_t *const *frames, int32_t head) {
   float *q = agent->next_q, sum[256] = {0};
-  sr__agent_values(agent, frames, q);
+  sr__agent_head_values(agent, frames, q);
   if (head >= 0) return largest(agent->actions, q + head * agent->actions);
   for (int32_t h = 0; h < agent->heads; h++)
     for (int32_t a = 0; a < agent->actions; a++) sum[a] += q[h * agent->actions + a];

@@ -3,10 +3,27 @@
 
 #include "agent.h"
 
-static void begin_episode(sr_agent *agent) {
-  sr__buffer_begin(agent->buffer, agent->game->frame);
+void sr__agent_begin(sr_agent *agent, const uint8_t *frame) {
+  sr__buffer_begin(agent->buffer, frame);
   if (agent->sampler->added)
     agent->sampler->added(agent->sampler_state, agent->buffer->written - 1, true);
+}
+
+static float clip(const sr_agent *agent, double reward) {
+  double limit = agent->options.reward_clip;
+  if (limit > 0 && fabs(reward) > limit) reward = reward > 0 ? limit : -limit;
+  return (float)reward;
+}
+
+void sr__agent_add(sr_agent *agent, int32_t action, double reward, bool over, const uint8_t *next) {
+  int64_t row = agent->buffer->written - 1;
+  sr__buffer_add(agent->buffer, action, clip(agent, reward), over, next);
+  if (agent->sampler->completed) agent->sampler->completed(agent->sampler_state, row);
+  if (agent->sampler->added) agent->sampler->added(agent->sampler_state, row + 1, false);
+}
+
+static void begin_episode(sr_agent *agent) {
+  sr__agent_begin(agent, agent->game->frame);
   agent->acting_head = -1;
   if (agent->options.act == 1)
     agent->acting_head = (int32_t)sr__random_below(&agent->act_random, (uint64_t)agent->heads);
@@ -17,12 +34,6 @@ static double epsilon_now(const sr_agent *agent) {
   const sr_agent_options *o = &agent->options;
   double past = (double)(agent->view.step - o->start) / (double)o->epsilon_steps;
   return past <= 0 ? 1 : past >= 1 ? o->epsilon_end : 1 - (1 - o->epsilon_end) * past;
-}
-
-static float clip(const sr_agent *agent, double reward) {
-  double limit = agent->options.reward_clip;
-  if (limit > 0 && fabs(reward) > limit) reward = reward > 0 ? limit : -limit;
-  return (float)reward;
 }
 
 static sr_status play_step(sr_context *ctx, sr_agent *agent) {
@@ -40,9 +51,7 @@ static sr_status play_step(sr_context *ctx, sr_agent *agent) {
     action = sr__agent_greedy(agent, frames, agent->acting_head);
   }
   SR_TRY(sr_game_step(ctx, agent->game, action, &reward));
-  sr__buffer_add(agent->buffer, action, clip(agent, reward), view->over, agent->game->frame);
-  if (agent->sampler->completed) agent->sampler->completed(agent->sampler_state, row);
-  if (agent->sampler->added) agent->sampler->added(agent->sampler_state, row + 1, false);
+  sr__agent_add(agent, action, reward, view->over, agent->game->frame);
   if (view->over || view->truncated) {
     sr__tally_add(&agent->window_return, view->score);
     agent->view.episodes++;
