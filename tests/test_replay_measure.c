@@ -67,7 +67,8 @@ static void targets_split_into_within_and_between(void **state) {
     /* the square of a batch mean has relative standard error sqrt(2 / DRAWS): 2.6 % with few draws
      */
     if (k <= 1) assert_true(split.batch_error > 0.85 && split.batch_error < 1.3);
-    if (k == 4 && BATCH == 32) assert_true(split.batch_error > 1.5); /* small batches hardly show it */
+    if (k == 4 && BATCH == 32)
+      assert_true(split.batch_error > 1.5); /* small batches hardly show it */
   }
   sr_target_split split;
   assert_int_equal(sr_agent_target_split(ctx, agent, "routed-features", 1, 1, &split),
