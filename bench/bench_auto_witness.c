@@ -50,20 +50,11 @@ static double candidate_excess(sr_context *ctx, const sr_table *train,
                                const sr_structure *structure, const sr_candidate *candidate,
                                uint64_t seed, const sr_table *test, const double *contrast,
                                double *seconds) {
-  sr_plan_options plan_options;
-  sr_plan_options_init(&plan_options);
-  plan_options.name = candidate->name;
-  plan_options.seed = seed;
-  plan_options.part_share = candidate->part_share;
-  plan_options.row_share = candidate->row_share;
-  sr_ensemble_options options;
-  sr_ensemble_options_init(&options);
-  options.seed = seed;
   sr_plan *plan = NULL;
   sr_ensemble *ensemble = NULL;
   double start = bench_seconds();
-  must(ctx, sr_structure_plan_parts(ctx, structure, &plan_options, candidate->parts, &plan));
-  must(ctx, sr_ensemble_fit(ctx, train, plan, &options, &ensemble));
+  must(ctx, sr_plan_new(ctx, structure, candidate->plan, 100, seed, &plan));
+  must(ctx, sr_ensemble_fit(ctx, train, plan, NULL, seed, &ensemble));
   *seconds = bench_seconds() - start;
   double excess = excess_risk(ctx, ensemble, test, contrast);
   sr_ensemble_free(&ensemble);
@@ -84,14 +75,12 @@ static void run_seed(sr_context *ctx, const cell *c, int64_t n, uint64_t seed, i
   must(ctx, sr_simulate_contrast(ctx, text, seed, test, contrast));
   sr_train_options options;
   sr_train_options_init(&options);
-  options.seed = seed;
-  options.evaluate = 0;
+  options.plan = "choose";
+  options.evaluate.evaluate = 0;
   sr_ensemble *ensemble = NULL;
   sr_structure *structure = NULL;
-  sr_structure_options structure_options = options.structure;
-  structure_options.seed = seed;
-  must(ctx, sr_train(ctx, train, &options, &ensemble));
-  must(ctx, sr_structure_estimate(ctx, train, &structure_options, &structure));
+  must(ctx, sr_train(ctx, train, &options, seed, &ensemble));
+  must(ctx, sr_structure_estimate(ctx, train, &options.structure, seed, &structure));
   const sr_choice *choice = sr_ensemble_get(ensemble)->choice;
   result->candidates = choice->candidate_count;
   result->chosen[choice->chosen]++;
@@ -101,7 +90,7 @@ static void run_seed(sr_context *ctx, const cell *c, int64_t n, uint64_t seed, i
     const sr_candidate *candidate = &choice->candidates[k];
     double seconds,
         excess = candidate_excess(ctx, train, structure, candidate, seed, test, contrast, &seconds);
-    memcpy(result->label[k], candidate->label, sizeof result->label[k]);
+    snprintf(result->label[k], sizeof result->label[k], "%s", candidate->plan);
     result->sum[k] += excess;
     result->square[k] += excess * excess;
     if (k == 0) result->uniform_seconds += seconds;
@@ -111,7 +100,7 @@ static void run_seed(sr_context *ctx, const cell *c, int64_t n, uint64_t seed, i
           "{\"seed\": %llu, \"d\": %d, \"noise\": \"%s\", \"tmix\": %g, \"candidate\": \"%s\", "
           "\"index\": %d, \"excess\": %.6f, \"error\": %.6f, \"difference\": %.6f, \"se\": %.6f, "
           "\"members\": %d, \"chosen\": %d, \"fallback\": %d, \"t_hat\": %.3g}\n",
-          (unsigned long long)seed, c->d, c->noise, c->tmix, candidate->label, k, excess,
+          (unsigned long long)seed, c->d, c->noise, c->tmix, candidate->plan, k, excess,
           candidate->error, candidate->difference, candidate->difference_se, candidate->members,
           k == choice->chosen, k == choice->fallback, sr_ensemble_get(ensemble)->tmix);
     fflush(stdout);

@@ -144,13 +144,14 @@ static void count(cell *c, const char *method, const sr_scale *scale) {
 static void run_cell(cell c, int seeds) {
   sr_context *ctx = NULL;
   if (sr_context_new(NULL, &ctx) != SR_OK) exit(1);
-  sr_dependence_options options;
-  sr_dependence_options_init(&options);
-  options.graph = c.graph;
   for (int seed = 1; seed <= seeds; seed++) {
     sr_table *table = draw(ctx, &c, (uint64_t)seed);
     sr_dependence *dependence = NULL;
-    if (sr_dependence_estimate(ctx, table, &options, &dependence) != SR_OK) stop(ctx);
+    sr_graph *graph = NULL;
+    if (sr_graph_build(ctx, table, c.graph, 1, &graph) != SR_OK ||
+        sr_dependence_estimate(ctx, table, graph, NULL, 1, &dependence) != SR_OK)
+      stop(ctx);
+    sr_graph_free(&graph);
     const sr_dependence_view *view = sr_dependence_get(dependence);
     count(&c, "trusted", &view->tmix);
     for (int32_t s = 0; s < view->scale_count; s++)

@@ -27,12 +27,10 @@ static sr_table *simulate(sr_context *ctx, int64_t n, int32_t d, double tmix) {
 static void run_diagnose(sr_context *ctx, int64_t n, int32_t d) {
   sr_table *table = simulate(ctx, n, d, 50.0);
   double best = 1e300, estimate = 0.0;
-  sr_dependence_options options;
-  sr_dependence_options_init(&options);
   for (int repeat = 0; repeat < 2; repeat++) {
     sr_dependence *dependence = NULL;
     double start = bench_seconds();
-    if (sr_dependence_estimate(ctx, table, &options, &dependence) != SR_OK) stop(ctx);
+    if (sr_dependence_estimate(ctx, table, NULL, NULL, 1, &dependence) != SR_OK) stop(ctx);
     double taken = bench_seconds() - start;
     if (taken < best) best = taken;
     estimate = sr_dependence_get(dependence)->tmix.estimate;

@@ -16,7 +16,8 @@ enum { PARTS = 500 };
 typedef struct job {
   sr_context *ctx;
   sr_plan *plan;
-  int32_t *rows, *counts;
+  int64_t *rows;
+  int32_t *counts;
   int32_t members;
   int64_t n;
 } job;
@@ -75,12 +76,16 @@ static peer_times time_peers(job *j, int repeats) {
 }
 
 static double time_plan(job *j, const sr_parts *parts, const char *name, int repeats) {
-  sr_plan_input input = {.rows = j->n, .parts = parts, .tmix = 50, .block = 500};
-  sr_plan_options options;
-  sr_plan_options_init(&options);
-  options.name = name;
-  options.members = strcmp(name, "spectral") == 0 ? PARTS : j->members;
-  must(j->ctx, sr_plan_new(j->ctx, &input, &options, &j->plan));
+  sr_structure_input known = {.rows = j->n,
+                              .part = sr_parts_get(parts)->part,
+                              .parts = PARTS,
+                              .tmix = 50,
+                              .block_rows = 500};
+  sr_structure *structure = NULL;
+  bool spectral = strcmp(name, "spectral") == 0;
+  must(j->ctx, sr_structure_new(j->ctx, &known, &structure));
+  must(j->ctx, sr_plan_new(j->ctx, structure, name, spectral ? PARTS : j->members, 1, &j->plan));
+  sr_structure_free(&structure);
   double seconds = bench_best(make_bags, j, repeats);
   sr_plan_free(&j->plan);
   return seconds;
