@@ -67,7 +67,8 @@ typedef struct cli_command {
   const cli_method_flag *methods; /* NULL: it names none */
   const char *example;
   int (*run)(cli_run *run);
-  bool hidden; /* not listed in the help */
+  bool hidden;           /* not listed in the help */
+  bool output_is_folder; /* --output names a folder */
 } cli_command;
 
 /* The commands in the order of the help; NULL ends them. */

@@ -158,4 +158,5 @@ const cli_command cli_reproduce = {
         "unit of work is written at once: an interrupted or killed run goes on where it stopped.",
     .groups = {options},
     .example = "specroute reproduce claim-lfa --scale quick -o results",
+    .output_is_folder = true,
     .run = run_reproduce};

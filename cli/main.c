@@ -51,10 +51,33 @@ static int make_context(cli_run *run, cli_progress *progress) {
   return CLI_SUCCESS;
 }
 
+static bool has_option(const cli_command *command, const char *name) {
+  const cli_option *o;
+  for (int i = 0; (o = cli_option_at(command, i)); i++) {
+    if (strcmp(o->name, name) == 0 && o->kind == CLI_PATH) return true;
+  }
+  return false;
+}
+
+/* Outputs are tried before the work, not after; none may be one of the arguments. */
+static int check_outputs(cli_run *run) {
+  static const char *const outputs[] = {"output", "report"};
+  for (size_t k = 0; k < sizeof outputs / sizeof *outputs; k++) {
+    if (!has_option(run->command, outputs[k]) || !cli_given(run, outputs[k])) continue;
+    const char *path = cli_text(run, outputs[k]);
+    sr_status status = sr_output_check(run->ctx, path, NULL);
+    for (int i = 0; i < run->argument_count && status == SR_OK; i++)
+      status = sr_output_check(run->ctx, path, run->arguments[i]);
+    if (status != SR_OK) return cli_fail(run, status);
+  }
+  return CLI_SUCCESS;
+}
+
 static int run_command(cli_run *run) {
   cli_progress progress = {0};
   int code = make_context(run, &progress);
   if (code == CLI_SUCCESS) code = cli_check_methods(run);
+  if (code == CLI_SUCCESS && !run->command->output_is_folder) code = check_outputs(run);
   if (code == CLI_SUCCESS) code = run->command->run(run);
   cli_progress_clear(&progress);
   running_context = NULL;

@@ -1,5 +1,8 @@
 /* Context, memory, arena, thread pool and files. */
+#include <dirent.h>
+#include <fcntl.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -230,9 +233,51 @@ static void files_appear_whole_or_not_at_all(void **state) {
   text = test_read_file(path, NULL);
   assert_string_equal(text, "2 lines\nend\n");
   free(text);
-  char temporary[300];
-  snprintf(temporary, sizeof temporary, "%s.tmp.%ld", path, (long)getpid());
-  assert_int_not_equal(access(temporary, F_OK), 0);
+  DIR *folder = opendir(test_folder()); /* nothing temporary is left */
+  for (struct dirent *entry; (entry = readdir(folder));)
+    assert_null(strstr(entry->d_name, ".specroute-"));
+  closedir(folder);
+  sr_context_free(&ctx);
+}
+
+static mode_t mode_of(const char *path) {
+  struct stat info;
+  assert_int_equal(lstat(path, &info), 0);
+  return info.st_mode;
+}
+
+/* Links stay links, modes stay, long names work, pipes and devices are written through. */
+static void what_stands_at_the_output_stays_what_it_is(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  char target[300], link[300], pipe[300], longest[600], name[251];
+  snprintf(target, sizeof target, "%s/secret.txt", test_folder());
+  snprintf(link, sizeof link, "%s/link.txt", test_folder());
+  snprintf(pipe, sizeof pipe, "%s/pipe", test_folder());
+  memset(name, 'n', 250);
+  name[250] = '\0';
+  snprintf(longest, sizeof longest, "%s/%s", test_folder(), name);
+  assert_ok(ctx, write_file(ctx, target));
+  assert_int_equal(chmod(target, 0600), 0);
+  assert_int_equal(symlink("secret.txt", link), 0);
+  assert_ok(ctx, write_file(ctx, link));
+  assert_true(S_ISLNK(mode_of(link)));
+  assert_true(S_ISREG(mode_of(target)));
+  assert_int_equal(mode_of(target) & 07777, 0600);
+  assert_ok(ctx, write_file(ctx, longest));
+  assert_int_equal(mkfifo(pipe, 0600), 0);
+  int reader = open(pipe, O_RDWR); /* keeps the pipe open without a second process */
+  char got[32] = "";
+  assert_ok(ctx, write_file(ctx, pipe));
+  assert_int_equal(read(reader, got, sizeof got), 12);
+  assert_memory_equal(got, "2 lines\nend\n", 12);
+  assert_true(S_ISFIFO(mode_of(pipe)));
+  close(reader);
+  assert_ok(ctx, write_file(ctx, (char[]){"/dev/null"}));
+  assert_true(S_ISCHR(mode_of("/dev/null")));
+  assert_int_equal(sr_output_check(ctx, link, target), SR_ERROR_ARGUMENT);
+  assert_int_equal(sr_output_check(ctx, "/no/such/folder/file", NULL), SR_ERROR_OUTPUT);
+  assert_ok(ctx, sr_output_check(ctx, target, "/etc/hostname"));
   sr_context_free(&ctx);
 }
 
@@ -267,6 +312,7 @@ int main(void) {
       cmocka_unit_test(an_interrupt_ends_the_loop),
       cmocka_unit_test(chunks_cover_everything_once),
       cmocka_unit_test(files_appear_whole_or_not_at_all),
+      cmocka_unit_test(what_stands_at_the_output_stays_what_it_is),
       cmocka_unit_test(unwritable_paths_are_named),
       cmocka_unit_test(a_full_disk_is_an_error),
   };

@@ -107,6 +107,10 @@ typedef struct sr_build {
 
 /* Seconds of a clock that never goes back; its zero means nothing. */
 SR_API double sr_seconds(void);
+/* That an output can be written, before the work: its folder is there and may be written to, and it
+ * is not the input (may be NULL). Errors: SR_ERROR_OUTPUT, SR_ERROR_ARGUMENT, SR_ERROR_MEMORY. */
+SR_API SR_MUST_CHECK sr_status sr_output_check(sr_context *ctx, const char *path,
+                                               const char *input);
 /* Frees bytes or text that a call gave; null-safe. */
 SR_API void sr_bytes_free(void **bytes);
 

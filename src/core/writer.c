@@ -2,14 +2,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct sr__writer {
   sr_context *ctx;
   FILE *file;
-  char *path;
-  char *folder;
-  char *temporary; /* NULL for standard output */
+  char *path;      /* as it was named */
+  char *target;    /* where links lead */
+  char *folder;    /* of the target */
+  char *temporary; /* NULL where bytes go straight through: standard output, pipes, devices */
 };
 
 static sr_status fail_output(sr__writer *writer, const char *verb) {
@@ -19,19 +24,65 @@ static sr_status fail_output(sr__writer *writer, const char *verb) {
 
 static void writer_close(sr__writer **writer) {
   sr__writer *w = *writer;
-  sr__free(w->ctx, w->temporary);
-  sr__free(w->ctx, w->folder);
-  sr__free(w->ctx, w->path);
+  void *blocks[] = {w->temporary, w->folder, w->target, w->path};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__free(w->ctx, blocks[i]);
   sr__free(w->ctx, w);
   *writer = NULL;
 }
 
-static sr_status name_folder(sr__writer *w) {
-  const char *slash = strrchr(w->path, '/');
-  w->folder = sr__strdup(w->ctx, slash ? w->path : ".");
+/* A link is followed to what it names, so that it stays a link; one that leads nowhere is written
+ * as if it were the file. */
+static sr_status find_target(sr__writer *w) {
+  char resolved[PATH_MAX];
+  struct stat info;
+  bool link = lstat(w->path, &info) == 0 && S_ISLNK(info.st_mode);
+  w->target = sr__strdup(w->ctx, link && realpath(w->path, resolved) ? resolved : w->path);
+  if (!w->target) return SR_ERROR_MEMORY;
+  const char *slash = strrchr(w->target, '/');
+  w->folder = sr__strdup(w->ctx, slash ? w->target : ".");
   if (!w->folder) return SR_ERROR_MEMORY;
-  if (slash) w->folder[slash == w->path ? 1 : slash - w->path] = '\0';
+  if (slash) w->folder[slash == w->target ? 1 : slash - w->target] = '\0';
   return SR_OK;
+}
+
+/* A new file beside the target under a name that nobody can foretell or have put there. */
+static sr_status open_temporary(sr__writer *w, mode_t mode) {
+  enum { TRIES = 100 };
+  size_t length = strlen(w->folder) + 40;
+  int descriptor = -1;
+  w->temporary = sr__alloc(w->ctx, (int64_t)length, 1);
+  if (!w->temporary) return SR_ERROR_MEMORY;
+  for (int attempt = 0; descriptor < 0 && attempt < TRIES; attempt++) {
+    uint64_t random = 0;
+    if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random) break;
+    snprintf(w->temporary, length, "%s/.specroute-%016llx", w->folder, (unsigned long long)random);
+    descriptor = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (descriptor < 0 && errno != EEXIST) break;
+  }
+  if (descriptor >= 0 && mode && fchmod(descriptor, mode) != 0) {
+    close(descriptor);
+    unlink(w->temporary);
+    descriptor = -1;
+  }
+  if (descriptor >= 0) w->file = fdopen(descriptor, "wb");
+  if (w->file) return SR_OK;
+  if (descriptor >= 0) close(descriptor);
+  sr__free(w->ctx, w->temporary);
+  w->temporary = NULL;
+  return fail_output(w, "create");
+}
+
+/* An existing file keeps its mode; pipes and devices are written as they are. */
+static sr_status open_target(sr__writer *w) {
+  struct stat info;
+  bool exists = stat(w->target, &info) == 0;
+  if (exists && S_ISDIR(info.st_mode)) {
+    errno = EISDIR;
+    return fail_output(w, "create");
+  }
+  if (!exists || S_ISREG(info.st_mode)) return open_temporary(w, exists ? info.st_mode & 07777 : 0);
+  w->file = fopen(w->target, "wbe");
+  return w->file ? SR_OK : fail_output(w, "open");
 }
 
 sr_status sr__writer_open(sr_context *ctx, const char *path, sr__writer **writer) {
@@ -45,18 +96,32 @@ sr_status sr__writer_open(sr_context *ctx, const char *path, sr__writer **writer
   if (strcmp(path, "-") == 0) {
     w->file = stdout;
   } else {
-    size_t length = strlen(path) + 32;
-    w->temporary = sr__alloc(ctx, (int64_t)length, 1);
-    if (!w->temporary) SR_TRY(SR_ERROR_MEMORY);
-    SR_TRY(name_folder(w));
-    snprintf(w->temporary, length, "%s.tmp.%ld", path, (long)getpid());
-    w->file = fopen(w->temporary, "wbe");
-    if (!w->file) SR_TRY(fail_output(w, "create"));
+    SR_TRY(find_target(w));
+    SR_TRY(open_target(w));
   }
   *writer = w;
   return SR_OK;
 cleanup:
   if (w) writer_close(&w);
+  return status;
+}
+
+static bool same_file(const char *a, const char *b) {
+  struct stat first, second;
+  return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino && S_ISREG(first.st_mode);
+}
+
+sr_status sr_output_check(sr_context *ctx, const char *path, const char *input) {
+  struct stat info;
+  sr__writer *writer = NULL;
+  if (strcmp(path, "-") == 0) return SR_OK;
+  if (input && same_file(path, input))
+    return sr__fail_at(ctx, SR_ERROR_ARGUMENT, path, 0, 0,
+                       "'%s' is the input itself; name another output", path);
+  if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) return SR_OK;
+  sr_status status = sr__writer_open(ctx, path, &writer);
+  sr__writer_abort(&writer);
   return status;
 }
 
@@ -86,6 +151,11 @@ sr_status sr__writer_commit(sr__writer **writer) {
   sr_status status = SR_OK;
   if (fflush(w->file) != 0 || ferror(w->file)) SR_TRY(fail_output(w, "write"));
   if (!w->temporary) {
+    bool own = w->file != stdout;
+    if (own && fclose(w->file) != 0) {
+      w->file = NULL;
+      SR_TRY(fail_output(w, "write"));
+    }
     writer_close(writer);
     return SR_OK;
   }
@@ -93,7 +163,7 @@ sr_status sr__writer_commit(sr__writer **writer) {
   int closed = fclose(w->file);
   w->file = NULL;
   if (closed != 0) SR_TRY(fail_output(w, "close"));
-  if (rename(w->temporary, w->path) != 0) SR_TRY(fail_output(w, "rename into"));
+  if (rename(w->temporary, w->target) != 0) SR_TRY(fail_output(w, "rename into"));
   sync_folder(w->folder);
   writer_close(writer);
   return SR_OK;
@@ -105,9 +175,7 @@ cleanup:
 void sr__writer_abort(sr__writer **writer) {
   if (!writer || !*writer) return;
   sr__writer *w = *writer;
-  if (w->temporary) {
-    if (w->file) fclose(w->file);
-    unlink(w->temporary);
-  }
+  if (w->file && w->file != stdout) fclose(w->file);
+  if (w->temporary) unlink(w->temporary);
   writer_close(writer);
 }
