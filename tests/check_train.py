@@ -130,7 +130,7 @@ class Commands(unittest.TestCase):
 
     def test_compare_gives_rows_and_tests(self):
         result = parsed("compare", self.data, "--target", "y", "--plans", "uniform,routed:part_share=0.2", "-m", "8")
-        self.assertEqual([row["label"] for row in result["rows"]], ["uniform", "routed:part_share=0.2"])
+        self.assertEqual([row["plan"] for row in result["rows"]], ["uniform", "routed:part_share=0.2"])
         self.assertEqual(len(result["wilcoxon"]), 1)
         self.assertIn(result["best"]["plan"], ("uniform", "routed:part_share=0.2"))
 

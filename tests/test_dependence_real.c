@@ -33,7 +33,7 @@ static void test_streams(void **state) {
   assert_true(estimate_of(elec) < 20.0 && estimate_of(elec) > 3.0);
   assert_close(json_number_value(json_object_get(elec, "period")), 48.0, 0.05);
   assert_true(estimate_of(office) > 200.0);
-  assert_string_equal(json_string_value(json_object_get(office, "recommend")), "routed");
+  assert_string_equal(json_string_value(json_object_get(office, "recommend")), "auto");
   json_decref(eeg);
   json_decref(elec);
   json_decref(office);
