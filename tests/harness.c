@@ -6,6 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* The paths of the tests are told from the folder of their programs. */
+__attribute__((constructor)) static void enter_folder(void) {
+  if (chdir(SR_TEST_FOLDER) != 0) perror(SR_TEST_FOLDER);
+}
+
 sr_context *test_context(int threads) {
   sr_context_options options;
   sr_context_options_init(&options);
