@@ -12,9 +12,9 @@ COMMAND = os.environ["SR_COMMAND"]
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 # Macros that a file defines for the next include or for itself alone.
 # What an interface leaves open: each learner gives these its own body, and no other file looks inside.
-OPAQUE = {"sr__shared", "sr__rows", "sr__training", "sr__member", "sr__encoder", "sr__encoded"}
+OPAQUE = {"sr__training", "sr__member", "sr__encoder", "sr__encoded"}
 # Two meanings that are known and not told apart yet.
-KNOWN = {"SR__INLINE", "SR__LANES", "SR__TILE", "sr__choose", "sr__tree_options", "sr__rows"}
+KNOWN = {"SR__INLINE", "SR__LANES", "SR__TILE", "sr__choose", "sr__tree_options"}
 PASSING = re.compile(r"^(SR_ENTRY|SR_KERNEL\w*|[A-Z0-9_]+_H)$")
 
 

@@ -20,7 +20,7 @@ static inline void kit_options_init(kit_options *options) {
 typedef struct fitted {
   sr__configuration configuration;
   const sr__learner *learner;
-  sr__shared *shared;
+  sr__encoder *encoder;
   sr__training *training;
   sr__member *member;
   sr_allocator allocator;
@@ -30,7 +30,7 @@ static inline void fitted_free(fitted *f) {
   if (f->learner) {
     f->learner->free_member(f->member);
     f->learner->free_training(f->training);
-    f->learner->free_shared(f->shared);
+    f->learner->free_encoder(f->encoder);
     sr__configuration_free(&f->allocator, &f->configuration);
   }
   *f = (fitted){0};
@@ -57,12 +57,12 @@ static inline sr_status fit_table(sr_context *ctx, const sr_table *table,
   SR_TRY(sr__configure(ctx, "learner", sr_learner_method, text, &f->configuration));
   f->learner = (const sr__learner *)f->configuration.method;
   SR_TRY(sr__learner_check_table(ctx, f->learner, table));
-  SR_TRY(f->learner->prepare(ctx, table, f->configuration.options, &f->shared, &f->training));
+  SR_TRY(f->learner->prepare(ctx, table, f->configuration.options, &f->encoder, &f->training));
   SR_NEW(ctx, all, rows);
   for (int64_t i = 0; i < rows; i++) all[i] = (int32_t)i;
   sr__bag every = {.rows = all, .length = rows};
   sr__random_init(&random, seed, SR_PURPOSE_LEARNER, 0, 0);
-  SR_TRY(f->learner->fit(ctx, f->shared, f->training, f->configuration.options, bag ? bag : &every,
+  SR_TRY(f->learner->fit(ctx, f->encoder, f->training, f->configuration.options, bag ? bag : &every,
                          &random, &f->member));
 cleanup:
   sr__free(ctx, all);
@@ -72,12 +72,12 @@ cleanup:
 static inline sr_status predict_table(sr_context *ctx, const fitted *f, const sr_table *table,
                                       int32_t *vote, float *proba) {
   sr_status status = SR_OK;
-  sr__rows *rows = NULL;
+  sr__encoded *rows = NULL;
   int64_t count = sr_table_get(table)->rows;
-  SR_TRY(f->learner->encode(ctx, f->shared, table, 0, count, &rows));
-  SR_TRY(f->learner->predict(ctx, f->shared, f->member, rows, NULL, count, vote, proba));
+  SR_TRY(f->learner->encode(ctx, f->encoder, table, 0, count, &rows));
+  SR_TRY(f->learner->predict(ctx, f->encoder, f->member, rows, NULL, count, vote, proba));
 cleanup:
-  f->learner->free_rows(rows);
+  f->learner->free_encoded(rows);
   return status;
 }
 
@@ -89,12 +89,12 @@ static inline double share_correct(const sr_table *table, const int32_t *vote) {
 }
 
 /* Shared data and member as bytes; freed by the caller with sr__bytes_free. */
-static inline void save_fitted(sr_context *ctx, const fitted *f, sr__bytes *shared,
+static inline void save_fitted(sr_context *ctx, const fitted *f, sr__bytes *encoder,
                                sr__bytes *member) {
-  *shared = (sr__bytes){.ctx = ctx};
+  *encoder = (sr__bytes){.ctx = ctx};
   *member = (sr__bytes){.ctx = ctx};
-  f->learner->save_shared(f->shared, shared);
-  f->learner->save_member(f->shared, f->member, member);
+  f->learner->save_encoder(f->encoder, encoder);
+  f->learner->save_member(f->encoder, f->member, member);
 }
 
 static const char *const kit_names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j",

@@ -49,14 +49,14 @@ static kit_options options_of(const sr__learner *learner) {
     for (const sr__learner *learner = (const sr__learner *)sr_learner_method(index_); \
          learner && (learner->flags & SR_LEARNER_TAKES_FEATURES); learner = NULL)
 
-static sr_status load_fitted(sr_context *ctx, const sr__learner *learner, const sr__bytes *shared,
+static sr_status load_fitted(sr_context *ctx, const sr__learner *learner, const sr__bytes *encoder,
                              const sr__bytes *member, fitted *f) {
   sr_status status = SR_OK;
-  sr__byte_reader shared_reader = {ctx, shared->data, shared->size, 0, "the model", SR_OK};
+  sr__byte_reader shared_reader = {ctx, encoder->data, encoder->size, 0, "the model", SR_OK};
   sr__byte_reader member_reader = {ctx, member->data, member->size, 0, "the model", SR_OK};
   *f = (fitted){.learner = learner};
-  SR_TRY(learner->load_shared(&shared_reader, &f->shared));
-  SR_TRY(learner->load_member(&member_reader, f->shared, &f->member));
+  SR_TRY(learner->load_encoder(&shared_reader, &f->encoder));
+  SR_TRY(learner->load_member(&member_reader, f->encoder, &f->member));
 cleanup:
   return status;
 }
@@ -85,30 +85,30 @@ static void stored_members_vote_alike(void **state) {
   FOR_EACH_TABLE_LEARNER(learner) {
     kit_options options = options_of(learner);
     fitted f, loaded;
-    sr__bytes shared, member, again_shared, again_member;
+    sr__bytes encoder, member, again_shared, again_member;
     int32_t vote[N], loaded_vote[N];
     float proba[3 * N], loaded_proba[3 * N];
     assert_ok(ctx, fit_table(ctx, table, &options, NULL, 1, &f));
-    save_fitted(ctx, &f, &shared, &member);
-    assert_ok(ctx, shared.status);
+    save_fitted(ctx, &f, &encoder, &member);
+    assert_ok(ctx, encoder.status);
     assert_ok(ctx, member.status);
-    assert_ok(ctx, load_fitted(ctx, learner, &shared, &member, &loaded));
+    assert_ok(ctx, load_fitted(ctx, learner, &encoder, &member, &loaded));
     assert_ok(ctx, predict_table(ctx, &f, table, vote, proba));
     assert_ok(ctx, predict_table(ctx, &loaded, table, loaded_vote, loaded_proba));
     assert_memory_equal(vote, loaded_vote, sizeof vote);
     assert_memory_equal(proba, loaded_proba, sizeof proba);
     save_fitted(ctx, &loaded, &again_shared, &again_member);
-    assert_int_equal(again_shared.size, shared.size);
-    assert_memory_equal(again_shared.data, shared.data, (size_t)shared.size);
+    assert_int_equal(again_shared.size, encoder.size);
+    assert_memory_equal(again_shared.data, encoder.data, (size_t)encoder.size);
     assert_int_equal(again_member.size, member.size);
     assert_memory_equal(again_member.data, member.data, (size_t)member.size);
     for (int i = 0; i < N; i++) {
       double sum = proba[3 * i] + proba[3 * i + 1] + proba[3 * i + 2];
       assert_close(sum, 1.0, 1e-5);
     }
-    assert_int_equal(learner->classes(loaded.shared), 3);
-    assert_int_equal(learner->features(loaded.shared), 4);
-    sr__bytes_free(&shared);
+    assert_int_equal(learner->classes(loaded.encoder), 3);
+    assert_int_equal(learner->features(loaded.encoder), 4);
+    sr__bytes_free(&encoder);
     sr__bytes_free(&member);
     sr__bytes_free(&again_shared);
     sr__bytes_free(&again_member);
@@ -121,13 +121,13 @@ static void stored_members_vote_alike(void **state) {
 
 /* Loads altered bytes. They are refused as SR_ERROR_FORMAT, or they still make a model that can be
  * asked for votes without leaving its arrays (the sanitizers watch). */
-static void try_bytes(sr_context *ctx, const sr__learner *learner, const sr__bytes *shared,
+static void try_bytes(sr_context *ctx, const sr__learner *learner, const sr__bytes *encoder,
                       const sr__bytes *member, const sr_table *table) {
   fitted f;
-  sr_status status = load_fitted(ctx, learner, shared, member, &f);
+  sr_status status = load_fitted(ctx, learner, encoder, member, &f);
   if (status == SR_OK) {
     int64_t n = sr_table_get(table)->rows;
-    int32_t classes = learner->classes(f.shared);
+    int32_t classes = learner->classes(f.encoder);
     int32_t *vote = malloc(sizeof *vote * (size_t)n);
     float *proba = malloc(sizeof *proba * (size_t)(n * classes));
     status = predict_table(ctx, &f, table, vote, proba);
@@ -195,24 +195,24 @@ static sr_status whole_life(sr_context *ctx, void *data) {
   sr_status status = SR_OK;
   sr_table *table = mixed_table(ctx, 150);
   fitted f = {0}, loaded = {0};
-  sr__bytes shared = {.ctx = ctx}, member = {.ctx = ctx};
+  sr__bytes encoder = {.ctx = ctx}, member = {.ctx = ctx};
   kit_options options = options_of(learner);
   int32_t vote[150];
   float proba[450];
-  sr__rows *copy = NULL;
+  sr__encoded *copy = NULL;
   if (!table) SR_TRY(SR_ERROR_MEMORY);
   SR_TRY(fit_table(ctx, table, &options, NULL, 1, &f));
   SR_TRY(predict_table(ctx, &f, table, vote, proba));
-  SR_TRY(learner->copy_rows(ctx, f.shared, learner->training_rows(f.training), &copy));
-  save_fitted(ctx, &f, &shared, &member);
-  SR_TRY(shared.status);
+  SR_TRY(learner->copy_encoded(ctx, f.encoder, learner->training_encoded(f.training), &copy));
+  save_fitted(ctx, &f, &encoder, &member);
+  SR_TRY(encoder.status);
   SR_TRY(member.status);
-  SR_TRY(load_fitted(ctx, learner, &shared, &member, &loaded));
+  SR_TRY(load_fitted(ctx, learner, &encoder, &member, &loaded));
 cleanup:
-  if (copy) learner->free_rows(copy);
+  if (copy) learner->free_encoded(copy);
   fitted_free(&f);
   fitted_free(&loaded);
-  sr__bytes_free(&shared);
+  sr__bytes_free(&encoder);
   sr__bytes_free(&member);
   sr_table_free(&table);
   return status;
@@ -243,9 +243,9 @@ static sr_status fit_one(sr_context *ctx, void *data, int64_t item, int slot) {
   for (int64_t i = 0; i < c->rows; i++) rows[i] = (int32_t)((i * 17 + item) % c->rows);
   sr__bag bag = {.rows = rows, .length = c->rows / 2};
   sr__random_init(&random, 1, SR_PURPOSE_LEARNER, 0, (uint64_t)item);
-  SR_TRY(f->learner->fit(ctx, f->shared, f->training, f->configuration.options, &bag, &random,
+  SR_TRY(f->learner->fit(ctx, f->encoder, f->training, f->configuration.options, &bag, &random,
                          &member));
-  f->learner->save_member(f->shared, member, &c->stored[item]);
+  f->learner->save_member(f->encoder, member, &c->stored[item]);
   status = c->stored[item].status;
 cleanup:
   sr__free(ctx, rows);

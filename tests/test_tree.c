@@ -180,7 +180,7 @@ static void limits_hold_and_shares_are_counts(void **state) {
   assert_ok(ctx, predict_table(ctx, &f, table, vote, proba));
   int64_t(*counts)[CLASSES] = calloc((size_t)f.member->nodes, sizeof *counts);
   uint32_t *leaf = malloc(N * sizeof *leaf);
-  const uint8_t *bins = f.learner->training_rows(f.training)->bins;
+  const uint8_t *bins = f.learner->training_encoded(f.training)->bins;
   for (int64_t i = 0; i < N; i++) {
     uint32_t at = 0;
     while (f.member->node[at].left != at) {
@@ -335,7 +335,7 @@ static void many_categories_share_the_last_bin(void **state) {
   assert_ok(ctx, fit_table(ctx, table, &options, NULL, 1, &f));
   assert_ok(ctx, predict_table(ctx, &f, table, vote, NULL));
   assert_true(share_correct(table, vote) == 1.0);
-  assert_true(f.shared->binning->feature[0].bins <= SR__BIN_VALUES);
+  assert_true(f.encoder->binning->feature[0].bins <= SR__BIN_VALUES);
   fitted_free(&f);
   sr_table_free(&table);
   sr_context_free(&ctx);
@@ -406,27 +406,27 @@ static void rows_may_be_asked_for_in_any_way(void **state) {
   options.max_depth = 4;
   fitted f;
   assert_ok(ctx, fit_table(ctx, table, &options, NULL, 1, &f));
-  const sr__rows *rows = f.learner->training_rows(f.training);
+  const sr__encoded *rows = f.learner->training_encoded(f.training);
   int32_t all[N], some[N], index[N], one;
   float shares[N * 3], share[3];
   for (int i = 0; i < N; i++) index[i] = (i * 7) % N;
-  assert_ok(ctx, f.learner->predict(ctx, f.shared, f.member, rows, NULL, N, all, shares));
-  assert_ok(ctx, f.learner->predict(ctx, f.shared, f.member, rows, index, N, some, NULL));
+  assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, NULL, N, all, shares));
+  assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, index, N, some, NULL));
   for (int i = 0; i < N; i++) {
     assert_int_equal(some[i], all[index[i]]);
-    assert_ok(ctx, f.learner->predict(ctx, f.shared, f.member, rows, &index[i], 1, &one, share));
+    assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, &index[i], 1, &one, share));
     assert_int_equal(one, all[index[i]]);
     assert_memory_equal(share, shares + 3 * index[i], sizeof share);
   }
-  sr__rows *copy = NULL;
-  assert_ok(ctx, f.learner->copy_rows(ctx, f.shared, rows, &copy));
-  f.learner->copy_feature(f.shared, rows, 2, index, copy);
+  sr__encoded *copy = NULL;
+  assert_ok(ctx, f.learner->copy_encoded(ctx, f.encoder, rows, &copy));
+  f.learner->copy_feature(f.encoder, rows, 2, index, copy);
   for (int i = 0; i < N; i++)
     for (int j = 0; j < 5; j++)
       assert_int_equal(copy->bins[i * 5 + j], rows->bins[(j == 2 ? index[i] : i) * 5 + j]);
-  f.learner->copy_feature(f.shared, rows, 2, NULL, copy);
+  f.learner->copy_feature(f.encoder, rows, 2, NULL, copy);
   assert_memory_equal(copy->bins, rows->bins, N * 5);
-  f.learner->free_rows(copy);
+  f.learner->free_encoded(copy);
   fitted_free(&f);
   sr_table_free(&table);
   sr_context_free(&ctx);
@@ -448,25 +448,25 @@ static void votes_do_not_depend_on_the_walk(void **state) {
     kit_options options = tree_options();
     options.max_depth = k % 2 ? 0 : k;
     fitted f;
-    sr__rows *rows = NULL;
+    sr__encoded *rows = NULL;
     assert_ok(ctx, fit_table(ctx, table, &options, NULL, 1, &f));
-    assert_ok(ctx, f.learner->encode(ctx, f.shared, other, 0, N, &rows));
+    assert_ok(ctx, f.learner->encode(ctx, f.encoder, other, 0, N, &rows));
     sr__tree_block *block = f.member->block;
     f.member->block = NULL; /* node by node */
-    assert_ok(ctx, f.learner->predict(ctx, f.shared, f.member, rows, NULL, N, by_node, shares));
+    assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, NULL, N, by_node, shares));
     f.member->block = block;
-    assert_ok(ctx, f.learner->predict(ctx, f.shared, f.member, rows, NULL, N, alone, NULL));
-    assert_ok(ctx, f.learner->predict(ctx, f.shared, f.member, rows, NULL, N, beside, some));
+    assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, NULL, N, alone, NULL));
+    assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, NULL, N, beside, some));
     assert_memory_equal(some, shares, sizeof shares);
-    assert_ok(ctx, f.learner->predict(ctx, f.shared, f.member, rows, index, N, by_index, NULL));
-    assert_ok(ctx, f.learner->predict(ctx, f.shared, f.member, rows, index, N, NULL, some));
+    assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, index, N, by_index, NULL));
+    assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, index, N, NULL, some));
     for (int i = 0; i < N; i++) {
       assert_int_equal(alone[i], by_node[i]);
       assert_int_equal(beside[i], by_node[i]);
       assert_int_equal(by_index[i], by_node[index[i]]);
       assert_memory_equal(some + 3 * i, shares + 3 * index[i], 3 * sizeof *shares);
     }
-    f.learner->free_rows(rows);
+    f.learner->free_encoded(rows);
     fitted_free(&f);
     sr_table_free(&table);
     sr_table_free(&other);

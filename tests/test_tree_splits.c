@@ -171,7 +171,7 @@ static void check_setting(setting s, uint64_t seed) {
   options.min_leaf = s.min_leaf;
   fitted f;
   assert_ok(ctx, fit_table(ctx, table, &options, NULL, seed, &f));
-  reference r = {.bins = f.learner->training_rows(f.training)->bins,
+  reference r = {.bins = f.learner->training_encoded(f.training)->bins,
                  .label = label,
                  .weight = s.weighted ? weight : NULL,
                  .features = s.d,
@@ -238,7 +238,7 @@ static void categories_split_as_the_best_subset(void **state) {
     options.max_depth = 1;
     fitted f;
     assert_ok(ctx, fit_table(ctx, table, &options, NULL, seed, &f));
-    const uint8_t *bins = f.learner->training_rows(f.training)->bins;
+    const uint8_t *bins = f.learner->training_encoded(f.training)->bins;
     reference r = {.bins = bins, .label = label, .features = 1, .classes = 2, .min_leaf = 1};
     fraction best = {0, 1}, ours, here;
     int64_t unused;
@@ -300,7 +300,7 @@ static void entropy_cut_is_the_best(void **state) {
     options.max_features = -1;
     fitted f;
     assert_ok(ctx, fit_table(ctx, table, &options, NULL, seed, &f));
-    const uint8_t *bins = f.learner->training_rows(f.training)->bins;
+    const uint8_t *bins = f.learner->training_encoded(f.training)->bins;
     double best = INFINITY;
     for (int64_t j = 0; j < D; j++)
       for (int t = 0; t < 255; t++)

@@ -67,8 +67,8 @@ static void take_pieces(const sr__ensemble_pieces *p, sr_ensemble *e) {
     e->view.structure = e->structure;
     *p->structure = NULL;
   }
-  e->shared = p->prepared->shared;
-  p->prepared->shared = NULL;
+  e->encoder = p->prepared->encoder;
+  p->prepared->encoder = NULL;
   e->member = members->member;
   e->weight = members->weight;
   members->member = NULL;
@@ -172,7 +172,7 @@ void sr_ensemble_free(sr_ensemble **ensemble) {
   sr_ensemble *e = *ensemble;
   sr_allocator allocator = e->allocator;
   for (int32_t j = 0; e->member && j < e->view.members; j++) e->learner->free_member(e->member[j]);
-  if (e->learner) e->learner->free_shared(e->shared);
+  if (e->learner) e->learner->free_encoder(e->encoder);
   sr_table_free(&e->schema);
   sr_structure_free(&e->structure);
   sr__plan_records_free(&allocator, e->view.mix_count, e->record);

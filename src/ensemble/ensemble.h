@@ -20,7 +20,7 @@ typedef struct sr__prepared {
   sr_table *columns;               /* series as columns where the learner takes features alone */
   sr__configuration configuration; /* of the learner */
   const sr__learner *learner;
-  sr__shared *shared;
+  sr__encoder *encoder;
   sr__training *training;
   int32_t classes;
 } sr__prepared;
@@ -139,14 +139,14 @@ float sr__part_weight(const sr__part_weights *weights, int32_t member, const flo
  * the rows that it is asked about. */
 typedef struct sr__member_votes {
   const sr__learner *learner;
-  const sr__shared *shared;
+  const sr__encoder *encoder;
   sr_vote rule;
   int32_t classes;
   int32_t *vote;
   float *proba;
 } sr__member_votes;
 SR_MUST_CHECK sr_status sr__ask_member(sr_context *ctx, sr__member_votes *votes,
-                                       const sr__member *member, const sr__rows *rows,
+                                       const sr__member *member, const sr__encoded *rows,
                                        const int32_t *index, int64_t count);
 /* How far answer i stands for `label`: 1 or -1, or probability minus the best other. */
 double sr__vote_margin(const sr__member_votes *votes, int64_t i, int32_t label);
@@ -161,7 +161,7 @@ struct sr_ensemble {
   sr_ensemble_view view;
   sr_allocator allocator;
   const sr__learner *learner;
-  sr__shared *shared;
+  sr__encoder *encoder;
   sr__member **member;
   float *weight;    /* per member; NULL: all the same */
   sr_table *schema; /* no rows: names of features, categories and classes */

@@ -23,7 +23,7 @@ static sr_status fit_member(sr_context *ctx, void *data, int64_t item, int slot)
   if (job->members->drawn) bag.drawn = job->members->drawn + item * job->members->words;
   sr__random random;
   sr__random_init(&random, fit->seed, SR_PURPOSE_LEARNER, fit->replicate, (uint64_t)member);
-  SR_TRY(prepared->learner->fit(ctx, prepared->shared, prepared->training,
+  SR_TRY(prepared->learner->fit(ctx, prepared->encoder, prepared->training,
                                 prepared->configuration.options, &bag, &random,
                                 &job->members->member[item]));
   int64_t done = atomic_fetch_add(&job->done, 1) + 1;

@@ -2,9 +2,9 @@
 #include "ensemble.h"
 
 sr_status sr__ask_member(sr_context *ctx, sr__member_votes *votes, const sr__member *member,
-                         const sr__rows *rows, const int32_t *index, int64_t count) {
+                         const sr__encoded *rows, const int32_t *index, int64_t count) {
   bool soft = votes->rule == SR_VOTE_SOFT;
-  return votes->learner->predict(ctx, votes->shared, member, rows, index, count,
+  return votes->learner->predict(ctx, votes->encoder, member, rows, index, count,
                                  soft ? NULL : votes->vote, soft ? votes->proba : NULL);
 }
 

@@ -250,12 +250,12 @@ cleanup:
 
 static sr_status get_shared(model_reader *m, sr__byte_reader *from) {
   sr_ensemble *e = m->ensemble;
-  if (!m->has_head || m->has_shared) return refuse(m, "its shared section is out of place");
-  sr_status status = e->learner->load_shared(from, &e->shared);
+  if (!m->has_head || m->has_shared) return refuse(m, "its encoder section is out of place");
+  sr_status status = e->learner->load_encoder(from, &e->encoder);
   if (status != SR_OK) return status;
   m->has_shared = true;
-  if (e->learner->classes(e->shared) != e->view.classes.count ||
-      e->learner->features(e->shared) != e->view.features)
+  if (e->learner->classes(e->encoder) != e->view.classes.count ||
+      e->learner->features(e->encoder) != e->view.features)
     return refuse(m, "its learner and its head disagree on classes or features");
   return SR_OK;
 }
@@ -270,7 +270,7 @@ static sr_status get_members(model_reader *m, sr__byte_reader *from) {
   SR_NEW_ZERO(m->ctx, e->member, count);
   e->view.members = (int32_t)count;
   for (int64_t j = 0; j < count; j++)
-    SR_TRY(e->learner->load_member(from, e->shared, &e->member[j]));
+    SR_TRY(e->learner->load_member(from, e->encoder, &e->member[j]));
   m->has_members = true;
 cleanup:
   return status;

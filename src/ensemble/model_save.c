@@ -122,12 +122,12 @@ static void put_part_weights(sr__bytes *to, const sr_ensemble *e) {
 
 static void put_members(sr__bytes *to, const sr_ensemble *e) {
   int64_t begin = section_begin(to, "Shar");
-  e->learner->save_shared(e->shared, to);
+  e->learner->save_encoder(e->encoder, to);
   section_end(to, begin);
   begin = section_begin(to, "Memb");
   sr__put_u64(to, (uint64_t)e->view.members);
   for (int32_t j = 0; j < e->view.members; j++)
-    e->learner->save_member(e->shared, e->member[j], to);
+    e->learner->save_member(e->encoder, e->member[j], to);
   section_end(to, begin);
 }
 

@@ -28,7 +28,7 @@ static sr_status scratch_init(sr_context *ctx, const predict_job *job, int64_t c
   const sr_ensemble *e = job->ensemble;
   int32_t classes = e->view.classes.count;
   s->votes = (sr__member_votes){.learner = e->learner,
-                                .shared = e->shared,
+                                .encoder = e->encoder,
                                 .rule = job->rule,
                                 .classes = classes};
   s->tally = sr__arena_alloc(ctx, &s->arena, count * classes, sizeof(float));
@@ -92,11 +92,11 @@ static sr_status predict_chunk(sr_context *ctx, void *data, int64_t item, int sl
   const sr_ensemble *e = job->ensemble;
   sr_status status = SR_OK;
   predict_scratch s = {0};
-  sr__rows *rows = NULL;
+  sr__encoded *rows = NULL;
   int64_t first = item * job->chunk;
   int64_t count = job->view->rows - first < job->chunk ? job->view->rows - first : job->chunk;
   SR_TRY(scratch_init(ctx, job, count, &s));
-  SR_TRY(e->learner->encode(ctx, e->shared, job->table, first, count, &rows));
+  SR_TRY(e->learner->encode(ctx, e->encoder, job->table, first, count, &rows));
   if (s.nearness) sr__part_nearness(&e->part_weights, job->view, first, count, NULL, s.nearness);
   for (int32_t j = 0; j < e->view.members; j++) {
     if (job->votes) s.votes.vote = job->votes + j * job->view->rows + first;
@@ -110,7 +110,7 @@ static sr_status predict_chunk(sr_context *ctx, void *data, int64_t item, int sl
   write_result(job, &s, first, count);
   sr__progress(ctx, "predict", (atomic_fetch_add(&job->done, 1) + 1) * job->chunk, job->view->rows);
 cleanup:
-  e->learner->free_rows(rows);
+  e->learner->free_encoded(rows);
   sr__arena_free(ctx, &s.arena);
   return status;
 }

@@ -15,9 +15,9 @@ sr_status sr__prepare(sr_context *ctx, const sr_table *table, const char *learne
     prepared->view = sr_table_get(table);
   }
   SR_TRY(sr__learner_check_table(ctx, prepared->learner, table));
-  SR_TRY(prepared->learner->prepare(ctx, table, prepared->configuration.options, &prepared->shared,
+  SR_TRY(prepared->learner->prepare(ctx, table, prepared->configuration.options, &prepared->encoder,
                                     &prepared->training));
-  prepared->classes = prepared->learner->classes(prepared->shared);
+  prepared->classes = prepared->learner->classes(prepared->encoder);
 cleanup:
   if (status != SR_OK) sr__prepared_free(ctx, prepared);
   return status;
@@ -27,7 +27,7 @@ void sr__prepared_free(sr_context *ctx, sr__prepared *prepared) {
   sr_allocator allocator = sr__allocator(ctx);
   if (prepared->learner) {
     prepared->learner->free_training(prepared->training);
-    prepared->learner->free_shared(prepared->shared);
+    prepared->learner->free_encoder(prepared->encoder);
   }
   sr__configuration_free(&allocator, &prepared->configuration);
   sr_table_free(&prepared->columns);

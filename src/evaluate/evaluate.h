@@ -55,7 +55,7 @@ typedef struct sr__margins {
 typedef struct sr__judging {
   const sr__prepared *prepared;
   const sr__members *members;
-  const sr__rows *encoded; /* NULL: the training rows */
+  const sr__encoded *encoded; /* NULL: the training rows */
   sr_vote rule;
   const sr__part_weights *part_weights; /* gated votes only */
   const int32_t *rows;                  /* to judge; NULL: all */

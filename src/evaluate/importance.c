@@ -17,7 +17,7 @@ typedef struct importance_job {
   int64_t *offset; /* of each part in `sorted` */
   int32_t *source; /* where each row takes the shuffled value from */
   int32_t *scratch;
-  sr__rows *encoded;
+  sr__encoded *encoded;
 } importance_job;
 
 static sr_status choose_sample(sr_context *ctx, importance_job *job, uint64_t seed) {
@@ -74,9 +74,9 @@ static sr_status allocate(sr_context *ctx, importance_job *job) {
   SR_NEW(ctx, job->vote, rows);
   SR_NEW(ctx, job->source, rows);
   SR_NEW(ctx, job->scratch, rows);
-  SR_TRY(prepared->learner->copy_rows(ctx, prepared->shared,
-                                      prepared->learner->training_rows(prepared->training),
-                                      &job->encoded));
+  SR_TRY(prepared->learner->copy_encoded(ctx, prepared->encoder,
+                                         prepared->learner->training_encoded(prepared->training),
+                                         &job->encoded));
 cleanup:
   return status;
 }
@@ -85,7 +85,7 @@ sr_status sr__importance(sr_context *ctx, const sr__judging *judging, const sr_p
                          uint64_t seed, double *importance) {
   sr_status status = SR_OK;
   const sr__prepared *prepared = judging->prepared;
-  const sr__rows *original = prepared->learner->training_rows(prepared->training);
+  const sr__encoded *original = prepared->learner->training_encoded(prepared->training);
   importance_job job = {.judging = *judging};
   double error, shuffled;
   SR_TRY(allocate(ctx, &job));
@@ -98,14 +98,14 @@ sr_status sr__importance(sr_context *ctx, const sr__judging *judging, const sr_p
   SR_TRY(sample_error(ctx, &job, &error));
   for (int64_t j = 0; j < prepared->view->features; j++) {
     shuffle_inside_parts(&job, parts->parts, seed, j);
-    prepared->learner->copy_feature(prepared->shared, original, j, job.source, job.encoded);
+    prepared->learner->copy_feature(prepared->encoder, original, j, job.source, job.encoded);
     SR_TRY(sample_error(ctx, &job, &shuffled));
-    prepared->learner->copy_feature(prepared->shared, original, j, NULL, job.encoded);
+    prepared->learner->copy_feature(prepared->encoder, original, j, NULL, job.encoded);
     importance[j] = shuffled - error;
     sr__progress(ctx, "importance", j + 1, prepared->view->features);
   }
 cleanup:
-  prepared->learner->free_rows(job.encoded);
+  prepared->learner->free_encoded(job.encoded);
   void *blocks[] = {job.rows, job.vote, job.sorted, job.offset, job.source, job.scratch};
   for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++) sr__free(ctx, blocks[b]);
   return status;

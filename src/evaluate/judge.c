@@ -6,7 +6,7 @@ enum { JUDGE_CHUNK = 2048 };
 
 typedef struct judge_job {
   const sr__judging *judging;
-  const sr__rows *encoded;
+  const sr__encoded *encoded;
   int64_t chunk;
   sr__margins *chunk_margins; /* per chunk */
 } judge_job;
@@ -61,7 +61,7 @@ static sr_status scratch_init(sr_context *ctx, const sr__judging *judging, int64
   int32_t classes = judging->prepared->classes;
   int64_t parts = judging->part_weights ? judging->part_weights->parts : 0;
   s->votes = (sr__member_votes){.learner = judging->prepared->learner,
-                                .shared = judging->prepared->shared,
+                                .encoder = judging->prepared->encoder,
                                 .rule = judging->rule,
                                 .classes = classes};
   struct {
@@ -187,7 +187,7 @@ sr_status sr__judge_rows(sr_context *ctx, const sr__judging *judging) {
   sr_status status = SR_OK;
   const sr__prepared *prepared = judging->prepared;
   judge_job job = {.judging = judging, .encoded = judging->encoded};
-  if (!job.encoded) job.encoded = prepared->learner->training_rows(prepared->training);
+  if (!job.encoded) job.encoded = prepared->learner->training_encoded(prepared->training);
   job.chunk = sr__chunk_size(judging->count, JUDGE_CHUNK);
   int64_t chunks = sr__chunk_count(judging->count, JUDGE_CHUNK);
   if (judging->margins) {

@@ -1,13 +1,17 @@
 /* What a learner is to the rest of the library: one operations table. A new learner is one file
- * that defines such a table and one line in registry.c. Internal.
+ * that defines such a table and one line in methods.def. Internal.
  *
  * A learner works with four objects of its own kind, opaque to everybody else:
- *   shared    what all members have in common and prediction needs: bin edges, scaling, class
- * count. Stored once in a model file. training  the training rows in the form that fit likes, made
- * once for all members. rows      rows in the form that predict likes, made once for all members
- * (encode). member    one fitted model. prepare and encode use the context's threads; fit and
- * predict run on the caller's thread and may be called from many threads at once with a context
- * each. Results depend on the arguments alone, never on the thread count. */
+ *
+ *   encoder   what all members have in common and prediction needs: bin edges, scaling, class
+ *             count. Stored once in a model file.
+ *   training  the training rows in the form that fit likes, made once for all members.
+ *   encoded   rows in the form that predict likes, made once for all members (encode).
+ *   member    one fitted model.
+ *
+ * prepare and encode use the context's threads; fit and predict run on the caller's thread and may
+ * be called from many threads at once with a context each. Results depend on the arguments alone,
+ * never on the thread count. */
 #ifndef SR_LEARNER_LEARNER_H
 #define SR_LEARNER_LEARNER_H
 
@@ -19,9 +23,9 @@
 #include "core/random.h"
 #include "data/bag.h"
 
-typedef struct sr__shared sr__shared;
+typedef struct sr__encoder sr__encoder;
 typedef struct sr__training sr__training;
-typedef struct sr__rows sr__rows;
+typedef struct sr__encoded sr__encoded;
 typedef struct sr__member sr__member;
 
 /* What others must know of a learner. */
@@ -38,47 +42,48 @@ typedef struct sr__learner {
   /* Looks at all rows, labels and weights of the table. `options` is the parsed struct of `about`.
    */
   sr_status (*prepare)(sr_context *ctx, const sr_table *table, const void *options,
-                       sr__shared **shared, sr__training **training);
+                       sr__encoder **encoder, sr__training **training);
   /* The training rows as prediction sees them (row i of the table is row i here); owned by
    * `training`. This is how out-of-bag rows are judged without encoding again. */
-  const sr__rows *(*training_rows)(const sr__training *training);
+  const sr__encoded *(*training_encoded)(const sr__training *training);
   /* `random` is the member's own stream. A bag without a labelled row is an SR_ERROR_DATA. */
-  sr_status (*fit)(sr_context *ctx, const sr__shared *shared, const sr__training *training,
+  sr_status (*fit)(sr_context *ctx, const sr__encoder *encoder, const sr__training *training,
                    const void *options, const sr__bag *bag, sr__random *random,
                    sr__member **member);
 
   /* Rows [first, first + count) of a table; labels and weights are not looked at. SR_ERROR_DATA
    * where the table does not have the features of the training table. */
-  sr_status (*encode)(sr_context *ctx, const sr__shared *shared, const sr_table *table,
-                      int64_t first, int64_t count, sr__rows **rows);
+  sr_status (*encode)(sr_context *ctx, const sr__encoder *encoder, const sr_table *table,
+                      int64_t first, int64_t count, sr__encoded **rows);
   /* For i < count, row r = index ? index[i] : i of `rows`: vote[i] the class of the member, and
    * proba[i * classes ...] its class probabilities. Either output may be NULL. Members never vote
    * for a class that their bag did not hold; ties go to the lower class. */
-  sr_status (*predict)(sr_context *ctx, const sr__shared *shared, const sr__member *member,
-                       const sr__rows *rows, const int32_t *index, int64_t count, int32_t *vote,
+  sr_status (*predict)(sr_context *ctx, const sr__encoder *encoder, const sr__member *member,
+                       const sr__encoded *rows, const int32_t *index, int64_t count, int32_t *vote,
                        float *proba);
   /* rows_to's feature j becomes that of `from`, taken from row source[i] for row i (NULL: row i).
-   * Both hold the same number of rows and were made by the same `shared`. For permutation
+   * Both hold the same number of rows and were made by the same `encoder`. For permutation
    * importance; NULL where the learner has no features. */
-  void (*copy_feature)(const sr__shared *shared, const sr__rows *from, int64_t feature,
-                       const int32_t *source, sr__rows *to);
-  sr_status (*copy_rows)(sr_context *ctx, const sr__shared *shared, const sr__rows *from,
-                         sr__rows **copy);
+  void (*copy_feature)(const sr__encoder *encoder, const sr__encoded *from, int64_t feature,
+                       const int32_t *source, sr__encoded *to);
+  sr_status (*copy_encoded)(sr_context *ctx, const sr__encoder *encoder, const sr__encoded *from,
+                            sr__encoded **copy);
 
-  int32_t (*classes)(const sr__shared *shared);
-  int64_t (*features)(const sr__shared *shared); /* 0 where the learner takes series */
+  int32_t (*classes)(const sr__encoder *encoder);
+  int64_t (*features)(const sr__encoder *encoder); /* 0 where the learner takes series */
 
   /* Sticky writers and readers: see core/bytes.h. A loader checks every number it reads, so that no
    * bytes can make predict leave its arrays; it gives the reader's status. */
-  void (*save_shared)(const sr__shared *shared, sr__bytes *bytes);
-  sr_status (*load_shared)(sr__byte_reader *reader, sr__shared **shared);
-  void (*save_member)(const sr__shared *shared, const sr__member *member, sr__bytes *bytes);
-  sr_status (*load_member)(sr__byte_reader *reader, const sr__shared *shared, sr__member **member);
+  void (*save_encoder)(const sr__encoder *encoder, sr__bytes *bytes);
+  sr_status (*load_encoder)(sr__byte_reader *reader, sr__encoder **encoder);
+  void (*save_member)(const sr__encoder *encoder, const sr__member *member, sr__bytes *bytes);
+  sr_status (*load_member)(sr__byte_reader *reader, const sr__encoder *encoder,
+                           sr__member **member);
 
   /* Null-safe. */
-  void (*free_shared)(sr__shared *shared);
+  void (*free_encoder)(sr__encoder *encoder);
   void (*free_training)(sr__training *training);
-  void (*free_rows)(sr__rows *rows);
+  void (*free_encoded)(sr__encoded *rows);
   void (*free_member)(sr__member *member);
 } sr__learner;
 

@@ -162,12 +162,12 @@ static sr_status cast_votes(sr_context *ctx, const choose_job *job, int32_t fold
   const sr__prepared *prepared = job->in->prepared;
   int64_t count = job->rows[fold].test_count;
   sr__member_votes votes = {.learner = prepared->learner,
-                            .shared = prepared->shared,
+                            .encoder = prepared->encoder,
                             .rule = job->in->vote == SR_VOTE_SOFT ? SR_VOTE_SOFT : SR_VOTE_HARD,
                             .classes = prepared->classes};
   SR_NEW(ctx, votes.vote, count);
   if (votes.rule == SR_VOTE_SOFT) SR_NEW(ctx, votes.proba, count * prepared->classes);
-  const sr__rows *rows = prepared->learner->training_rows(prepared->training);
+  const sr__encoded *rows = prepared->learner->training_encoded(prepared->training);
   for (int32_t j = 0; j < members->count; j++) {
     float *tally = state->tally[j < half ? 0 : 1] + job->first_judged[fold] * prepared->classes;
     SR_TRY(sr__ask_member(ctx, &votes, members->member[j], rows, job->rows[fold].test, count));

@@ -13,7 +13,7 @@ typedef struct ridge_feature {
   sr_dictionary names; /* count 0: one numeric column */
 } ridge_feature;
 
-struct sr__shared {
+struct sr__encoder {
   sr_allocator allocator;
   int32_t classes;
   int64_t features;
@@ -21,7 +21,7 @@ struct sr__shared {
   ridge_feature *feature;
 };
 
-struct sr__rows {
+struct sr__encoded {
   sr_allocator allocator;
   int64_t count;
   int64_t columns;
@@ -30,7 +30,7 @@ struct sr__rows {
 
 struct sr__training {
   sr_allocator allocator;
-  sr__rows *rows;
+  sr__encoded *rows;
   int32_t *label;
   float *weight; /* NULL: all 1 */
 };
@@ -46,16 +46,16 @@ static int64_t width(const ridge_feature *feature) {
 
 /* ---- freeing ------------------------------------------------------------------------------ */
 
-static void free_shared(sr__shared *shared) {
-  if (!shared) return;
-  sr_allocator allocator = shared->allocator;
-  for (int64_t j = 0; shared->feature && j < shared->features; j++)
-    sr__dictionary_free(&allocator, &shared->feature[j].names);
-  sr__release(&allocator, shared->feature);
-  sr__release(&allocator, shared);
+static void free_encoder(sr__encoder *encoder) {
+  if (!encoder) return;
+  sr_allocator allocator = encoder->allocator;
+  for (int64_t j = 0; encoder->feature && j < encoder->features; j++)
+    sr__dictionary_free(&allocator, &encoder->feature[j].names);
+  sr__release(&allocator, encoder->feature);
+  sr__release(&allocator, encoder);
 }
 
-static void free_rows(sr__rows *rows) {
+static void free_encoded(sr__encoded *rows) {
   if (!rows) return;
   sr_allocator allocator = rows->allocator;
   sr__release(&allocator, rows->x);
@@ -65,7 +65,7 @@ static void free_rows(sr__rows *rows) {
 static void free_training(sr__training *training) {
   if (!training) return;
   sr_allocator allocator = training->allocator;
-  free_rows(training->rows);
+  free_encoded(training->rows);
   sr__release(&allocator, training->label);
   sr__release(&allocator, training->weight);
   sr__release(&allocator, training);
@@ -81,16 +81,16 @@ static void free_member(sr__member *member) {
 /* ---- rows --------------------------------------------------------------------------------- */
 
 typedef struct encode_work {
-  const sr__shared *shared;
+  const sr__encoder *encoder;
   const sr_table_view *view;
   int32_t **code; /* a categorical feature: the model's code of each of the table's */
   int64_t first, chunk;
-  sr__rows *rows;
+  sr__encoded *rows;
 } encode_work;
 
 /* Numbers that are not finite are missing; a word that training did not know is missing too. */
 static void encode_value(const encode_work *work, int64_t j, float value, float *out) {
-  const ridge_feature *feature = &work->shared->feature[j];
+  const ridge_feature *feature = &work->encoder->feature[j];
   if (feature->names.count == 0) {
     out[0] = isfinite(value) ? value : NAN;
     return;
@@ -106,18 +106,18 @@ static sr_status encode_chunk(sr_context *ctx, void *data, int64_t chunk, int sl
   const encode_work *work = data;
   int64_t begin = chunk * work->chunk, end = begin + work->chunk;
   if (end > work->rows->count) end = work->rows->count;
-  for (int64_t j = 0; j < work->shared->features; j++) {
+  for (int64_t j = 0; j < work->encoder->features; j++) {
     const float *x = work->view->x + j * work->view->rows + work->first;
-    float *out = work->rows->x + work->shared->feature[j].first;
+    float *out = work->rows->x + work->encoder->feature[j].first;
     for (int64_t i = begin; i < end; i++)
       encode_value(work, j, x[i], out + i * work->rows->columns);
   }
   return SR_OK;
 }
 
-static sr_status new_rows(sr_context *ctx, int64_t count, int64_t columns, sr__rows **rows) {
+static sr_status new_rows(sr_context *ctx, int64_t count, int64_t columns, sr__encoded **rows) {
   sr_status status = SR_OK;
-  sr__rows *made = NULL;
+  sr__encoded *made = NULL;
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
   made->count = count;
@@ -126,41 +126,41 @@ static sr_status new_rows(sr_context *ctx, int64_t count, int64_t columns, sr__r
   *rows = made;
   made = NULL;
 cleanup:
-  free_rows(made);
+  free_encoded(made);
   return status;
 }
 
-static sr_dictionary known_names(const void *shared, int64_t feature) {
-  return ((const sr__shared *)shared)->feature[feature].names;
+static sr_dictionary known_names(const void *encoder, int64_t feature) {
+  return ((const sr__encoder *)encoder)->feature[feature].names;
 }
 
-static sr_status encode(sr_context *ctx, const sr__shared *shared, const sr_table *table,
-                        int64_t first, int64_t count, sr__rows **rows) {
+static sr_status encode(sr_context *ctx, const sr__encoder *encoder, const sr_table *table,
+                        int64_t first, int64_t count, sr__encoded **rows) {
   enum { GRAIN = 1024 };
   sr_status status = SR_OK;
-  encode_work work = {.shared = shared, .view = sr_table_get(table), .first = first};
+  encode_work work = {.encoder = encoder, .view = sr_table_get(table), .first = first};
   *rows = NULL;
-  SR_TRY(sr__check_features(ctx, work.view, shared->features, known_names, shared));
-  SR_NEW_ZERO(ctx, work.code, shared->features);
-  for (int64_t j = 0; j < shared->features; j++)
-    if (shared->feature[j].names.count > 0)
-      SR_TRY(sr__dictionary_match(ctx, shared->feature[j].names, work.view->categories[j],
+  SR_TRY(sr__check_features(ctx, work.view, encoder->features, known_names, encoder));
+  SR_NEW_ZERO(ctx, work.code, encoder->features);
+  for (int64_t j = 0; j < encoder->features; j++)
+    if (encoder->feature[j].names.count > 0)
+      SR_TRY(sr__dictionary_match(ctx, encoder->feature[j].names, work.view->categories[j],
                                   &work.code[j]));
-  SR_TRY(new_rows(ctx, count, shared->columns, &work.rows));
+  SR_TRY(new_rows(ctx, count, encoder->columns, &work.rows));
   work.chunk = sr__chunk_size(count, GRAIN);
   SR_TRY(sr__parallel_for(ctx, sr__chunk_count(count, GRAIN), encode_chunk, &work));
   *rows = work.rows;
   work.rows = NULL;
 cleanup:
-  for (int64_t j = 0; work.code && j < shared->features; j++) sr__free(ctx, work.code[j]);
+  for (int64_t j = 0; work.code && j < encoder->features; j++) sr__free(ctx, work.code[j]);
   sr__free(ctx, work.code);
-  free_rows(work.rows);
+  free_encoded(work.rows);
   return status;
 }
 
-static sr_status copy_rows(sr_context *ctx, const sr__shared *shared, const sr__rows *from,
-                           sr__rows **copy) {
-  (void)shared;
+static sr_status copy_encoded(sr_context *ctx, const sr__encoder *encoder, const sr__encoded *from,
+                              sr__encoded **copy) {
+  (void)encoder;
   *copy = NULL;
   sr_status status = new_rows(ctx, from->count, from->columns, copy);
   if (status == SR_OK)
@@ -168,10 +168,10 @@ static sr_status copy_rows(sr_context *ctx, const sr__shared *shared, const sr__
   return status;
 }
 
-static void copy_feature(const sr__shared *shared, const sr__rows *from, int64_t feature,
-                         const int32_t *source, sr__rows *to) {
-  int64_t first = shared->feature[feature].first;
-  size_t bytes = (size_t)width(&shared->feature[feature]) * sizeof *to->x;
+static void copy_feature(const sr__encoder *encoder, const sr__encoded *from, int64_t feature,
+                         const int32_t *source, sr__encoded *to) {
+  int64_t first = encoder->feature[feature].first;
+  size_t bytes = (size_t)width(&encoder->feature[feature]) * sizeof *to->x;
   for (int64_t i = 0; i < to->count; i++)
     memcpy(to->x + i * to->columns + first,
            from->x + (source ? source[i] : i) * from->columns + first, bytes);
@@ -179,23 +179,23 @@ static void copy_feature(const sr__shared *shared, const sr__rows *from, int64_t
 
 /* ---- preparing and fitting ----------------------------------------------------------------- */
 
-static sr_status fill_shared(sr_context *ctx, const sr_table_view *view, sr__shared *shared) {
+static sr_status fill_shared(sr_context *ctx, const sr_table_view *view, sr__encoder *encoder) {
   sr_status status = SR_OK;
-  SR_NEW_ZERO(ctx, shared->feature, view->features);
-  shared->features = view->features;
-  shared->classes = view->classes.count;
+  SR_NEW_ZERO(ctx, encoder->feature, view->features);
+  encoder->features = view->features;
+  encoder->classes = view->classes.count;
   for (int64_t j = 0; j < view->features; j++) {
-    ridge_feature *feature = &shared->feature[j];
-    feature->first = shared->columns;
+    ridge_feature *feature = &encoder->feature[j];
+    feature->first = encoder->columns;
     if (sr__categories_of(view, j).count > 0)
       SR_TRY(sr__dictionary_copy(ctx, view->categories[j], &feature->names));
-    shared->columns += width(feature);
+    encoder->columns += width(feature);
   }
 cleanup:
   return status;
 }
 
-static sr_status fill_training(sr_context *ctx, const sr__shared *shared, const sr_table *table,
+static sr_status fill_training(sr_context *ctx, const sr__encoder *encoder, const sr_table *table,
                                sr__training *training) {
   sr_status status = SR_OK;
   const sr_table_view *view = sr_table_get(table);
@@ -210,18 +210,18 @@ static sr_status fill_training(sr_context *ctx, const sr__shared *shared, const 
                         (long long)i + 1, (double)view->weight[i]));
     }
   }
-  SR_TRY(encode(ctx, shared, table, 0, view->rows, &training->rows));
+  SR_TRY(encode(ctx, encoder, table, 0, view->rows, &training->rows));
 cleanup:
   return status;
 }
 
 static sr_status prepare(sr_context *ctx, const sr_table *table, const void *options,
-                         sr__shared **shared, sr__training **training) {
+                         sr__encoder **encoder, sr__training **training) {
   (void)options;
   sr_status status = SR_OK;
-  sr__shared *common = NULL;
+  sr__encoder *common = NULL;
   sr__training *made = NULL;
-  *shared = NULL;
+  *encoder = NULL;
   *training = NULL;
   SR_NEW_ZERO(ctx, common, 1);
   common->allocator = sr__allocator(ctx);
@@ -229,13 +229,13 @@ static sr_status prepare(sr_context *ctx, const sr_table *table, const void *opt
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
   SR_TRY(fill_training(ctx, common, table, made));
-  *shared = common;
+  *encoder = common;
   *training = made;
   common = NULL;
   made = NULL;
 cleanup:
   free_training(made);
-  free_shared(common);
+  free_encoder(common);
   return status;
 }
 
@@ -278,7 +278,7 @@ static sr_status gather_bag(const sr__bag *bag, gathered_bag *g) {
   return status;
 }
 
-static sr_status fit(sr_context *ctx, const sr__shared *shared, const sr__training *training,
+static sr_status fit(sr_context *ctx, const sr__encoder *encoder, const sr__training *training,
                      const void *options, const sr__bag *bag, sr__random *random,
                      sr__member **member) {
   (void)options;
@@ -289,12 +289,12 @@ static sr_status fit(sr_context *ctx, const sr__shared *shared, const sr__traini
   *member = NULL;
   SR_TRY(gather_bag(bag, &gathered));
   sr__ridge_problem problem = {.x = training->rows->x,
-                               .columns = shared->columns,
+                               .columns = encoder->columns,
                                .rows = gathered.rows,
                                .row = gathered.row,
                                .weight = gathered.weight,
                                .label = gathered.label,
-                               .classes = shared->classes};
+                               .classes = encoder->classes};
   if (problem.rows > MAX_SIDE && problem.columns > MAX_SIDE)
     SR_TRY(sr__fail(ctx, SR_ERROR_DATA,
                     "a ridge of %lld rows and %lld columns needs an eigenproblem larger than %d; "
@@ -313,41 +313,41 @@ cleanup:
   return status;
 }
 
-static sr_status predict(sr_context *ctx, const sr__shared *shared, const sr__member *member,
-                         const sr__rows *rows, const int32_t *index, int64_t count, int32_t *vote,
-                         float *proba) {
+static sr_status predict(sr_context *ctx, const sr__encoder *encoder, const sr__member *member,
+                         const sr__encoded *rows, const int32_t *index, int64_t count,
+                         int32_t *vote, float *proba) {
   sr_status status = SR_OK;
   double *centred = NULL;
-  SR_NEW(ctx, centred, shared->columns);
-  if (proba) memset(proba, 0, (size_t)(count * shared->classes) * sizeof *proba);
+  SR_NEW(ctx, centred, encoder->columns);
+  if (proba) memset(proba, 0, (size_t)(count * encoder->classes) * sizeof *proba);
   for (int64_t i = 0; i < count; i++) {
     const float *x = rows->x + (index ? index[i] : i) * rows->columns;
     int32_t chosen = sr__ridge_vote(&member->model, x, centred, NULL);
     if (vote) vote[i] = chosen;
-    if (proba) proba[i * shared->classes + chosen] = 1.0f;
+    if (proba) proba[i * encoder->classes + chosen] = 1.0f;
   }
 cleanup:
   sr__free(ctx, centred);
   return status;
 }
 
-static const sr__rows *training_rows(const sr__training *training) { return training->rows; }
-static int32_t classes(const sr__shared *shared) { return shared->classes; }
-static int64_t features(const sr__shared *shared) { return shared->features; }
+static const sr__encoded *training_encoded(const sr__training *training) { return training->rows; }
+static int32_t classes(const sr__encoder *encoder) { return encoder->classes; }
+static int64_t features(const sr__encoder *encoder) { return encoder->features; }
 
 /* ---- storing ------------------------------------------------------------------------------ */
 
-static void save_shared(const sr__shared *shared, sr__bytes *bytes) {
-  sr__put_u32(bytes, (uint32_t)shared->classes);
-  sr__put_u64(bytes, (uint64_t)shared->features);
-  for (int64_t j = 0; j < shared->features; j++)
-    sr__dictionary_save(shared->feature[j].names, bytes);
+static void save_encoder(const sr__encoder *encoder, sr__bytes *bytes) {
+  sr__put_u32(bytes, (uint32_t)encoder->classes);
+  sr__put_u64(bytes, (uint64_t)encoder->features);
+  for (int64_t j = 0; j < encoder->features; j++)
+    sr__dictionary_save(encoder->feature[j].names, bytes);
 }
 
-static sr_status load_shared(sr__byte_reader *reader, sr__shared **shared) {
+static sr_status load_encoder(sr__byte_reader *reader, sr__encoder **encoder) {
   sr_status status = SR_OK;
-  sr__shared *made = NULL;
-  *shared = NULL;
+  sr__encoder *made = NULL;
+  *encoder = NULL;
   uint32_t count = sr__get_u32(reader);
   if (count < 1 || count > INT32_MAX) sr__get_refuse(reader, "the number of classes is wrong");
   int64_t features_stored = sr__get_count(reader, sizeof(uint64_t));
@@ -364,22 +364,22 @@ static sr_status load_shared(sr__byte_reader *reader, sr__shared **shared) {
     SR_TRY(sr__dictionary_load(reader, &made->feature[j].names));
     made->columns += width(&made->feature[j]);
   }
-  *shared = made;
+  *encoder = made;
   made = NULL;
 cleanup:
-  free_shared(made);
+  free_encoder(made);
   return status;
 }
 
-static void save_member(const sr__shared *shared, const sr__member *member, sr__bytes *bytes) {
+static void save_member(const sr__encoder *encoder, const sr__member *member, sr__bytes *bytes) {
   const sr__ridge_model *model = &member->model;
   sr__put_f64(bytes, model->alpha);
-  for (int64_t j = 0; j < shared->columns; j++) sr__put_f64(bytes, model->mean[j]);
-  for (int32_t c = 0; c < shared->classes; c++) {
+  for (int64_t j = 0; j < encoder->columns; j++) sr__put_f64(bytes, model->mean[j]);
+  for (int32_t c = 0; c < encoder->classes; c++) {
     sr__put_u8(bytes, model->seen[c]);
     sr__put_f64(bytes, model->intercept[c]);
-    for (int64_t j = 0; j < shared->columns; j++)
-      sr__put_f64(bytes, model->coefficient[c * shared->columns + j]);
+    for (int64_t j = 0; j < encoder->columns; j++)
+      sr__put_f64(bytes, model->coefficient[c * encoder->columns + j]);
   }
 }
 
@@ -389,35 +389,36 @@ static double get_finite(sr__byte_reader *reader) {
   return value;
 }
 
-static void load_model(sr__byte_reader *reader, const sr__shared *shared, sr__ridge_model *model) {
+static void load_model(sr__byte_reader *reader, const sr__encoder *encoder,
+                       sr__ridge_model *model) {
   bool any = false;
   model->alpha = get_finite(reader);
-  for (int64_t j = 0; j < shared->columns; j++) model->mean[j] = get_finite(reader);
-  for (int32_t c = 0; c < shared->classes && reader->status == SR_OK; c++) {
+  for (int64_t j = 0; j < encoder->columns; j++) model->mean[j] = get_finite(reader);
+  for (int32_t c = 0; c < encoder->classes && reader->status == SR_OK; c++) {
     model->seen[c] = sr__get_u8(reader);
     model->intercept[c] = get_finite(reader);
     if (model->seen[c] > 1) sr__get_refuse(reader, "a flag is neither 0 nor 1");
-    for (int64_t j = 0; j < shared->columns; j++)
-      model->coefficient[c * shared->columns + j] = get_finite(reader);
+    for (int64_t j = 0; j < encoder->columns; j++)
+      model->coefficient[c * encoder->columns + j] = get_finite(reader);
     any = any || model->seen[c];
   }
   if (!any) sr__get_refuse(reader, "no class can be voted for");
 }
 
-static sr_status load_member(sr__byte_reader *reader, const sr__shared *shared,
+static sr_status load_member(sr__byte_reader *reader, const sr__encoder *encoder,
                              sr__member **member) {
   sr_status status = SR_OK;
   sr__member *made = NULL;
   *member = NULL;
   int64_t left = reader->size - reader->at, number = sizeof(double);
-  if (shared->columns > left / number ||
-      shared->classes > left / (1 + number * (1 + shared->columns)))
+  if (encoder->columns > left / number ||
+      encoder->classes > left / (1 + number * (1 + encoder->columns)))
     sr__get_refuse(reader, "it ends too early");
   SR_TRY(reader->status);
   SR_NEW_ZERO(reader->ctx, made, 1);
   made->allocator = sr__allocator(reader->ctx);
-  SR_TRY(sr__ridge_new_model(reader->ctx, shared->classes, shared->columns, &made->model));
-  load_model(reader, shared, &made->model);
+  SR_TRY(sr__ridge_new_model(reader->ctx, encoder->classes, encoder->columns, &made->model));
+  load_model(reader, encoder, &made->model);
   SR_TRY(reader->status);
   *member = made;
   made = NULL;
@@ -432,20 +433,20 @@ const sr__learner sr__learner_ridge = {
               NULL, 0, NULL},
     .flags = SR_LEARNER_TAKES_FEATURES,
     .prepare = prepare,
-    .training_rows = training_rows,
+    .training_encoded = training_encoded,
     .fit = fit,
     .encode = encode,
     .predict = predict,
     .copy_feature = copy_feature,
-    .copy_rows = copy_rows,
+    .copy_encoded = copy_encoded,
     .classes = classes,
     .features = features,
-    .save_shared = save_shared,
-    .load_shared = load_shared,
+    .save_encoder = save_encoder,
+    .load_encoder = load_encoder,
     .save_member = save_member,
     .load_member = load_member,
-    .free_shared = free_shared,
+    .free_encoder = free_encoder,
     .free_training = free_training,
-    .free_rows = free_rows,
+    .free_encoded = free_encoded,
     .free_member = free_member,
 };

@@ -119,7 +119,7 @@ static void free_levels(sr_context *ctx, block_levels *levels) {
   for (int level = 1; level < levels->count; level++) sr__free(ctx, levels->bins[level]);
 }
 
-static sr_status plan_levels(sr_context *ctx, const sr__rows *rows, int64_t bag,
+static sr_status plan_levels(sr_context *ctx, const sr__encoded *rows, int64_t bag,
                              block_levels *levels) {
   sr_status status = SR_OK;
   int64_t features = rows->features > 0 ? rows->features : 1;
@@ -257,7 +257,7 @@ cleanup:
 
 /* Entries take eight bytes a row and as many for the partition: a large bag is kept in code, and
  * only subtrees of an eighth of the table are opened. */
-static sr_status plan_entries(sr__grower *g, const sr__rows *rows, int64_t count) {
+static sr_status plan_entries(sr__grower *g, const sr__encoded *rows, int64_t count) {
   sr_status status = SR_OK;
   int64_t open = rows->count / OPEN_SHRINK > LEAST_OPEN ? rows->count / OPEN_SHRINK : LEAST_OPEN;
   g->open_rows = open < count ? open : count;
@@ -266,7 +266,7 @@ cleanup:
   return status;
 }
 
-static sr_status grow_tree(sr__grower *g, const sr__rows *rows, const sr__coded_rows *bag,
+static sr_status grow_tree(sr__grower *g, const sr__encoded *rows, const sr__coded_rows *bag,
                            int64_t count) {
   sr_status status = SR_OK;
   node_stack stack = {0};
@@ -429,15 +429,15 @@ static void trim_tree(sr__grower *g) {
   if (info) tree->info = info;
 }
 
-sr_status sr__tree_fit(sr_context *ctx, const sr__shared *shared, const sr__training *training,
+sr_status sr__tree_fit(sr_context *ctx, const sr__encoder *encoder, const sr__training *training,
                        const void *values, const sr__bag *bag, sr__random *random,
                        sr__member **member) {
   sr_status status = SR_OK;
   const sr__tree_options *options = values;
   sr__grower g = {.ctx = ctx,
-                  .rules = {.binning = shared->binning,
-                            .features = shared->binning->features,
-                            .classes = shared->classes},
+                  .rules = {.binning = encoder->binning,
+                            .features = encoder->binning->features,
+                            .classes = encoder->classes},
                   .draw = {.state = sr__random_bits(random)}};
   sr__coded_rows coded = {0};
   int64_t count;
@@ -453,7 +453,7 @@ sr_status sr__tree_fit(sr_context *ctx, const sr__shared *shared, const sr__trai
   SR_TRY(grow_tree(&g, training->rows, &coded, count));
   trim_tree(&g);
   free_grower(&g);
-  SR_TRY(sr__tree_make_blocks(ctx, shared, g.tree));
+  SR_TRY(sr__tree_make_blocks(ctx, encoder, g.tree));
   *member = g.tree;
   g.tree = NULL;
 cleanup:

@@ -20,14 +20,14 @@ typedef struct sr__tree_options {
 
 /* ---- objects ------------------------------------------------------------------------------ */
 
-struct sr__shared {
+struct sr__encoder {
   sr_allocator allocator;
   sr__binning *binning;
   int32_t classes;
 };
 
 /* Bytes row-major: one cache line or two hold all that a split may ask of a row. */
-struct sr__rows {
+struct sr__encoded {
   sr_allocator allocator;
   int64_t count;
   int64_t features;
@@ -39,7 +39,7 @@ struct sr__rows {
 
 struct sr__training {
   sr_allocator allocator;
-  sr__rows *rows;
+  sr__encoded *rows;
   uint16_t *label;     /* SR__NO_LABEL where it is missing */
   uint32_t *weight;    /* units of 2^-k; NULL where all weights are 1 */
   double unit_per_row; /* mean weight of a row in units; 1 without weights */
@@ -157,18 +157,18 @@ SR_MUST_CHECK sr_status sr__reserve_nodes(sr__grower *grower, int64_t count);
 /* Makes the node a leaf with the votes of class_count. */
 SR_MUST_CHECK sr_status sr__make_leaf(sr__grower *grower, uint32_t node);
 
-SR_MUST_CHECK sr_status sr__tree_fit(sr_context *ctx, const sr__shared *shared,
+SR_MUST_CHECK sr_status sr__tree_fit(sr_context *ctx, const sr__encoder *encoder,
                                      const sr__training *training, const void *options,
                                      const sr__bag *bag, sr__random *random, sr__member **member);
-SR_MUST_CHECK sr_status sr__tree_predict(sr_context *ctx, const sr__shared *shared,
-                                         const sr__member *member, const sr__rows *rows,
+SR_MUST_CHECK sr_status sr__tree_predict(sr_context *ctx, const sr__encoder *encoder,
+                                         const sr__member *member, const sr__encoded *rows,
                                          const int32_t *index, int64_t count, int32_t *vote,
                                          float *proba);
 /* Blocks for a finished tree, where the processor and the tree allow them. */
-SR_MUST_CHECK sr_status sr__tree_make_blocks(sr_context *ctx, const sr__shared *shared,
+SR_MUST_CHECK sr_status sr__tree_make_blocks(sr_context *ctx, const sr__encoder *encoder,
                                              sr__member *tree);
-void sr__tree_save(const sr__shared *shared, const sr__member *member, sr__bytes *bytes);
-SR_MUST_CHECK sr_status sr__tree_load(sr__byte_reader *reader, const sr__shared *shared,
+void sr__tree_save(const sr__encoder *encoder, const sr__member *member, sr__bytes *bytes);
+SR_MUST_CHECK sr_status sr__tree_load(sr__byte_reader *reader, const sr__encoder *encoder,
                                       sr__member **member);
 void sr__tree_free(sr__member *member);
 

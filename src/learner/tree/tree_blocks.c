@@ -28,14 +28,14 @@ static int64_t list_roots(const sr__member *tree, uint32_t *root) {
   return count;
 }
 
-static uint16_t leaf_code(const sr__shared *shared, const sr__member *tree, uint32_t leaf) {
+static uint16_t leaf_code(const sr__encoder *encoder, const sr__member *tree, uint32_t leaf) {
   int32_t mixture = tree->mixed ? tree->mixed[leaf] : -1;
   if (mixture < 0) return (uint16_t)tree->info[leaf];
   tree->mixture_vote[mixture] = (uint16_t)tree->info[leaf];
-  return (uint16_t)(shared->classes + mixture);
+  return (uint16_t)(encoder->classes + mixture);
 }
 
-static void fill_block(const sr__shared *shared, const sr__member *tree, uint32_t root,
+static void fill_block(const sr__encoder *encoder, const sr__member *tree, uint32_t root,
                        int64_t *next, sr__tree_block *block) {
   uint32_t place[2 * EXITS];
   lay_out(tree, root, place);
@@ -49,16 +49,16 @@ static void fill_block(const sr__shared *shared, const sr__member *tree, uint32_
   for (int e = 0; e < EXITS; e++) {
     uint32_t at = place[EXITS + e];
     bool leaf = tree->node[at].left == at;
-    block->exit[e] = leaf ? leaf_code(shared, tree, at) : (uint16_t)(ONWARD | (uint32_t)(*next)++);
+    block->exit[e] = leaf ? leaf_code(encoder, tree, at) : (uint16_t)(ONWARD | (uint32_t)(*next)++);
   }
 }
 
-sr_status sr__tree_make_blocks(sr_context *ctx, const sr__shared *shared, sr__member *tree) {
+sr_status sr__tree_make_blocks(sr_context *ctx, const sr__encoder *encoder, sr__member *tree) {
   sr_status status = SR_OK;
   uint32_t *root = NULL;
   int64_t next = 1;
   if (!sr__blocks_kernel_now()->leaves_by_blocks || tree->sets > 0 ||
-      shared->binning->features > SR__BLOCK_FEATURES || shared->classes + tree->mixtures > ONWARD)
+      encoder->binning->features > SR__BLOCK_FEATURES || encoder->classes + tree->mixtures > ONWARD)
     return SR_OK;
   SR_NEW(ctx, root, tree->nodes / 2 + 1);
   int64_t count = list_roots(tree, root);
@@ -67,7 +67,7 @@ sr_status sr__tree_make_blocks(sr_context *ctx, const sr__shared *shared, sr__me
   SR_NEW(ctx, tree->block_memory, count + 1);
   size_t beyond = (uintptr_t)tree->block_memory % sizeof(sr__tree_block);
   tree->block = (sr__tree_block *)((char *)tree->block_memory + sizeof(sr__tree_block) - beyond);
-  for (int64_t b = 0; b < count; b++) fill_block(shared, tree, root[b], &next, &tree->block[b]);
+  for (int64_t b = 0; b < count; b++) fill_block(encoder, tree, root[b], &next, &tree->block[b]);
 cleanup:
   sr__free(ctx, root);
   return status;

@@ -14,7 +14,7 @@ static const sr_option options_list[] = {
 
 /* ---- rows --------------------------------------------------------------------------------- */
 
-static void free_rows(sr__rows *rows) {
+static void free_encoded(sr__encoded *rows) {
   if (!rows) return;
   sr_allocator allocator = rows->allocator;
   sr__release(&allocator, rows->memory);
@@ -32,9 +32,9 @@ static int64_t stride_for(int64_t features) {
 }
 
 static sr_status new_rows(sr_context *ctx, int64_t count, int64_t features, int64_t stride,
-                          sr__rows **rows) {
+                          sr__encoded **rows) {
   sr_status status = SR_OK;
-  sr__rows *made = NULL;
+  sr__encoded *made = NULL;
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
   made->count = count;
@@ -48,41 +48,42 @@ static sr_status new_rows(sr_context *ctx, int64_t count, int64_t features, int6
   *rows = made;
   made = NULL;
 cleanup:
-  free_rows(made);
+  free_encoded(made);
   return status;
 }
 
-static sr_status encode_rows(sr_context *ctx, const sr__shared *shared, const sr_table *table,
-                             int64_t first, int64_t count, int64_t stride, sr__rows **rows) {
+static sr_status encode_rows(sr_context *ctx, const sr__encoder *encoder, const sr_table *table,
+                             int64_t first, int64_t count, int64_t stride, sr__encoded **rows) {
   sr_status status = SR_OK;
-  sr__rows *made = NULL;
+  sr__encoded *made = NULL;
   *rows = NULL;
-  SR_TRY(new_rows(ctx, count, shared->binning->features, stride, &made));
-  SR_TRY(sr__binning_apply(ctx, shared->binning, table, first, count, stride, made->bins));
+  SR_TRY(new_rows(ctx, count, encoder->binning->features, stride, &made));
+  SR_TRY(sr__binning_apply(ctx, encoder->binning, table, first, count, stride, made->bins));
   *rows = made;
   made = NULL;
 cleanup:
-  free_rows(made);
+  free_encoded(made);
   return status;
 }
 
-static sr_status encode(sr_context *ctx, const sr__shared *shared, const sr_table *table,
-                        int64_t first, int64_t count, sr__rows **rows) {
-  return encode_rows(ctx, shared, table, first, count, stride_for(shared->binning->features), rows);
+static sr_status encode(sr_context *ctx, const sr__encoder *encoder, const sr_table *table,
+                        int64_t first, int64_t count, sr__encoded **rows) {
+  return encode_rows(ctx, encoder, table, first, count, stride_for(encoder->binning->features),
+                     rows);
 }
 
-static sr_status copy_rows(sr_context *ctx, const sr__shared *shared, const sr__rows *from,
-                           sr__rows **copy) {
-  (void)shared;
+static sr_status copy_encoded(sr_context *ctx, const sr__encoder *encoder, const sr__encoded *from,
+                              sr__encoded **copy) {
+  (void)encoder;
   *copy = NULL;
   sr_status status = new_rows(ctx, from->count, from->features, from->stride, copy);
   if (status == SR_OK) memcpy((*copy)->bins, from->bins, (size_t)(from->count * from->stride));
   return status;
 }
 
-static void copy_feature(const sr__shared *shared, const sr__rows *from, int64_t feature,
-                         const int32_t *source, sr__rows *to) {
-  (void)shared;
+static void copy_feature(const sr__encoder *encoder, const sr__encoded *from, int64_t feature,
+                         const int32_t *source, sr__encoded *to) {
+  (void)encoder;
   for (int64_t i = 0; i < to->count; i++)
     to->bins[i * to->stride + feature] =
         from->bins[(source ? source[i] : i) * from->stride + feature];
@@ -90,17 +91,17 @@ static void copy_feature(const sr__shared *shared, const sr__rows *from, int64_t
 
 /* ---- preparing ---------------------------------------------------------------------------- */
 
-static void free_shared(sr__shared *shared) {
-  if (!shared) return;
-  sr_allocator allocator = shared->allocator;
-  sr__binning_free(&shared->binning);
-  sr__release(&allocator, shared);
+static void free_encoder(sr__encoder *encoder) {
+  if (!encoder) return;
+  sr_allocator allocator = encoder->allocator;
+  sr__binning_free(&encoder->binning);
+  sr__release(&allocator, encoder);
 }
 
 static void free_training(sr__training *training) {
   if (!training) return;
   sr_allocator allocator = training->allocator;
-  free_rows(training->rows);
+  free_encoded(training->rows);
   sr__release(&allocator, training->label);
   sr__release(&allocator, training->weight);
   sr__release(&allocator, training);
@@ -143,7 +144,7 @@ cleanup:
   return status;
 }
 
-static sr_status fill_training(sr_context *ctx, const sr__shared *shared, const sr_table *table,
+static sr_status fill_training(sr_context *ctx, const sr__encoder *encoder, const sr_table *table,
                                sr__training *training) {
   sr_status status = SR_OK;
   const sr_table_view *view = sr_table_get(table);
@@ -152,19 +153,19 @@ static sr_status fill_training(sr_context *ctx, const sr__shared *shared, const 
   for (int64_t i = 0; i < view->rows; i++)
     training->label[i] = view->label[i] < 0 ? (uint16_t)SR__NO_LABEL : (uint16_t)view->label[i];
   if (view->weight) SR_TRY(fill_weights(ctx, view, training));
-  SR_TRY(encode_rows(ctx, shared, table, 0, view->rows, view->features, &training->rows));
+  SR_TRY(encode_rows(ctx, encoder, table, 0, view->rows, view->features, &training->rows));
 cleanup:
   return status;
 }
 
 static sr_status prepare(sr_context *ctx, const sr_table *table, const void *values,
-                         sr__shared **shared, sr__training **training) {
+                         sr__encoder **encoder, sr__training **training) {
   sr_status status = SR_OK;
   const sr__tree_options *options = values;
-  sr__shared *common = NULL;
+  sr__encoder *common = NULL;
   sr__training *made = NULL;
   const sr_table_view *view = sr_table_get(table);
-  *shared = NULL;
+  *encoder = NULL;
   *training = NULL;
   SR_TRY(check_table(ctx, view));
   SR_NEW_ZERO(ctx, common, 1);
@@ -174,31 +175,31 @@ static sr_status prepare(sr_context *ctx, const sr_table *table, const void *val
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
   SR_TRY(fill_training(ctx, common, table, made));
-  *shared = common;
+  *encoder = common;
   *training = made;
   common = NULL;
   made = NULL;
 cleanup:
   free_training(made);
-  free_shared(common);
+  free_encoder(common);
   return status;
 }
 
-static const sr__rows *training_rows(const sr__training *training) { return training->rows; }
-static int32_t classes(const sr__shared *shared) { return shared->classes; }
-static int64_t features(const sr__shared *shared) { return shared->binning->features; }
+static const sr__encoded *training_encoded(const sr__training *training) { return training->rows; }
+static int32_t classes(const sr__encoder *encoder) { return encoder->classes; }
+static int64_t features(const sr__encoder *encoder) { return encoder->binning->features; }
 
 /* ---- storing ------------------------------------------------------------------------------ */
 
-static void save_shared(const sr__shared *shared, sr__bytes *bytes) {
-  sr__put_u32(bytes, (uint32_t)shared->classes);
-  sr__binning_save(shared->binning, bytes);
+static void save_encoder(const sr__encoder *encoder, sr__bytes *bytes) {
+  sr__put_u32(bytes, (uint32_t)encoder->classes);
+  sr__binning_save(encoder->binning, bytes);
 }
 
-static sr_status load_shared(sr__byte_reader *reader, sr__shared **shared) {
+static sr_status load_encoder(sr__byte_reader *reader, sr__encoder **encoder) {
   sr_status status = SR_OK;
-  sr__shared *made = NULL;
-  *shared = NULL;
+  sr__encoder *made = NULL;
+  *encoder = NULL;
   uint32_t count = sr__get_u32(reader);
   if (count < 1 || count > SR__MAX_CLASSES)
     sr__get_refuse(reader, "the number of classes is wrong");
@@ -210,10 +211,10 @@ static sr_status load_shared(sr__byte_reader *reader, sr__shared **shared) {
   if (made->binning->features < 1 || made->binning->features > SR__MAX_TREE_FEATURES)
     sr__get_refuse(reader, "the number of features is wrong");
   SR_TRY(reader->status);
-  *shared = made;
+  *encoder = made;
   made = NULL;
 cleanup:
-  free_shared(made);
+  free_encoder(made);
   return status;
 }
 
@@ -222,20 +223,20 @@ const sr__learner sr__learner_tree = {
               options_list, sizeof(sr__tree_options), NULL},
     .flags = SR_LEARNER_TAKES_FEATURES,
     .prepare = prepare,
-    .training_rows = training_rows,
+    .training_encoded = training_encoded,
     .fit = sr__tree_fit,
     .encode = encode,
     .predict = sr__tree_predict,
     .copy_feature = copy_feature,
-    .copy_rows = copy_rows,
+    .copy_encoded = copy_encoded,
     .classes = classes,
     .features = features,
-    .save_shared = save_shared,
-    .load_shared = load_shared,
+    .save_encoder = save_encoder,
+    .load_encoder = load_encoder,
     .save_member = sr__tree_save,
     .load_member = sr__tree_load,
-    .free_shared = free_shared,
+    .free_encoder = free_encoder,
     .free_training = free_training,
-    .free_rows = free_rows,
+    .free_encoded = free_encoded,
     .free_member = sr__tree_free,
 };

@@ -17,7 +17,7 @@ void sr__tree_free(sr__member *tree) {
 
 /* ---- saving ------------------------------------------------------------------------------- */
 
-static void save_node(const sr__shared *shared, const sr__member *tree, uint32_t at,
+static void save_node(const sr__encoder *encoder, const sr__member *tree, uint32_t at,
                       sr__bytes *bytes) {
   sr__node node = tree->node[at];
   if (node.left != at) {
@@ -28,12 +28,12 @@ static void save_node(const sr__shared *shared, const sr__member *tree, uint32_t
   }
   int32_t mixture = tree->mixed ? tree->mixed[at] : -1;
   sr__put_u32(bytes, LEAF_BIT | (mixture >= 0 ? MIXED_BIT : 0) | tree->info[at]);
-  for (int32_t c = 0; mixture >= 0 && c < shared->classes; c++)
-    sr__put_f32(bytes, tree->share[(int64_t)mixture * shared->classes + c]);
+  for (int32_t c = 0; mixture >= 0 && c < encoder->classes; c++)
+    sr__put_f32(bytes, tree->share[(int64_t)mixture * encoder->classes + c]);
 }
 
 /* Depth first, left before right: as grown. The stack holds one right sibling a level. */
-void sr__tree_save(const sr__shared *shared, const sr__member *tree, sr__bytes *bytes) {
+void sr__tree_save(const sr__encoder *encoder, const sr__member *tree, sr__bytes *bytes) {
   uint32_t *stack = NULL;
   int64_t pending = 0;
   sr__put_u64(bytes, (uint64_t)tree->nodes);
@@ -48,7 +48,7 @@ void sr__tree_save(const sr__shared *shared, const sr__member *tree, sr__bytes *
   stack[pending++] = 0;
   while (pending > 0) {
     uint32_t at = stack[--pending];
-    save_node(shared, tree, at, bytes);
+    save_node(encoder, tree, at, bytes);
     if (tree->node[at].left == at) continue;
     stack[pending++] = tree->node[at].left + 1;
     stack[pending++] = tree->node[at].left;
@@ -60,14 +60,14 @@ void sr__tree_save(const sr__shared *shared, const sr__member *tree, sr__bytes *
 
 typedef struct tree_loader {
   sr__byte_reader *reader;
-  const sr__shared *shared;
+  const sr__encoder *encoder;
   sr__member *tree;
   int64_t nodes, sets, mixtures; /* as the file says; the tree's own count what was read */
 } tree_loader;
 
 static void load_leaf(tree_loader *l, uint32_t at, uint32_t word) {
   sr__member *tree = l->tree;
-  int32_t classes = l->shared->classes;
+  int32_t classes = l->encoder->classes;
   uint32_t vote = word & ~(LEAF_BIT | MIXED_BIT);
   if (vote >= (uint32_t)classes) {
     sr__get_refuse(l->reader, "a leaf votes for a class that does not exist");
@@ -90,7 +90,7 @@ static void load_leaf(tree_loader *l, uint32_t at, uint32_t word) {
 
 static void load_split(tree_loader *l, uint32_t at, uint32_t word) {
   sr__member *tree = l->tree;
-  if (word >> SR__NODE_FEATURE >= (uint64_t)l->shared->binning->features)
+  if (word >> SR__NODE_FEATURE >= (uint64_t)l->encoder->binning->features)
     sr__get_refuse(l->reader, "a node asks for a feature that does not exist");
   else if (tree->nodes + 2 > l->nodes)
     sr__get_refuse(l->reader, "there are more nodes than announced");
@@ -132,13 +132,13 @@ cleanup:
   return status == SR_OK ? l->reader->status : status;
 }
 
-sr_status sr__tree_load(sr__byte_reader *reader, const sr__shared *shared, sr__member **member) {
+sr_status sr__tree_load(sr__byte_reader *reader, const sr__encoder *encoder, sr__member **member) {
   sr_status status = SR_OK;
-  tree_loader l = {.reader = reader, .shared = shared};
+  tree_loader l = {.reader = reader, .encoder = encoder};
   *member = NULL;
   l.nodes = sr__get_count(reader, sizeof(uint32_t));
   l.sets = sr__get_count(reader, sizeof(sr__bin_set));
-  l.mixtures = sr__get_count(reader, (int64_t)sizeof(float) * shared->classes);
+  l.mixtures = sr__get_count(reader, (int64_t)sizeof(float) * encoder->classes);
   if (reader->status == SR_OK && (l.nodes < 1 || l.nodes > INT32_MAX))
     sr__get_refuse(reader, "a tree without nodes or with too many");
   SR_TRY(reader->status);
@@ -150,10 +150,10 @@ sr_status sr__tree_load(sr__byte_reader *reader, const sr__shared *shared, sr__m
   if (l.mixtures > 0) {
     SR_NEW(reader->ctx, l.tree->mixed, l.nodes);
     memset(l.tree->mixed, 0xff, (size_t)l.nodes * sizeof *l.tree->mixed);
-    SR_NEW(reader->ctx, l.tree->share, l.mixtures * shared->classes);
+    SR_NEW(reader->ctx, l.tree->share, l.mixtures * encoder->classes);
   }
   SR_TRY(load_nodes(&l));
-  SR_TRY(sr__tree_make_blocks(reader->ctx, shared, l.tree));
+  SR_TRY(sr__tree_make_blocks(reader->ctx, encoder, l.tree));
   *member = l.tree;
   l.tree = NULL;
 cleanup:
