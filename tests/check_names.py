@@ -13,8 +13,6 @@ COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 # Macros that a file defines for the next include or for itself alone.
 # What an interface leaves open: each learner gives these its own body, and no other file looks inside.
 OPAQUE = {"sr__training", "sr__member", "sr__encoder", "sr__encoded"}
-# Two meanings that are known and not told apart yet.
-KNOWN = {"SR__INLINE", "SR__LANES", "SR__TILE", "sr__choose", "sr__tree_options"}
 PASSING = re.compile(r"^(SR_ENTRY|SR_KERNEL\w*|[A-Z0-9_]+_H)$")
 
 
@@ -59,7 +57,7 @@ def check_definitions(faults):
             here = f"{os.path.relpath(path, SOURCE)}:{text.count(chr(10), 0, place) + 1}"
             # One file may give a name twice in the branches of an #if; the compiler refuses anything else.
             before = seen.get(name)
-            if before and name not in KNOWN and before[1].split(":")[0] != here.split(":")[0] and not (name in OPAQUE and "learner" in here):
+            if before and before[1].split(":")[0] != here.split(":")[0] and not (name in OPAQUE and "learner" in here):
                 faults.append(f"{here}: {kind} {name} is also a {before[0]} of {before[1]}")
             seen[name] = (kind, here)
     return len(seen)

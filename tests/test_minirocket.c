@@ -143,7 +143,7 @@ static void check_case(int64_t rows, int32_t channels, int64_t shortest, int64_t
     for (int64_t t = prepared->begin[2]; t < prepared->begin[3]; t++) prepared->values[t] = 0.0f;
   }
   assert_ok(ctx, sr__series_blocks_new(ctx, prepared, NULL, rows, &blocks));
-  int64_t features = sr__minirocket_features(m), stride = blocks->blocks * SR__LANES;
+  int64_t features = sr__minirocket_features(m), stride = blocks->blocks * SR__SERIES_LANES;
   float *expected = malloc((size_t)(features * rows) * sizeof *expected);
   float *out = malloc((size_t)(features * stride) * sizeof *out);
   float *one = malloc((size_t)features * sizeof *one);

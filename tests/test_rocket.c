@@ -56,7 +56,7 @@ static void check_case(int64_t filters, int64_t rows, int32_t channels, int64_t 
   sr__rocket *r = draw(ctx, filters, drawn_for, channels, 17);
   assert_ok(ctx, sr__series_prepare(ctx, &s.view, 0, rows, normalize, &prepared));
   assert_ok(ctx, sr__series_blocks_new(ctx, prepared, NULL, rows, &blocks));
-  int64_t stride = blocks->blocks * SR__LANES;
+  int64_t stride = blocks->blocks * SR__SERIES_LANES;
   float *out = malloc((size_t)(2 * filters * stride) * sizeof *out);
   float *one = malloc((size_t)(2 * filters) * sizeof *one);
   float *expected = malloc((size_t)(2 * filters * rows) * sizeof *expected);
@@ -77,29 +77,30 @@ static void check_case(int64_t filters, int64_t rows, int32_t channels, int64_t 
   }
   sr__lane_scratch scratch = {0}, single = {0};
   int64_t steps = prepared->longest > r->most_reach + 1 ? prepared->longest : r->most_reach + 1;
-  assert_ok(ctx, sr__lane_scratch_new(ctx, channels, SR__LANES, r->most_padding, steps,
+  assert_ok(ctx, sr__lane_scratch_new(ctx, channels, SR__SERIES_LANES, r->most_padding, steps,
                                       r->most_padding, &scratch));
   assert_ok(ctx, sr__lane_scratch_new(ctx, channels, 1, r->most_padding, steps, r->most_padding,
                                       &single));
   for (int level = 0; level < test_levels(); level++) {
-    float lanes[2 * SR__LANES];
+    float lanes[2 * SR__SERIES_LANES];
     for (int64_t b = 0; b < blocks->blocks; b++) {
       sr__lane_input input;
       sr__lane_scratch_block(&scratch, blocks, b, &input);
       for (int32_t k = 0; k < filters; k++) { /* alone, where `transform` ran it beside others */
-        level_table(level)->transform(r, &input, k, 1, lanes, SR__LANES);
-        for (int64_t i = 0; i < 2 * SR__LANES; i++) {
-          int64_t place = b * SR__LANES + i % SR__LANES;
+        level_table(level)->transform(r, &input, k, 1, lanes, SR__SERIES_LANES);
+        for (int64_t i = 0; i < 2 * SR__SERIES_LANES; i++) {
+          int64_t place = b * SR__SERIES_LANES + i % SR__SERIES_LANES;
           if (place < rows)
-            assert_true(same_bits(lanes[i],
-                                  expected[(2 * k + i / SR__LANES) * rows + blocks->order[place]]));
+            assert_true(
+                same_bits(lanes[i],
+                          expected[(2 * k + i / SR__SERIES_LANES) * rows + blocks->order[place]]));
         }
       }
-      level_table(level)->transform(r, &input, 0, (int32_t)filters, out, SR__LANES);
+      level_table(level)->transform(r, &input, 0, (int32_t)filters, out, SR__SERIES_LANES);
       for (int64_t f = 0; f < 2 * filters; f++)
-        for (int64_t i = 0; i < SR__LANES && b * SR__LANES + i < rows; i++)
-          assert_true(same_bits(out[f * SR__LANES + i],
-                                expected[f * rows + blocks->order[b * SR__LANES + i]]));
+        for (int64_t i = 0; i < SR__SERIES_LANES && b * SR__SERIES_LANES + i < rows; i++)
+          assert_true(same_bits(out[f * SR__SERIES_LANES + i],
+                                expected[f * rows + blocks->order[b * SR__SERIES_LANES + i]]));
     }
     for (int64_t i = 0; i < rows; i++) {
       sr__lane_input input;
@@ -151,6 +152,7 @@ static void test_wide_range(void **state) {
   check_case(150, 16, 1, 60, 60, 60, 28, false);
   check_case(100, 9, 1, 40, 40, 40, 90, false);
   check_case(100, 9, 3, 10, 40, 40, 90, false);
+  check_case(100, 9, 1, 40, 40, 40, 126, false); /* some sums are infinite */
 }
 
 /* A series that is zero but for one value: the outputs are the bias and, once each, bias + height x

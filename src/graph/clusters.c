@@ -16,7 +16,7 @@ typedef struct assign_work {
   const sr__point_blocks *centers;
   bool exclude_own; /* the rows are the centres themselves */
   int32_t *nearest;
-  double *distance; /* a slot: SR__TILE * near */
+  double *distance; /* a slot: SR__QUERY_TILE * near */
   float *line;      /* a slot */
 } assign_work;
 
@@ -25,27 +25,28 @@ typedef struct assign_work {
 static void assign_tile(const assign_work *work, int64_t begin, int slot) {
   int32_t dimension = work->centers->dimension, near = (int32_t)work->near;
   int64_t left = work->count - begin;
-  sr__query_tile tile = {.line = work->line + slot * (int64_t)SR__TILE * dimension};
-  tile.count = (int)(left < SR__TILE ? left : SR__TILE);
+  sr__query_tile tile = {.line = work->line + slot * (int64_t)SR__QUERY_TILE * dimension};
+  tile.count = (int)(left < SR__QUERY_TILE ? left : SR__QUERY_TILE);
   for (int q = 0; q < tile.count; q++) {
     int64_t row = work->rows ? work->rows[begin + q] : begin + q;
     tile.query[q] = work->x + row * dimension;
     tile.own_place[q] = work->exclude_own ? begin + q : -1;
-    tile.list[q] = (sr__knn_list){near, work->distance + ((int64_t)slot * SR__TILE + q) * near,
-                                  work->nearest + (begin + q) * near, NULL, 0};
+    tile.list[q] =
+        (sr__knn_list){near, work->distance + ((int64_t)slot * SR__QUERY_TILE + q) * near,
+                       work->nearest + (begin + q) * near, NULL, 0};
     sr__knn_list_clear(tile.list[q]);
   }
   sr__query_tile_begin(&tile, work->centers);
   sr__query_tile_scan(&tile, work->centers, 0, work->centers->count);
 }
 
-enum { ASSIGN_GRAIN = 600 }; /* a multiple of SR__TILE */
+enum { ASSIGN_GRAIN = 600 }; /* a multiple of SR__QUERY_TILE */
 
 static sr_status assign_chunk(sr_context *worker, void *data, int64_t chunk, int slot) {
   (void)worker;
   assign_work *work = data;
   int64_t end = (chunk + 1) * ASSIGN_GRAIN < work->count ? (chunk + 1) * ASSIGN_GRAIN : work->count;
-  for (int64_t begin = chunk * ASSIGN_GRAIN; begin < end; begin += SR__TILE)
+  for (int64_t begin = chunk * ASSIGN_GRAIN; begin < end; begin += SR__QUERY_TILE)
     assign_tile(work, begin, slot);
   return SR_OK;
 }
@@ -53,8 +54,8 @@ static sr_status assign_chunk(sr_context *worker, void *data, int64_t chunk, int
 static sr_status assign(sr_context *ctx, assign_work *work) {
   sr_status status = SR_OK;
   int64_t threads = sr_context_threads(ctx);
-  SR_NEW(ctx, work->distance, threads * SR__TILE * work->near);
-  SR_NEW(ctx, work->line, threads * SR__TILE * work->centers->dimension);
+  SR_NEW(ctx, work->distance, threads * SR__QUERY_TILE * work->near);
+  SR_NEW(ctx, work->line, threads * SR__QUERY_TILE * work->centers->dimension);
   SR_TRY(
       sr__parallel_for(ctx, (work->count + ASSIGN_GRAIN - 1) / ASSIGN_GRAIN, assign_chunk, work));
 cleanup:

@@ -23,7 +23,7 @@ static sr__knn_list list_of(const dense_work *work, int64_t place) {
 }
 
 static void fill_tile(const dense_work *work, int64_t begin, int64_t end, sr__query_tile *tile) {
-  tile->count = (int)(end - begin < SR__TILE ? end - begin : SR__TILE);
+  tile->count = (int)(end - begin < SR__QUERY_TILE ? end - begin : SR__QUERY_TILE);
   for (int q = 0; q < tile->count; q++) {
     int64_t place = begin + q;
     tile->query[q] = work->x + (work->row ? work->row[place] : place) * work->blocks->dimension;
@@ -38,9 +38,10 @@ static void fill_tile(const dense_work *work, int64_t begin, int64_t end, sr__qu
 static sr_status scan_all(sr_context *worker, void *data, int64_t item, int slot) {
   dense_work *work = data;
   sr_status status = SR_OK;
-  int64_t count = work->blocks->count, begin = item * SR__TILE;
-  int64_t end = begin + SR__TILE < count ? begin + SR__TILE : count;
-  sr__query_tile tile = {.line = work->line + slot * (int64_t)SR__TILE * work->blocks->dimension};
+  int64_t count = work->blocks->count, begin = item * SR__QUERY_TILE;
+  int64_t end = begin + SR__QUERY_TILE < count ? begin + SR__QUERY_TILE : count;
+  sr__query_tile tile = {.line =
+                             work->line + slot * (int64_t)SR__QUERY_TILE * work->blocks->dimension};
   SR_TRY(sr__check_interrupt(worker));
   fill_tile(work, begin, end, &tile);
   sr__query_tile_scan(&tile, work->blocks, 0, count);
@@ -71,9 +72,10 @@ static sr_status scan_near_clusters(sr_context *worker, void *data, int64_t clus
   sr_status status = SR_OK;
   dense_work *work = data;
   const sr__clusters *clusters = work->clusters;
-  sr__query_tile tile = {.line = work->line + slot * (int64_t)SR__TILE * work->blocks->dimension};
+  sr__query_tile tile = {.line =
+                             work->line + slot * (int64_t)SR__QUERY_TILE * work->blocks->dimension};
   int64_t end = clusters->begin[cluster + 1];
-  for (int64_t begin = clusters->begin[cluster]; begin < end; begin += SR__TILE) {
+  for (int64_t begin = clusters->begin[cluster]; begin < end; begin += SR__QUERY_TILE) {
     SR_TRY(sr__check_interrupt(worker));
     fill_tile(work, begin, end, &tile);
     scan_from_cluster(work, cluster, &tile);
@@ -88,7 +90,7 @@ static sr_status new_lists(sr_context *ctx, int64_t rows, int32_t dimension, int
   *work->knn = (sr__knn){.count = rows, .k = k, .recall = 1.0};
   SR_NEW(ctx, work->knn->neighbor, rows * k);
   SR_NEW(ctx, work->distance, rows * k);
-  SR_NEW(ctx, work->line, (int64_t)sr_context_threads(ctx) * SR__TILE * dimension);
+  SR_NEW(ctx, work->line, (int64_t)sr_context_threads(ctx) * SR__QUERY_TILE * dimension);
 cleanup:
   return status;
 }
@@ -108,7 +110,7 @@ sr_status sr__knn_all_pairs(sr_context *ctx, const float *x, int64_t rows, int32
   if (k == 0) return SR_OK;
   SR_TRY(new_lists(ctx, rows, dimension, k, &work));
   SR_TRY(sr__point_blocks_new(ctx, x, rows, dimension, NULL, &blocks));
-  SR_TRY(sr__parallel_for(ctx, (rows + SR__TILE - 1) / SR__TILE, scan_all, &work));
+  SR_TRY(sr__parallel_for(ctx, (rows + SR__QUERY_TILE - 1) / SR__QUERY_TILE, scan_all, &work));
 cleanup:
   sr__point_blocks_free(ctx, &blocks);
   free_work(ctx, &work, status);
@@ -135,9 +137,9 @@ static sr_status truth_tile(sr_context *worker, void *data, int64_t item, int sl
   (void)worker;
   truth_sample *truth = data;
   int32_t dimension = truth->blocks->dimension, k = truth->k;
-  int64_t begin = item * SR__TILE, left = truth->queries - begin;
-  sr__query_tile tile = {.line = truth->line + slot * (int64_t)SR__TILE * dimension};
-  tile.count = (int)(left < SR__TILE ? left : SR__TILE);
+  int64_t begin = item * SR__QUERY_TILE, left = truth->queries - begin;
+  sr__query_tile tile = {.line = truth->line + slot * (int64_t)SR__QUERY_TILE * dimension};
+  tile.count = (int)(left < SR__QUERY_TILE ? left : SR__QUERY_TILE);
   for (int q = 0; q < tile.count; q++) {
     int64_t place = truth->sample[begin + q], first = (begin + q) * k;
     tile.query[q] = truth->x + (int64_t)truth->row[place] * dimension;
@@ -160,12 +162,14 @@ static sr_status find_truth(sr_context *ctx, uint64_t seed, truth_sample *truth)
   SR_NEW(ctx, truth->sample, truth->queries);
   SR_NEW(ctx, truth->distance, truth->queries * truth->k);
   SR_NEW(ctx, truth->place, truth->queries * truth->k);
-  SR_NEW(ctx, truth->line, (int64_t)sr_context_threads(ctx) * SR__TILE * truth->blocks->dimension);
+  SR_NEW(ctx, truth->line,
+         (int64_t)sr_context_threads(ctx) * SR__QUERY_TILE * truth->blocks->dimension);
   SR_NEW(ctx, bitmap, (count + 63) / 64);
   sr__random random;
   sr__random_init(&random, seed, SR_PURPOSE_KNN, 1, 0);
   sr__random_sample(&random, count, truth->queries, bitmap, truth->sample);
-  SR_TRY(sr__parallel_for(ctx, (truth->queries + SR__TILE - 1) / SR__TILE, truth_tile, truth));
+  SR_TRY(sr__parallel_for(ctx, (truth->queries + SR__QUERY_TILE - 1) / SR__QUERY_TILE, truth_tile,
+                          truth));
 cleanup:
   sr__free(ctx, bitmap);
   return status;

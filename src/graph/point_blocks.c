@@ -6,7 +6,7 @@
 /* Half a line of a block. Loads need no more alignment than a float. */
 typedef float lanes __attribute__((vector_size(32), aligned(4)));
 typedef int32_t lane_mask __attribute__((vector_size(32)));
-enum { HALF = SR__LANES / 2 };
+enum { HALF = SR__POINT_LANES / 2 };
 
 double sr__squared_distance(const float *a, const float *b, int32_t dimension) {
   double sum[4] = {0.0, 0.0, 0.0, 0.0};
@@ -34,15 +34,16 @@ static sr_status fill_chunk(sr_context *worker, void *data, int64_t chunk, int s
   fill_work *work = data;
   sr__point_blocks *blocks = work->blocks;
   int64_t dimension = blocks->dimension;
-  int64_t padded = (blocks->count + SR__LANES - 1) / SR__LANES * SR__LANES;
+  int64_t padded = (blocks->count + SR__POINT_LANES - 1) / SR__POINT_LANES * SR__POINT_LANES;
   sr__span span = sr__graph_chunk(padded, chunk);
   for (int64_t p = span.begin; p < span.end; p++) {
     bool past = p >= blocks->count;
     const float *row = past ? NULL : work->x + (work->order ? work->order[p] : p) * dimension;
-    float *first = blocks->x + p / SR__LANES * SR__LANES * dimension + p % SR__LANES;
+    float *first =
+        blocks->x + p / SR__POINT_LANES * SR__POINT_LANES * dimension + p % SR__POINT_LANES;
     double norm = 0.0;
     for (int64_t j = 0; j < dimension; j++) {
-      first[j * SR__LANES] = past ? 0.0f : row[j];
+      first[j * SR__POINT_LANES] = past ? 0.0f : row[j];
       norm += past ? 0.0 : (double)row[j] * row[j];
     }
     blocks->norm[p] = past ? INFINITY : (float)(norm * (1.0 - blocks->slack));
@@ -53,7 +54,7 @@ static sr_status fill_chunk(sr_context *worker, void *data, int64_t chunk, int s
 sr_status sr__point_blocks_new(sr_context *ctx, const float *x, int64_t count, int32_t dimension,
                                const int32_t *order, sr__point_blocks *blocks) {
   sr_status status = SR_OK;
-  int64_t padded = (count + SR__LANES - 1) / SR__LANES * SR__LANES;
+  int64_t padded = (count + SR__POINT_LANES - 1) / SR__POINT_LANES * SR__POINT_LANES;
   /* A sum of products in floats is off by at most `dimension` roundings of |a||b|, which is at most
    * (|a|^2 + |b|^2) / 2; the rest covers norms, threshold and the last subtraction. */
   *blocks = (sr__point_blocks){.count = count,
@@ -84,11 +85,11 @@ static void update_threshold(sr__query_tile *tile, int q, double slack) {
 /* Missing queries of a short tile repeat the first with a threshold that nothing passes. */
 void sr__query_tile_begin(sr__query_tile *tile, const sr__point_blocks *blocks) {
   tile->dimension = blocks->dimension;
-  for (int q = 0; q < SR__TILE; q++) {
+  for (int q = 0; q < SR__QUERY_TILE; q++) {
     const float *query = tile->query[q < tile->count ? q : 0];
     double norm = 0.0;
     for (int32_t j = 0; j < tile->dimension; j++) {
-      tile->line[j * SR__TILE + q] = query[j];
+      tile->line[j * SR__QUERY_TILE + q] = query[j];
       norm += (double)query[j] * query[j];
     }
     tile->norm[q] = norm;
@@ -99,20 +100,20 @@ void sr__query_tile_begin(sr__query_tile *tile, const sr__point_blocks *blocks) 
 
 /* |b|^2 - 2 ab of the queries against a block, lowered by the slack of b. */
 static inline void tile_values(const sr__query_tile *tile, const float *block, const float *norm,
-                               int32_t dimension, lanes value[SR__TILE][2]) {
-  lanes product[SR__TILE][2];
-  for (int q = 0; q < SR__TILE; q++) product[q][0] = product[q][1] = (lanes){0};
+                               int32_t dimension, lanes value[SR__QUERY_TILE][2]) {
+  lanes product[SR__QUERY_TILE][2];
+  for (int q = 0; q < SR__QUERY_TILE; q++) product[q][0] = product[q][1] = (lanes){0};
   for (int32_t j = 0; j < dimension; j++) {
-    lanes low = *(const lanes *)(block + j * SR__LANES);
-    lanes high = *(const lanes *)(block + j * SR__LANES + HALF);
-    for (int q = 0; q < SR__TILE; q++) {
-      float x = tile->line[j * SR__TILE + q];
+    lanes low = *(const lanes *)(block + j * SR__POINT_LANES);
+    lanes high = *(const lanes *)(block + j * SR__POINT_LANES + HALF);
+    for (int q = 0; q < SR__QUERY_TILE; q++) {
+      float x = tile->line[j * SR__QUERY_TILE + q];
       product[q][0] += low * x;
       product[q][1] += high * x;
     }
   }
   lanes norm_low = *(const lanes *)norm, norm_high = *(const lanes *)(norm + HALF);
-  for (int q = 0; q < SR__TILE; q++) {
+  for (int q = 0; q < SR__QUERY_TILE; q++) {
     value[q][0] = norm_low - (product[q][0] + product[q][0]);
     value[q][1] = norm_high - (product[q][1] + product[q][1]);
   }
@@ -128,16 +129,16 @@ static inline lane_mask lanes_below(const sr__query_tile *tile, int q, lanes val
   return (value[0] <= tile->threshold[q]) | (value[1] <= tile->threshold[q]);
 }
 
-static inline bool any_below(const sr__query_tile *tile, lanes value[SR__TILE][2]) {
+static inline bool any_below(const sr__query_tile *tile, lanes value[SR__QUERY_TILE][2]) {
   lane_mask below = {0};
-  for (int q = 0; q < SR__TILE; q++) below |= lanes_below(tile, q, value[q]);
+  for (int q = 0; q < SR__QUERY_TILE; q++) below |= lanes_below(tile, q, value[q]);
   return any_lane(below);
 }
 
 static double lane_distance(const float *query, const float *block, int lane, int32_t dimension) {
   double sum = 0.0;
   for (int32_t j = 0; j < dimension; j++) {
-    double gap = (double)query[j] - block[j * SR__LANES + lane];
+    double gap = (double)query[j] - block[j * SR__POINT_LANES + lane];
     sum += gap * gap;
   }
   return sum;
@@ -145,14 +146,14 @@ static double lane_distance(const float *query, const float *block, int lane, in
 
 /* Measures those lanes of a block that the float bound did not rule out. */
 static void offer_block(sr__query_tile *tile, const sr__point_blocks *blocks, int64_t block,
-                        int64_t begin, int64_t end, lanes value[SR__TILE][2]) {
-  const float *x = blocks->x + block * SR__LANES * blocks->dimension;
+                        int64_t begin, int64_t end, lanes value[SR__QUERY_TILE][2]) {
+  const float *x = blocks->x + block * SR__POINT_LANES * blocks->dimension;
   for (int q = 0; q < tile->count; q++) {
     if (!any_lane(lanes_below(tile, q, value[q]))) continue;
-    float bound[SR__LANES];
+    float bound[SR__POINT_LANES];
     memcpy(bound, value[q], sizeof bound);
-    for (int lane = 0; lane < SR__LANES; lane++) {
-      int64_t place = block * SR__LANES + lane;
+    for (int lane = 0; lane < SR__POINT_LANES; lane++) {
+      int64_t place = block * SR__POINT_LANES + lane;
       if (!(bound[lane] <= tile->threshold[q]) || place < begin || place >= end ||
           place == tile->own_place[q])
         continue;
@@ -165,11 +166,11 @@ static void offer_block(sr__query_tile *tile, const sr__point_blocks *blocks, in
 
 void sr__query_tile_scan(sr__query_tile *tile, const sr__point_blocks *blocks, int64_t begin,
                          int64_t end) {
-  int64_t first = begin / SR__LANES, last = (end + SR__LANES - 1) / SR__LANES;
+  int64_t first = begin / SR__POINT_LANES, last = (end + SR__POINT_LANES - 1) / SR__POINT_LANES;
   for (int64_t block = first; block < last; block++) {
-    lanes value[SR__TILE][2];
-    tile_values(tile, blocks->x + block * SR__LANES * blocks->dimension,
-                blocks->norm + block * SR__LANES, blocks->dimension, value);
+    lanes value[SR__QUERY_TILE][2];
+    tile_values(tile, blocks->x + block * SR__POINT_LANES * blocks->dimension,
+                blocks->norm + block * SR__POINT_LANES, blocks->dimension, value);
     if (any_below(tile, value)) offer_block(tile, blocks, block, begin, end, value);
   }
 }

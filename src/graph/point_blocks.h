@@ -5,7 +5,7 @@
 
 #include "knn_list.h"
 
-enum { SR__LANES = 16, SR__TILE = 6 };
+enum { SR__POINT_LANES = 16, SR__QUERY_TILE = 6 };
 
 /* Block b holds the places [16 b, 16 b + 16): a line of 16 values for each dimension. */
 typedef struct sr__point_blocks {
@@ -25,16 +25,16 @@ SR_MUST_CHECK sr_status sr__point_blocks_new(sr_context *ctx, const float *x, in
                                              sr__point_blocks *blocks);
 void sr__point_blocks_free(sr_context *ctx, sr__point_blocks *blocks);
 
-/* Up to SR__TILE queries and their lists. */
+/* Up to SR__QUERY_TILE queries and their lists. */
 typedef struct sr__query_tile {
   int count;
   int32_t dimension;
-  const float *query[SR__TILE];
-  int64_t own_place[SR__TILE]; /* not offered to the query's own list; -1 = none */
-  sr__knn_list list[SR__TILE];
-  float *line; /* scratch: dimension * SR__TILE */
-  double norm[SR__TILE];
-  float threshold[SR__TILE];
+  const float *query[SR__QUERY_TILE];
+  int64_t own_place[SR__QUERY_TILE]; /* not offered to the query's own list; -1 = none */
+  sr__knn_list list[SR__QUERY_TILE];
+  float *line; /* scratch: dimension * SR__QUERY_TILE */
+  double norm[SR__QUERY_TILE];
+  float threshold[SR__QUERY_TILE];
 } sr__query_tile;
 
 /* Sets what the scan needs once the queries and cleared lists are in place. */

@@ -24,7 +24,7 @@ SR__INLINE value_and_slope gelu_of(sr__wide x) {
   p = sr__fused(p, t, sr__all(0.5f * -0.284496736f));
   p = sr__fused(p, t, sr__all(0.5f * 0.254829592f));
   p = p * t * bell;
-  sr__wide phi = sr__choose_by_sign(x, p, sr__all(1.0f) - p);
+  sr__wide phi = sr__select_by_sign(x, p, sr__all(1.0f) - p);
   return (value_and_slope){x * phi, sr__fused(x * sr__all(0.39894228f), bell, phi)};
 }
 
@@ -46,7 +46,7 @@ SR__INLINE value_and_slope softplus_of(sr__wide x) {
   p = sr__fused(p, q, sr__all(2.0f / 3));
   p = sr__fused(p, q, sr__all(2.0f));
   return (value_and_slope){sr__fused(p, s, sr__larger(x, sr__all(0))),
-                           sr__choose_by_sign(x, u * r, r)};
+                           sr__select_by_sign(x, u * r, r)};
 }
 
 #define POINTWISE(name)                                                     \

@@ -16,7 +16,7 @@ SR__INLINE void row_of_powers(int64_t padded, sr__wide_int outside, float scale,
   const sr__wide factor = sr__all(scale * SR__LOG2_E), add = sr__all(shift);
   for (int64_t j = 0; j < padded; j += SR__WIDE) {
     sr__wide e = sr__exp2(sr__fused(sr__load(row + j), factor, add));
-    if (j + SR__WIDE == padded) e = sr__choose(outside, sr__all(0), e);
+    if (j + SR__WIDE == padded) e = sr__select(outside, sr__all(0), e);
     sr__store(row + j, e);
   }
 }
@@ -30,7 +30,7 @@ static void forward(int64_t rows, int64_t columns, float scale, float *score, fl
   const int64_t padded = padded_to_lanes(columns);
   const sr__wide_int outside = beyond(columns);
   for (int64_t r = 0; r < rows; r++, score += padded) {
-    sr__wide most = sr__choose(outside, sr__all(-3e38f), sr__load(score + padded - SR__WIDE));
+    sr__wide most = sr__select(outside, sr__all(-3e38f), sr__load(score + padded - SR__WIDE));
     for (int64_t j = 0; j + SR__WIDE < padded; j += SR__WIDE)
       most = sr__larger(sr__load(score + j), most);
     const float shift = -sr__lane_max(most) * (scale * SR__LOG2_E);

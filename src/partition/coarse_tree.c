@@ -109,7 +109,7 @@ sr_status sr__coarse_tree(sr_context *ctx, const sr__working_graph *working, int
                           bool *balanced) {
   sr_status status = SR_OK;
   sr__coarse_levels levels = {.count = 0};
-  sr__tree_options tree = {.refine = true, .slack = exact ? 0.001 : 0.005};
+  sr__cut_options tree = {.refine = true, .slack = exact ? 0.001 : 0.005};
   int32_t *coarse = NULL;
   int64_t highest = highest_rows(working, parts, imbalance);
   *balanced = false;

@@ -31,7 +31,7 @@ static sr_status cut_refined(sr_context *ctx, const sr__working_graph *working, 
                              int32_t *label) {
   sr_status status = SR_OK;
   bool fast = options->mode == SR_PARTS_FAST, balanced = false;
-  sr__tree_options tree = {.refine = true, .exact = true, .slack = 0.001};
+  sr__cut_options tree = {.refine = true, .exact = true, .slack = 0.001};
   sr__kway_options kway = {.highest = 0, .patience = 100, .rounds = 2, .passes = 3};
   SR_TRY(
       sr__coarse_tree(ctx, working, parts, !fast, options->imbalance, seconds, label, &balanced));
@@ -74,7 +74,7 @@ static sr_status try_plain(sr_context *ctx, const sr__working_graph *working, in
                            double *seconds, int32_t *label) {
   sr_status status = SR_OK;
   int32_t *plain = NULL;
-  sr__tree_options tree = {.exact = true, .slack = 0.001};
+  sr__cut_options tree = {.exact = true, .slack = 0.001};
   sr__kway_options kway = {.highest = 0, .patience = 100, .rounds = 2, .passes = 3};
   SR_NEW(ctx, plain, working->graph.nodes);
   SR_TRY(sr__bisect_tree(ctx, working, parts, &tree, plain));
@@ -92,7 +92,7 @@ static sr_status cut_working_graph(sr_context *ctx, const sr__working_graph *wor
                                    double *seconds, int32_t *label) {
   sr_status status = SR_OK;
   bool fast = options->mode == SR_PARTS_FAST;
-  sr__tree_options tree = {.exact = true, .slack = 0.001};
+  sr__cut_options tree = {.exact = true, .slack = 0.001};
   *method = fast ? "fast" : "exact";
   if (fast || options->refine) {
     SR_TRY(cut_refined(ctx, working, parts, options, method, seconds, label));

@@ -97,13 +97,13 @@ SR_MUST_CHECK sr_status sr__bisect(sr_context *ctx, const sr__working_graph *wor
 
 /* The whole tree: label (one entry a node) in [0, parts). Where a branch has fewer nodes than
  * leaves, which needs nodes of several rows, some labels stay unused. */
-typedef struct sr__tree_options {
+typedef struct sr__cut_options {
   bool refine, exact;
   double slack;
   double seconds_spectrum; /* out */
-} sr__tree_options;
+} sr__cut_options;
 SR_MUST_CHECK sr_status sr__bisect_tree(sr_context *ctx, const sr__working_graph *working,
-                                        int32_t parts, sr__tree_options *options, int32_t *label);
+                                        int32_t parts, sr__cut_options *options, int32_t *label);
 /* The tree of a coarse graph, improved on the way back. Parts hold at most (1 + imbalance) times
  * their fair share or, where `exact`, the rows of the tree. *balanced is false where that was not
  * reached, or where the graph is too small to be coarsened: sr__bisect_tree always ends exact. */

@@ -10,7 +10,7 @@ typedef struct tree_node {
 } tree_node;
 
 typedef struct tree_work {
-  const sr__tree_options *options;
+  const sr__cut_options *options;
   tree_node *node;  /* of this depth */
   tree_node *child; /* two entries a node; leaves 0 = none */
   int32_t *label;
@@ -79,7 +79,7 @@ cleanup:
 }
 
 /* Grows all nodes of one depth; work->node becomes the next depth. */
-static sr_status grow_depth(sr_context *ctx, tree_work *work, sr__tree_options *options,
+static sr_status grow_depth(sr_context *ctx, tree_work *work, sr__cut_options *options,
                             int64_t *count) {
   sr_status status = SR_OK;
   int64_t children = 0;
@@ -100,7 +100,7 @@ cleanup:
 }
 
 sr_status sr__bisect_tree(sr_context *ctx, const sr__working_graph *working, int32_t parts,
-                          sr__tree_options *options, int32_t *label) {
+                          sr__cut_options *options, int32_t *label) {
   sr_status status = SR_OK;
   tree_work work = {.options = options, .label = label};
   int64_t count = 1, done = 0;

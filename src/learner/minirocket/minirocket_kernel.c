@@ -101,8 +101,8 @@ SR__INLINE shorts whole_bias_vector(float bias, const float *scale) {
 }
 /* Eight lanes of one block, of the sixteen in x. */
 static void whole_stage_block(const float *from, int64_t steps, const float *scale, int16_t *x) {
-  for (int64_t t = 0; t < steps; t++, from += SR__LANES, x += SR__MINI_LANES)
-    for (int i = 0; i < SR__LANES; i += FLOAT_LANES) {
+  for (int64_t t = 0; t < steps; t++, from += SR__SERIES_LANES, x += SR__MINI_LANES)
+    for (int i = 0; i < SR__SERIES_LANES; i += FLOAT_LANES) {
       ints n = nearest(load_floats(from + i) * load_floats(scale + i));
       for (int k = 0; k < FLOAT_LANES; k++) x[i + k] = (int16_t)(x[i + k] + n[k]);
     }
@@ -125,7 +125,7 @@ static void whole_stage(const sr__mini_input *in, const int32_t *channel, int32_
     whole_stage_block(from, in->steps[0], scale, x);
     if (in->steps[1] > 0)
       whole_stage_block(in->x[1] + channel[c] * in->channel_stride[1], in->steps[1],
-                        scale + SR__LANES, x + SR__LANES);
+                        scale + SR__SERIES_LANES, x + SR__SERIES_LANES);
   }
 }
 #include "minirocket_lanes.h"

@@ -107,7 +107,7 @@ static void count_filter(const ELEMENT *pair, const ELEMENT *third, const lane_c
                          const sr__mini_input *in, const float *bias, int32_t biases,
                          const float *scale, float *out, int64_t stride) {
   int32_t above[TOGETHER][BLOCK];
-  int lanes = in->steps[1] > 0 || BLOCK == SR__LANES ? BLOCK : SR__LANES;
+  int lanes = in->steps[1] > 0 || BLOCK == SR__SERIES_LANES ? BLOCK : SR__SERIES_LANES;
   for (int32_t b = 0; b < biases; b += TOGETHER) {
     int number = biases - b < TOGETHER ? biases - b : TOGETHER;
     count_biases(pair, third, n, bias + b, number, scale, above);
@@ -120,7 +120,7 @@ static void count_filter(const ELEMENT *pair, const ELEMENT *third, const lane_c
       } else if (lanes == BLOCK) {
         for (int i = 0; i < BLOCK; i++) to[i] = (float)above[k][i] / n->number[i];
       } else {
-        for (int i = 0; i < SR__LANES; i++) to[i] = (float)above[k][i] / n->number[i];
+        for (int i = 0; i < SR__SERIES_LANES; i++) to[i] = (float)above[k][i] / n->number[i];
       }
     }
   }

@@ -28,18 +28,19 @@ cleanup:
 static int look_at_blocks(const sr__minirocket *mini, const sr__series_blocks *blocks, int64_t b,
                           int64_t end, sr__mini_input *input) {
   int number = mini->whole && b + 1 < end ? 2 : 1;
-  *input = (sr__mini_input){.step = SR__LANES};
+  *input = (sr__mini_input){.step = SR__SERIES_LANES};
   for (int i = 0; i < number; i++) {
     input->steps[i] = sr__block_steps(blocks, b + i);
     input->x[i] = blocks->x + blocks->begin[b + i];
-    input->channel_stride[i] = input->steps[i] * SR__LANES;
-    memcpy(input->length + i * SR__LANES, blocks->length + (b + i) * SR__LANES,
-           SR__LANES * sizeof *input->length);
-    memcpy(input->peak + i * SR__LANES, blocks->peak + (b + i) * SR__LANES,
-           SR__LANES * sizeof *input->peak);
+    input->channel_stride[i] = input->steps[i] * SR__SERIES_LANES;
+    memcpy(input->length + i * SR__SERIES_LANES, blocks->length + (b + i) * SR__SERIES_LANES,
+           SR__SERIES_LANES * sizeof *input->length);
+    memcpy(input->peak + i * SR__SERIES_LANES, blocks->peak + (b + i) * SR__SERIES_LANES,
+           SR__SERIES_LANES * sizeof *input->peak);
   }
   if (number == 1)
-    memcpy(input->length + SR__LANES, input->length, SR__LANES * sizeof *input->length);
+    memcpy(input->length + SR__SERIES_LANES, input->length,
+           SR__SERIES_LANES * sizeof *input->length);
   return number;
 }
 
@@ -51,12 +52,14 @@ sr_status sr__minirocket_transform(sr_context *ctx, const sr__minirocket *mini,
   const sr__minirocket_kernel *kernel = sr__minirocket_kernel_now();
   sr__mini_work work = {0};
   sr__mini_input input;
-  SR_TRY(new_work(ctx, mini, blocks->longest, mini->whole ? SR__MINI_LANES : SR__LANES, &work));
+  SR_TRY(
+      new_work(ctx, mini, blocks->longest, mini->whole ? SR__MINI_LANES : SR__SERIES_LANES, &work));
   for (int64_t b = 0; b < count;) {
     SR_TRY(sr__check_interrupt(ctx));
     int number = look_at_blocks(mini, blocks, first_block + b, first_block + count, &input);
     (mini->whole ? kernel->transform_whole : kernel->transform)(mini, &input, d, first, filters,
-                                                                &work, out + b * SR__LANES, stride);
+                                                                &work, out + b * SR__SERIES_LANES,
+                                                                stride);
     b += number;
   }
 cleanup:

@@ -12,7 +12,7 @@ typedef struct complex4 {
   f64x4 re, im;
 } complex4;
 
-LANE_INLINE complex4 turn(complex4 x, const double *root) {
+SR__INLINE complex4 turn(complex4 x, const double *root) {
   return (complex4){x.re * root[0] - x.im * root[1], x.re * root[1] + x.im * root[0]};
 }
 
@@ -261,7 +261,7 @@ static void sort(const float *from, int64_t count, float *spare, float *to) {
 }
 
 /* How many of 16 edges, which do not fall, lie below the value. */
-LANE_INLINE int32_t below_of_16(const float *edge, float value) {
+SR__INLINE int32_t below_of_16(const float *edge, float value) {
 #if defined(__AVX__)
   __m256 x = _mm256_set1_ps(value);
   int lower = _mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(edge), x, _CMP_LT_OQ));
@@ -303,7 +303,7 @@ static void bins(const float *value, int64_t blocks, int64_t features, const flo
 
 /* lower + (upper - lower) r / 2^16, rounded down, r random: even bytes by one set of lanes, odd
  * ones by the other. */
-LANE_INLINE u8x32 random_cuts(u8x32 lower, u8x32 upper, uint32_t key) {
+SR__INLINE u8x32 random_cuts(u8x32 lower, u8x32 upper, uint32_t key) {
   u16x16 range = (u16x16)(upper - lower);
   u16x16 even = word_multiply_high(range & 255, (u16x16)lane_random(key, 0));
   u16x16 odd = word_multiply_high(range >> 8, (u16x16)lane_random(key, 8));
@@ -312,8 +312,8 @@ LANE_INLINE u8x32 random_cuts(u8x32 lower, u8x32 upper, uint32_t key) {
 
 /* Rows at or below the cut of each of the 32 features, class after class; and the sum of k log k
  * over classes and sides minus that of the sides: minus the entropy that is left. */
-LANE_INLINE void score_cuts(const sr__quant_search *node, const u8x32 *bin, u8x32 cut,
-                            i32x8 left[4], i32x8 score[4]) {
+SR__INLINE void score_cuts(const sr__quant_search *node, const u8x32 *bin, u8x32 cut, i32x8 left[4],
+                           i32x8 score[4]) {
   int32_t at = 0;
   for (int k = 0; k < 4; k++) left[k] = score[k] = (i32x8){0};
   for (int32_t c = 0; c < node->present; c++) {
@@ -339,8 +339,8 @@ LANE_INLINE void score_cuts(const sr__quant_search *node, const u8x32 *bin, u8x3
 
 /* Looks at the features of one tile; true where both sides of a cut are pure, which nothing beats.
  */
-LANE_INLINE bool search_tile(const sr__quant_search *node, int32_t tile, uint32_t key,
-                             int32_t *best, sr__quant_cut *cut) {
+SR__INLINE bool search_tile(const sr__quant_search *node, int32_t tile, uint32_t key, int32_t *best,
+                            sr__quant_cut *cut) {
   const u8x32 *bin = (const u8x32 *)(const void *)(node->bin + tile * node->rows * SR__QUANT_TILE);
   u8x32 lower = bin[node->row[0]], upper = lower;
   for (int32_t i = 1; i < node->count; i++) {

@@ -5,14 +5,7 @@
 #ifndef SR_LEARNER_QUANT_QUANT_LANES_H
 #define SR_LEARNER_QUANT_QUANT_LANES_H
 
-#include <stdint.h>
-#include <string.h>
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
-#define LANE_INLINE static inline __attribute__((always_inline))
+#include "core/vectors.h"
 
 typedef float f32x8 __attribute__((vector_size(32), may_alias));
 typedef int32_t i32x8 __attribute__((vector_size(32), may_alias));
@@ -41,7 +34,7 @@ typedef union bytes_in_halves {
 /* ---- floats -------------------------------------------------------------------------------- */
 
 /* a < b ? a : b */
-LANE_INLINE f32x8 lane_min(f32x8 a, f32x8 b) {
+SR__INLINE f32x8 lane_min(f32x8 a, f32x8 b) {
 #if defined(__AVX__)
   return (f32x8)_mm256_min_ps((__m256)a, (__m256)b);
 #else
@@ -59,7 +52,7 @@ LANE_INLINE f32x8 lane_min(f32x8 a, f32x8 b) {
 }
 
 /* a > b ? a : b */
-LANE_INLINE f32x8 lane_max(f32x8 a, f32x8 b) {
+SR__INLINE f32x8 lane_max(f32x8 a, f32x8 b) {
 #if defined(__AVX__)
   return (f32x8)_mm256_max_ps((__m256)a, (__m256)b);
 #else
@@ -77,7 +70,7 @@ LANE_INLINE f32x8 lane_max(f32x8 a, f32x8 b) {
 }
 
 /* All bits set where a < b. */
-LANE_INLINE i32x8 lane_below(f32x8 a, f32x8 b) {
+SR__INLINE i32x8 lane_below(f32x8 a, f32x8 b) {
 #if defined(__AVX__)
   return a < b;
 #else
@@ -88,13 +81,13 @@ LANE_INLINE i32x8 lane_below(f32x8 a, f32x8 b) {
 #endif
 }
 
-LANE_INLINE f32x8 lane_pick(i32x8 mask, f32x8 yes, f32x8 no) {
+SR__INLINE f32x8 lane_pick(i32x8 mask, f32x8 yes, f32x8 no) {
   return (f32x8)((mask & (i32x8)yes) | (~mask & (i32x8)no));
 }
 
 /* ---- whole numbers ------------------------------------------------------------------------- */
 
-LANE_INLINE i32x8 lane_look_up(const void *table, i32x8 at) {
+SR__INLINE i32x8 lane_look_up(const void *table, i32x8 at) {
 #if defined(__AVX2__)
   return (i32x8)_mm256_i32gather_epi32((const int *)table, (__m256i)at, 4);
 #else
@@ -106,7 +99,7 @@ LANE_INLINE i32x8 lane_look_up(const void *table, i32x8 at) {
 }
 
 /* All bits set where a > b. */
-LANE_INLINE i32x8 lane_above(i32x8 a, i32x8 b) {
+SR__INLINE i32x8 lane_above(i32x8 a, i32x8 b) {
 #if defined(__AVX2__)
   return a > b;
 #else
@@ -116,7 +109,7 @@ LANE_INLINE i32x8 lane_above(i32x8 a, i32x8 b) {
 #endif
 }
 
-LANE_INLINE int lane_any(i32x8 mask) {
+SR__INLINE int lane_any(i32x8 mask) {
 #if defined(__AVX__)
   return _mm256_movemask_ps((__m256)mask) != 0;
 #else
@@ -128,7 +121,7 @@ LANE_INLINE int lane_any(i32x8 mask) {
 
 /* ---- bytes --------------------------------------------------------------------------------- */
 
-LANE_INLINE u8x32 byte_min(u8x32 a, u8x32 b) {
+SR__INLINE u8x32 byte_min(u8x32 a, u8x32 b) {
 #if defined(__AVX2__)
   return (u8x32)_mm256_min_epu8((__m256i)a, (__m256i)b);
 #else
@@ -145,7 +138,7 @@ LANE_INLINE u8x32 byte_min(u8x32 a, u8x32 b) {
 #endif
 }
 
-LANE_INLINE u8x32 byte_max(u8x32 a, u8x32 b) {
+SR__INLINE u8x32 byte_max(u8x32 a, u8x32 b) {
 #if defined(__AVX2__)
   return (u8x32)_mm256_max_epu8((__m256i)a, (__m256i)b);
 #else
@@ -163,7 +156,7 @@ LANE_INLINE u8x32 byte_max(u8x32 a, u8x32 b) {
 }
 
 /* 255 where a <= b, else 0. */
-LANE_INLINE u8x32 byte_at_most(u8x32 a, u8x32 b) {
+SR__INLINE u8x32 byte_at_most(u8x32 a, u8x32 b) {
 #if defined(__AVX2__)
   return (u8x32)(byte_min(a, b) == a);
 #else
@@ -174,7 +167,7 @@ LANE_INLINE u8x32 byte_at_most(u8x32 a, u8x32 b) {
 }
 
 /* The upper 16 bits of the 32-bit products. */
-LANE_INLINE u16x16 word_multiply_high(u16x16 a, u16x16 b) {
+SR__INLINE u16x16 word_multiply_high(u16x16 a, u16x16 b) {
 #if defined(__AVX2__)
   return (u16x16)_mm256_mulhi_epu16((__m256i)a, (__m256i)b);
 #else
@@ -184,7 +177,7 @@ LANE_INLINE u16x16 word_multiply_high(u16x16 a, u16x16 b) {
 }
 
 /* Adds 32 bytes to 32 counters. */
-LANE_INLINE void bytes_add_to(i32x8 counter[4], u8x32 few) {
+SR__INLINE void bytes_add_to(i32x8 counter[4], u8x32 few) {
   uint8_t byte[32];
   memcpy(byte, &few, sizeof byte);
   for (int k = 0; k < 4; k++) {
@@ -197,7 +190,7 @@ LANE_INLINE void bytes_add_to(i32x8 counter[4], u8x32 few) {
 }
 
 /* 32 random bits a lane from a key and the lane's number. */
-LANE_INLINE u32x8 lane_random(uint32_t key, uint32_t first) {
+SR__INLINE u32x8 lane_random(uint32_t key, uint32_t first) {
   const u32x8 number = {0, 1, 2, 3, 4, 5, 6, 7};
   u32x8 x = (number + first) * 0x9e3779b9u + key;
   x = (x ^ x >> 16) * 0x7feb352du;

@@ -20,7 +20,7 @@ static inline int32_t power_below(int32_t n) {
 }
 
 /* Two stages of a network at once: distances 2 step and step. */
-LANE_INLINE void order_four(f32x8 *v, int32_t step) {
+SR__INLINE void order_four(f32x8 *v, int32_t step) {
   f32x8 a = v[0], b = v[step], c = v[2 * step], d = v[3 * step];
   LANE_ORDER(a, c);
   LANE_ORDER(b, d);

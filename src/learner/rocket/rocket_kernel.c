@@ -16,13 +16,13 @@ typedef struct span {
   const int32_t *channel;
   int32_t channels, taps;
   const float *weight, *bias;
-  int32_t vectors[SR__LANES]; /* that each lane takes part in */
-  int32_t least, most;        /* of these */
+  int32_t vectors[SR__SERIES_LANES]; /* that each lane takes part in */
+  int32_t least, most;               /* of these */
 } span;
 
 typedef struct lane_sums {
-  int32_t positive[MOST_FILTERS][SR__LANES];
-  float largest[MOST_FILTERS][SR__LANES];
+  int32_t positive[MOST_FILTERS][SR__SERIES_LANES];
+  float largest[MOST_FILTERS][SR__SERIES_LANES];
 } lane_sums;
 
 /* Sums of K filters x T output vectors from x on. K > 1 reads one channel. */
@@ -41,7 +41,7 @@ SR__INLINE void convolve(const span *s, const float *x, int K, int T, int taps,
         floats value[3];
 #pragma GCC unroll 3
         for (int t = 0; t < T; t++) {
-          value[t] = load_floats(tap + t * SR__LANES);
+          value[t] = load_floats(tap + t * SR__SERIES_LANES);
           SR__PIN(value[t]);
         }
 #pragma GCC unroll 4
@@ -53,7 +53,7 @@ SR__INLINE void convolve(const span *s, const float *x, int K, int T, int taps,
       } else {
 #pragma GCC unroll 8
         for (int t = 0; t < T; t++) {
-          floats value = load_floats(tap + t * SR__LANES);
+          floats value = load_floats(tap + t * SR__SERIES_LANES);
           if (K > 1) SR__PIN(value);
 #pragma GCC unroll 3
           for (int k = 0; k < K; k++)
@@ -95,7 +95,7 @@ SR__INLINE void fold_masked(const span *s, const float *x, int K, int taps, ints
 }
 
 SR__INLINE void run(const span *s, int K, int T, int taps, lane_sums *out) {
-  for (int lane = 0; lane < SR__LANES; lane += FLOAT_LANES) {
+  for (int lane = 0; lane < SR__SERIES_LANES; lane += FLOAT_LANES) {
     floats top[MOST_FILTERS];
     ints positive[MOST_FILTERS], vectors = load_ints(s->vectors + lane);
     const float *x = s->x + lane;
@@ -105,10 +105,10 @@ SR__INLINE void run(const span *s, int K, int T, int taps, lane_sums *out) {
       positive[k] = (ints){0};
     }
     for (; v + T <= s->least; v += T)
-      fold(s, x + (int64_t)v * SR__LANES, K, T, taps, top, positive);
-    for (; v < s->least; v++) fold(s, x + (int64_t)v * SR__LANES, K, 1, taps, top, positive);
+      fold(s, x + (int64_t)v * SR__SERIES_LANES, K, T, taps, top, positive);
+    for (; v < s->least; v++) fold(s, x + (int64_t)v * SR__SERIES_LANES, K, 1, taps, top, positive);
     for (; v < s->most; v++)
-      fold_masked(s, x + (int64_t)v * SR__LANES, K, taps, vectors > v, top, positive);
+      fold_masked(s, x + (int64_t)v * SR__SERIES_LANES, K, taps, vectors > v, top, positive);
     for (int k = 0; k < K; k++) {
       memcpy(&out->positive[k][lane], &positive[k], sizeof positive[k]);
       memcpy(&out->largest[k][lane], &top[k], sizeof top[k]);
@@ -140,10 +140,11 @@ static void run_short(const span *s, lane_sums *out) { run(s, 1, 8, s->taps, out
 /* How many outputs a lane has; into s->vectors how many vectors that is. */
 static void count_outputs(const sr__lane_input *input, int32_t padding, int64_t reach, span *s,
                           int32_t *outputs) {
-  for (int i = 0; i < SR__LANES; i++) {
+  for (int i = 0; i < SR__SERIES_LANES; i++) {
     int64_t number = input->length[i] + 2 * (int64_t)padding - reach;
     outputs[i] = number < 1 ? 1 : (int32_t)number;
-    s->vectors[i] = input->step == 1 ? (outputs[i] + SR__LANES - 1 - i) / SR__LANES : outputs[i];
+    s->vectors[i] =
+        input->step == 1 ? (outputs[i] + SR__SERIES_LANES - 1 - i) / SR__SERIES_LANES : outputs[i];
     if (i == 0 || s->vectors[i] < s->least) s->least = s->vectors[i];
     if (i == 0 || s->vectors[i] > s->most) s->most = s->vectors[i];
   }
@@ -153,7 +154,7 @@ static void count_outputs(const sr__lane_input *input, int32_t padding, int64_t 
 static void store_lanes(const lane_sums *sums, int filters, const int32_t *outputs, float *out,
                         int64_t stride) {
   for (int k = 0; k < filters; k++)
-    for (int i = 0; i < SR__LANES; i++) {
+    for (int i = 0; i < SR__SERIES_LANES; i++) {
       out[2 * k * stride + i] = (float)sums->positive[k][i] / (float)outputs[i];
       out[(2 * k + 1) * stride + i] = sums->largest[k][i] + 0.0f;
     }
@@ -164,7 +165,7 @@ static void store_one(const lane_sums *sums, int filters, int32_t outputs, float
   for (int k = 0; k < filters; k++) {
     int32_t positive = 0;
     float largest = sums->largest[k][0];
-    for (int i = 0; i < SR__LANES; i++) {
+    for (int i = 0; i < SR__SERIES_LANES; i++) {
       positive += sums->positive[k][i];
       if (sums->largest[k][i] > largest) largest = sums->largest[k][i];
     }
@@ -190,7 +191,7 @@ static int same_shape(const sr__rocket *r, int32_t k, int32_t end) {
 
 static void transform(const sr__rocket *r, const sr__lane_input *input, int32_t first,
                       int32_t filters, float *out, int64_t stride) {
-  int32_t outputs[SR__LANES], number = 0;
+  int32_t outputs[SR__SERIES_LANES], number = 0;
   lane_sums sums;
   span s = {.channel_stride = input->channel_stride};
   for (int32_t k = first, before = -1; k < first + filters; k += number) {

@@ -12,13 +12,13 @@ sr_status sr__rocket_transform(sr_context *ctx, const sr__rocket *rocket,
   sr_status status = SR_OK;
   const sr__rocket_kernel *kernel = sr__rocket_kernel_now();
   sr__lane_scratch scratch = {0};
-  SR_TRY(sr__lane_scratch_new(ctx, rocket->channels, SR__LANES, rocket->most_padding,
+  SR_TRY(sr__lane_scratch_new(ctx, rocket->channels, SR__SERIES_LANES, rocket->most_padding,
                               steps_for(rocket, blocks->longest), rocket->most_padding, &scratch));
   for (int64_t b = 0; b < count; b++) {
     sr__lane_input input;
     SR_TRY(sr__check_interrupt(ctx));
     sr__lane_scratch_block(&scratch, blocks, first_block + b, &input);
-    kernel->transform(rocket, &input, first, filters, out + b * SR__LANES, stride);
+    kernel->transform(rocket, &input, first, filters, out + b * SR__SERIES_LANES, stride);
   }
 cleanup:
   sr__lane_scratch_free(ctx, &scratch);

@@ -3,17 +3,7 @@
 #ifndef SR_LEARNER_LANE_VECTORS_H
 #define SR_LEARNER_LANE_VECTORS_H
 
-#include <math.h>
-#include <stdint.h>
-#include <string.h>
-
-#if defined(__SSE2__)
-#include <immintrin.h>
-#elif defined(__ARM_NEON)
-#include <arm_neon.h>
-#endif
-
-#define SR__INLINE static inline __attribute__((always_inline))
+#include "core/vectors.h"
 
 #if defined(__AVX2__)
 #define SR__VECTOR_BYTES 32
@@ -63,37 +53,12 @@ SR__INLINE floats larger(floats a, floats b) {
 #endif
 }
 
-#if defined(__SSE2__) && !defined(__FMA__)
-/* The sum of two doubles rounded to odd: cut off, then the last bit set where that lost something.
- * Rounding it on to 24 bits gives what rounding the exact sum would. */
-SR__INLINE __m128d sum_to_odd(__m128d a, __m128d b) {
-  __m128d sum = _mm_add_pd(a, b), part = _mm_sub_pd(sum, a);
-  __m128d lost = _mm_add_pd(_mm_sub_pd(a, _mm_sub_pd(sum, part)), _mm_sub_pd(b, part));
-  __m128i bits = _mm_castpd_si128(sum);
-  __m128i inexact = _mm_castpd_si128(_mm_cmpneq_pd(lost, _mm_setzero_pd()));
-  __m128i beyond = _mm_srli_epi64(_mm_xor_si128(bits, _mm_castpd_si128(lost)), 63);
-  bits = _mm_sub_epi64(bits, _mm_and_si128(beyond, inexact));
-  return _mm_castsi128_pd(_mm_or_si128(bits, _mm_srli_epi64(inexact, 63)));
-}
-#endif
-
-/* a b + c with one rounding, the same bits with and without an instruction for it. Without: the
- * product of two floats is exact as a double. */
+/* a b + c with one rounding, the same bits with and without an instruction for it. */
 SR__INLINE floats fused(floats a, floats b, floats c) {
-#if defined(__FMA__)
-  return (floats)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
-#elif defined(__SSE2__)
-  __m128 x = (__m128)a, y = (__m128)b, z = (__m128)c;
-  __m128d low = _mm_mul_pd(_mm_cvtps_pd(x), _mm_cvtps_pd(y));
-  __m128d high = _mm_mul_pd(_mm_cvtps_pd(_mm_movehl_ps(x, x)), _mm_cvtps_pd(_mm_movehl_ps(y, y)));
-  low = sum_to_odd(low, _mm_cvtps_pd(z));
-  high = sum_to_odd(high, _mm_cvtps_pd(_mm_movehl_ps(z, z)));
-  return (floats)_mm_movelh_ps(_mm_cvtpd_ps(low), _mm_cvtpd_ps(high));
-#elif defined(__ARM_NEON) && defined(__aarch64__)
-  return (floats)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+#if defined(__AVX2__)
+  return sr__fused_eight(a, b, c);
 #else
-  for (int i = 0; i < FLOAT_LANES; i++) c[i] = fmaf(a[i], b[i], c[i]);
-  return c;
+  return sr__fused_four(a, b, c);
 #endif
 }
 

@@ -34,7 +34,7 @@ static sr_status sort_by_length(sr_context *ctx, const sr__series_rows *rows, co
   }
   /* The last lane says how many steps a block has: lanes without a row take that of the last row.
    */
-  for (int64_t i = made->rows; i < made->blocks * SR__LANES; i++)
+  for (int64_t i = made->rows; i < made->blocks * SR__SERIES_LANES; i++)
     made->length[i] = made->length[i - 1];
 cleanup:
   sr__free(ctx, places);
@@ -46,14 +46,15 @@ static void fill_lane(const sr__series_rows *rows, int64_t r, int64_t steps, int
   int64_t length = sr__series_length(rows, r);
   const float *from = rows->values + rows->begin[r];
   for (int32_t c = 0; c < channels; c++)
-    for (int64_t t = 0; t < length; t++) x[(c * steps + t) * SR__LANES] = from[c * length + t];
+    for (int64_t t = 0; t < length; t++)
+      x[(c * steps + t) * SR__SERIES_LANES] = from[c * length + t];
 }
 
 sr_status sr__series_blocks_new(sr_context *ctx, const sr__series_rows *rows, const int32_t *row,
                                 int64_t count, sr__series_blocks **blocks) {
   sr_status status = SR_OK;
   sr__series_blocks *made = NULL;
-  int64_t number = (count + SR__LANES - 1) / SR__LANES;
+  int64_t number = (count + SR__SERIES_LANES - 1) / SR__SERIES_LANES;
   *blocks = NULL;
   SR_NEW_ZERO(ctx, made, 1);
   *made = (sr__series_blocks){.allocator = sr__allocator(ctx),
@@ -62,20 +63,20 @@ sr_status sr__series_blocks_new(sr_context *ctx, const sr__series_rows *rows, co
                               .channels = rows->channels};
   SR_NEW(ctx, made->order, count);
   SR_NEW(ctx, made->begin, number + 1);
-  SR_NEW(ctx, made->length, number * SR__LANES);
-  SR_NEW_ZERO(ctx, made->peak, number * SR__LANES);
+  SR_NEW(ctx, made->length, number * SR__SERIES_LANES);
+  SR_NEW_ZERO(ctx, made->peak, number * SR__SERIES_LANES);
   SR_TRY(sort_by_length(ctx, rows, row, made));
   made->begin[0] = 0;
   for (int64_t b = 0; b < number; b++) {
     int64_t steps = sr__block_steps(made, b);
-    made->begin[b + 1] = made->begin[b] + steps * rows->channels * SR__LANES;
+    made->begin[b + 1] = made->begin[b] + steps * rows->channels * SR__SERIES_LANES;
     if (steps > made->longest) made->longest = steps;
   }
   SR_NEW_ZERO(ctx, made->x, made->begin[number]);
   for (int64_t i = 0; i < count; i++) {
-    int64_t b = i / SR__LANES, r = row ? row[made->order[i]] : made->order[i];
+    int64_t b = i / SR__SERIES_LANES, r = row ? row[made->order[i]] : made->order[i];
     fill_lane(rows, r, sr__block_steps(made, b), rows->channels,
-              made->x + made->begin[b] + i % SR__LANES);
+              made->x + made->begin[b] + i % SR__SERIES_LANES);
     made->peak[i] = sr__series_peak(rows, r);
   }
   *blocks = made;
@@ -92,8 +93,8 @@ sr_status sr__lane_scratch_new(sr_context *ctx, int32_t channels, int64_t step, 
   enum { CACHE_LINE = 64 };
   sr_status status = SR_OK;
   /* Vectors of one series may begin at any step and so end up to seven steps late. */
-  int64_t stride = (before + steps + after) * step + SR__LANES;
-  stride = (stride + SR__LANES - 1) / SR__LANES * SR__LANES;
+  int64_t stride = (before + steps + after) * step + SR__SERIES_LANES;
+  stride = (stride + SR__SERIES_LANES - 1) / SR__SERIES_LANES * SR__SERIES_LANES;
   *scratch = (sr__lane_scratch){.channel_stride = stride,
                                 .step = step,
                                 .before = before,
@@ -116,14 +117,14 @@ void sr__lane_scratch_block(sr__lane_scratch *scratch, const sr__series_blocks *
   int64_t steps = sr__block_steps(blocks, b), left = scratch->steps - steps;
   for (int32_t c = 0; c < scratch->channels; c++) {
     float *to = scratch->x + c * scratch->channel_stride;
-    const float *from = blocks->x + blocks->begin[b] + c * steps * SR__LANES;
-    memcpy(to, from, (size_t)(steps * SR__LANES) * sizeof *to);
-    memset(to + steps * SR__LANES, 0, (size_t)(left * SR__LANES) * sizeof *to);
+    const float *from = blocks->x + blocks->begin[b] + c * steps * SR__SERIES_LANES;
+    memcpy(to, from, (size_t)(steps * SR__SERIES_LANES) * sizeof *to);
+    memset(to + steps * SR__SERIES_LANES, 0, (size_t)(left * SR__SERIES_LANES) * sizeof *to);
   }
   *input = (sr__lane_input){.x = scratch->x,
                             .channel_stride = scratch->channel_stride,
-                            .step = SR__LANES};
-  memcpy(input->length, blocks->length + b * SR__LANES, sizeof input->length);
+                            .step = SR__SERIES_LANES};
+  memcpy(input->length, blocks->length + b * SR__SERIES_LANES, sizeof input->length);
 }
 
 void sr__lane_scratch_row(sr__lane_scratch *scratch, const sr__series_rows *rows, int64_t r,
@@ -136,5 +137,5 @@ void sr__lane_scratch_row(sr__lane_scratch *scratch, const sr__series_rows *rows
     memset(to + length, 0, (size_t)left * sizeof *to);
   }
   *input = (sr__lane_input){.x = scratch->x, .channel_stride = scratch->channel_stride, .step = 1};
-  for (int i = 0; i < SR__LANES; i++) input->length[i] = length;
+  for (int i = 0; i < SR__SERIES_LANES; i++) input->length[i] = length;
 }

@@ -39,8 +39,10 @@ typedef struct block_source {
 static sr_status make_features(sr_context *ctx, const void *data, int64_t first, int64_t count,
                                int64_t tile, float *out, int64_t stride) {
   const block_source *source = data;
-  return source->model->transform->make(ctx, source->model->made, source->blocks, first / SR__LANES,
-                                        (count + SR__LANES - 1) / SR__LANES, tile, out, stride);
+  return source->model->transform->make(ctx, source->model->made, source->blocks,
+                                        first / SR__SERIES_LANES,
+                                        (count + SR__SERIES_LANES - 1) / SR__SERIES_LANES, tile,
+                                        out, stride);
 }
 
 static sr__feature_maker maker_of(const block_source *source) {
@@ -176,7 +178,7 @@ cleanup:
 sr_status sr__series_ridge_predict(sr_context *ctx, const sr__series_ridge *model,
                                    const sr__series_rows *rows, const int32_t *row, int64_t count,
                                    int32_t *vote, float *proba) {
-  if (count < SR__LANES) return predict_each(ctx, model, rows, row, count, vote, proba);
+  if (count < SR__SERIES_LANES) return predict_each(ctx, model, rows, row, count, vote, proba);
   return predict_blocks(ctx, model, rows, row, count, vote, proba);
 }
 

@@ -47,7 +47,7 @@ float sr__series_peak(const sr__series_rows *rows, int64_t r);
 
 /* ---- eight series in the lanes -------------------------------------------------------------- */
 
-enum { SR__LANES = 8 };
+enum { SR__SERIES_LANES = 8 };
 
 /* The rows of a list in increasing order of length, eight to a block. Value t of lane i of channel
  * c is x[begin[b] + (c * steps + t) * 8 + i], with `steps` the longest length of the block; zeros
@@ -72,7 +72,7 @@ SR_MUST_CHECK sr_status sr__series_blocks_new(sr_context *ctx, const sr__series_
 void sr__series_blocks_free(sr__series_blocks *blocks);
 
 static inline int32_t sr__block_steps(const sr__series_blocks *blocks, int64_t b) {
-  return blocks->length[b * SR__LANES + SR__LANES - 1];
+  return blocks->length[b * SR__SERIES_LANES + SR__SERIES_LANES - 1];
 }
 
 /* What a kernel runs over: either eight series with one time step a vector (`step` 8), or one
@@ -82,7 +82,7 @@ typedef struct sr__lane_input {
   const float *x;
   int64_t channel_stride;
   int64_t step;
-  int32_t length[SR__LANES]; /* of each lane; all equal where step is 1 */
+  int32_t length[SR__SERIES_LANES]; /* of each lane; all equal where step is 1 */
 } sr__lane_input;
 
 /* Scratch that lane inputs are laid into: `before` zero steps, room for `steps`, `after` zeros. */

@@ -5,6 +5,7 @@
 #define SR_LEARNER_TREE_BLOCK_LANES_H
 
 #include "blocks_kernel.h"
+#include "core/vectors.h"
 
 #if defined(__AVX512VBMI2__) && defined(__AVX512VBMI__) && defined(__AVX512BW__) && \
     defined(__AVX512VL__)
@@ -18,10 +19,6 @@
 #endif
 
 #if SR__HAVE_BLOCKS
-#include <immintrin.h>
-
-#define SR__INLINE static inline __attribute__((always_inline))
-
 #if SR__BLOCKS_VBMI
 
 enum { SR__BLOCK_LANES = 16 };

@@ -3,14 +3,7 @@
 #ifndef SR_LEARNER_TREE_CUT_LANES_H
 #define SR_LEARNER_TREE_CUT_LANES_H
 
-#include <stdint.h>
-#include <string.h>
-
-#if defined(__SSE2__)
-#include <immintrin.h>
-#elif defined(__ARM_NEON)
-#include <arm_neon.h>
-#endif
+#include "core/vectors.h"
 
 #if defined(__AVX512BW__)
 enum { WIDTH = 64 };
@@ -31,36 +24,34 @@ typedef float floats __attribute__((vector_size(WIDTH)));
 typedef double doubles __attribute__((vector_size(WIDTH)));
 typedef uint8_t few_bytes __attribute__((vector_size(WIDTH / 4)));
 
-#define INLINE static inline __attribute__((always_inline))
-
-INLINE ints load_ints(const int32_t *from) {
+SR__INLINE ints load_ints(const int32_t *from) {
   ints to;
   memcpy(&to, from, sizeof to);
   return to;
 }
 
-INLINE doubles load_doubles(const double *from) {
+SR__INLINE doubles load_doubles(const double *from) {
   doubles to;
   memcpy(&to, from, sizeof to);
   return to;
 }
 
-INLINE floats load_floats(const float *from) {
+SR__INLINE floats load_floats(const float *from) {
   floats to;
   memcpy(&to, from, sizeof to);
   return to;
 }
 
-INLINE doubles widen_ints(const int32_t *from) {
+SR__INLINE doubles widen_ints(const int32_t *from) {
   few_ints few;
   memcpy(&few, from, sizeof few);
   return __builtin_convertvector(few, doubles);
 }
 
 /* The lanes that are set in `mask` from yes, the others from no. */
-INLINE ints choose_ints(ints mask, ints yes, ints no) { return (mask & yes) | (~mask & no); }
+SR__INLINE ints choose_ints(ints mask, ints yes, ints no) { return (mask & yes) | (~mask & no); }
 
-INLINE int32_t highest_int(ints a) {
+SR__INLINE int32_t highest_int(ints a) {
   int32_t lane[LANES];
   memcpy(lane, &a, sizeof lane);
   for (int half = LANES / 2; half > 0; half /= 2)
@@ -69,7 +60,7 @@ INLINE int32_t highest_int(ints a) {
 }
 
 /* Lane k: the sum of lanes 0 to k. */
-INLINE ints running_sum(ints a) {
+SR__INLINE ints running_sum(ints a) {
 #if defined(__AVX512BW__)
   const __m512i zero = _mm512_setzero_si512();
   __m512i x = (__m512i)a;
@@ -94,7 +85,7 @@ INLINE ints running_sum(ints a) {
 }
 
 /* The last lane everywhere. */
-INLINE ints spread_last(ints a) {
+SR__INLINE ints spread_last(ints a) {
 #if defined(__AVX512BW__)
   return (ints)_mm512_permutexvar_epi32(_mm512_set1_epi32(15), (__m512i)a);
 #elif defined(__AVX2__)
@@ -107,7 +98,7 @@ INLINE ints spread_last(ints a) {
 }
 
 /* Machines without an instruction for it would call a function. */
-INLINE int count_bits(uint64_t word) {
+SR__INLINE int count_bits(uint64_t word) {
 #if defined(__POPCNT__) || !defined(__x86_64__)
   return __builtin_popcountll(word);
 #else
@@ -118,7 +109,7 @@ INLINE int count_bits(uint64_t word) {
 }
 
 /* Bit k: lane k is at least `enough`. */
-INLINE uint32_t lanes_from(ints a, int32_t enough) {
+SR__INLINE uint32_t lanes_from(ints a, int32_t enough) {
 #if defined(__AVX512BW__)
   return _mm512_cmpge_epi32_mask((__m512i)a, _mm512_set1_epi32(enough));
 #elif defined(__AVX2__)
@@ -135,7 +126,7 @@ INLINE uint32_t lanes_from(ints a, int32_t enough) {
 }
 
 /* Bit i: byte i of 64 is at most `limit`. */
-INLINE uint64_t bytes_at_most(const uint8_t *from, uint8_t limit) {
+SR__INLINE uint64_t bytes_at_most(const uint8_t *from, uint8_t limit) {
 #if defined(__AVX512BW__)
   return _mm512_cmple_epu8_mask(_mm512_loadu_si512(from), _mm512_set1_epi8((char)limit));
 #elif defined(__AVX2__)
@@ -172,8 +163,8 @@ INLINE uint64_t bytes_at_most(const uint8_t *from, uint8_t limit) {
 
 /* to[i] = from[at[i]] for the numbers below 64 in `at`. Only numbers below `count` matter, and only
  * the first `length` of 64 places that may be written. */
-INLINE void look_up_bytes(const uint8_t *from, int count, const uint8_t *at, int length,
-                          uint8_t *to) {
+SR__INLINE void look_up_bytes(const uint8_t *from, int count, const uint8_t *at, int length,
+                              uint8_t *to) {
 #if defined(__AVX512VBMI__)
   (void)count, (void)length;
   __m512i number = _mm512_loadu_si512(at);
@@ -209,7 +200,7 @@ INLINE void look_up_bytes(const uint8_t *from, int count, const uint8_t *at, int
 
 /* The bytes of `from` whose bit is set, side by side; gives their number. 64 places of both are
  * read and written; they may be the same. */
-INLINE int keep_bytes(const uint8_t *from, uint64_t mask, int length, uint8_t *to) {
+SR__INLINE int keep_bytes(const uint8_t *from, uint64_t mask, int length, uint8_t *to) {
 #if defined(__AVX512VBMI2__)
   (void)length;
   _mm512_storeu_si512(to, _mm512_maskz_compress_epi8(mask, _mm512_loadu_si512(from)));

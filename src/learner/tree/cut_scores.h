@@ -37,19 +37,19 @@ typedef struct cut_list {
   int32_t count;
 } cut_list;
 
-INLINE float as_float(int32_t bits) {
+SR__INLINE float as_float(int32_t bits) {
   float value;
   memcpy(&value, &bits, sizeof value);
   return value;
 }
 
-INLINE int32_t as_bits(float value) {
+SR__INLINE int32_t as_bits(float value) {
   int32_t bits;
   memcpy(&bits, &value, sizeof bits);
   return bits;
 }
 
-INLINE bool wins(const cut_list *cuts, const cut *best, double score, int32_t place) {
+SR__INLINE bool wins(const cut_list *cuts, const cut *best, double score, int32_t place) {
   if (score != best->score) return score > best->score;
   return best->place >= 0 && cuts->key && cuts->key[place] < cuts->key[best->place];
 }
@@ -57,7 +57,7 @@ INLINE bool wins(const cut_list *cuts, const cut *best, double score, int32_t pl
 /* ---- two classes under gini ----------------------------------------------------------------- */
 
 /* Proportional to the fall of impurity, where 0 < left < total. */
-INLINE double score_two(double second, double left, double all_second, double total) {
+SR__INLINE double score_two(double second, double left, double all_second, double total) {
   double cross = second * total - all_second * left;
   return cross * cross / (left * (total - left));
 }
@@ -68,7 +68,7 @@ typedef struct two_classes {
 
 /* Bits of scores, which are in the order of whole numbers; negative where a cut does not count.
  * With weights up to EXACT_WEIGHT all is exact but the square and the quotient. */
-INLINE ints bits_of_two(const two_classes *c, floats left, floats second) {
+SR__INLINE ints bits_of_two(const two_classes *c, floats left, floats second) {
   floats right = c->total - left;
   floats cross = second * c->total - c->second * left;
   floats score = cross * cross / (left * right);
@@ -76,17 +76,17 @@ INLINE ints bits_of_two(const two_classes *c, floats left, floats second) {
   return (ints)score | ~fits;
 }
 
-INLINE ints higher_ints(ints a, ints b) { return choose_ints(a > b, a, b); }
+SR__INLINE ints higher_ints(ints a, ints b) { return choose_ints(a > b, a, b); }
 
 /* Whether a score whose bits in single precision are `top` may still beat `score`. */
-INLINE bool may_beat(int32_t top, double score) {
+SR__INLINE bool may_beat(int32_t top, double score) {
   return top >= 0 && (double)as_float(top) * (1.0 + 0x1p-20) >= score;
 }
 
 /* ---- double precision ----------------------------------------------------------------------- */
 
 /* The best of scores[0 .. count), -INFINITY where a cut does not count. */
-INLINE cut best_score(const cut_list *cuts, const double *score, double to_beat) {
+SR__INLINE cut best_score(const cut_list *cuts, const double *score, double to_beat) {
   cut best = {.score = to_beat, .place = -1};
   doubles most = (doubles){0} - INFINITY;
   for (int32_t i = 0; i < cuts->count; i += HALF_LANES) {
@@ -104,8 +104,8 @@ INLINE cut best_score(const cut_list *cuts, const double *score, double to_beat)
 }
 
 /* Scores of cuts that leave too little on a side become -INFINITY. */
-INLINE void drop_light(const sr__node_classes *node, int64_t least, const cut_list *cuts,
-                       double *score) {
+SR__INLINE void drop_light(const sr__node_classes *node, int64_t least, const cut_list *cuts,
+                           double *score) {
   const doubles none = (doubles){0} - INFINITY;
   for (int32_t i = 0; i < cuts->count; i += HALF_LANES) {
     doubles l = widen_ints(cuts->total + i), here = load_doubles(score + i);
@@ -115,7 +115,7 @@ INLINE void drop_light(const sr__node_classes *node, int64_t least, const cut_li
   }
 }
 
-INLINE void score_pairs(const sr__node_classes *node, const cut_list *cuts, double *score) {
+SR__INLINE void score_pairs(const sr__node_classes *node, const cut_list *cuts, double *score) {
   double total = (double)node->total, all_second = (double)node->slot_count[1];
   for (int32_t i = 0; i < cuts->count; i += HALF_LANES) {
     doubles l = widen_ints(cuts->total + i), second = widen_ints(cuts->left + cuts->stride + i);
@@ -127,7 +127,7 @@ INLINE void score_pairs(const sr__node_classes *node, const cut_list *cuts, doub
 
 /* Sum over classes of weight^2 / total on each side: larger is purer. On a common denominator, so
  * that there is one rounding and equal impurities tie. */
-INLINE void score_squares(const sr__node_classes *node, const cut_list *cuts, double *score) {
+SR__INLINE void score_squares(const sr__node_classes *node, const cut_list *cuts, double *score) {
   for (int32_t i = 0; i < cuts->count; i += HALF_LANES) {
     doubles left_square = {0}, right_square = {0};
     for (int32_t s = 0; s < node->present; s++) {
@@ -143,7 +143,7 @@ INLINE void score_squares(const sr__node_classes *node, const cut_list *cuts, do
 }
 
 /* sr__log_portable, side by side, of whole numbers from 1 up. */
-INLINE doubles log_lanes(doubles x) {
+SR__INLINE doubles log_lanes(doubles x) {
   const longs fraction = (longs){0} + 0x000fffffffffffff,
               one_half = (longs){0} + 0x3fe0000000000000;
   const doubles magic = (doubles){0} + 0x1p52;
@@ -159,15 +159,15 @@ INLINE doubles log_lanes(doubles x) {
   return e * 6.93147180369123816490e-01 + (e * 1.90821492927058770002e-10 + 2.0 * (s + s * sum));
 }
 
-INLINE doubles x_log_x_lanes(doubles x) {
+SR__INLINE doubles x_log_x_lanes(doubles x) {
   longs some = x > 0.0;
   doubles safe = (doubles)((some & (longs)x) | (~some & (longs)((doubles){0} + 1.0)));
   return (doubles)(some & (longs)(safe * log_lanes(safe)));
 }
 
 /* Minus the entropy of both sides, weighted by their totals. */
-INLINE void score_entropy_table(const sr__tree_rules *rules, const sr__node_classes *node,
-                                const cut_list *cuts, double *score) {
+SR__INLINE void score_entropy_table(const sr__tree_rules *rules, const sr__node_classes *node,
+                                    const cut_list *cuts, double *score) {
   const double *x_log_x = rules->x_log_x;
   int32_t total = (int32_t)node->total;
   for (int32_t i = 0; i < cuts->count; i++)
@@ -179,7 +179,8 @@ INLINE void score_entropy_table(const sr__tree_rules *rules, const sr__node_clas
   }
 }
 
-INLINE void score_entropy_logs(const sr__node_classes *node, const cut_list *cuts, double *score) {
+SR__INLINE void score_entropy_logs(const sr__node_classes *node, const cut_list *cuts,
+                                   double *score) {
   for (int32_t i = 0; i < cuts->count; i += HALF_LANES) {
     doubles l = widen_ints(cuts->total + i);
     doubles sum = -x_log_x_lanes(l) - x_log_x_lanes((double)node->total - l);
@@ -201,8 +202,8 @@ typedef struct square_sums {
 } square_sums;
 
 /* Adds a slot of weight `all` whose left weights are `l`. */
-INLINE void add_squares(floats l, float all, floats *left_square, floats *right_square,
-                        floats *left) {
+SR__INLINE void add_squares(floats l, float all, floats *left_square, floats *right_square,
+                            floats *left) {
   floats r = all - l;
   *left_square += l * l;
   *right_square += r * r;
@@ -210,8 +211,9 @@ INLINE void add_squares(floats l, float all, floats *left_square, floats *right_
 }
 
 /* Stores the cuts from `at` on; gives the bits of their scores. */
-INLINE ints store_squares(const sr__tree_rules *rules, const sr__node_classes *node, int32_t at,
-                          floats left_square, floats right_square, floats left, square_sums *sums) {
+SR__INLINE ints store_squares(const sr__tree_rules *rules, const sr__node_classes *node, int32_t at,
+                              floats left_square, floats right_square, floats left,
+                              square_sums *sums) {
   float least = (float)(rules->min_weight < node->total ? rules->min_weight : node->total);
   floats right = (float)node->total - left;
   floats score = (left_square * right + right_square * left) / (left * right);
@@ -224,8 +226,8 @@ INLINE ints store_squares(const sr__tree_rules *rules, const sr__node_classes *n
 }
 
 /* `top` is the highest of the bits. */
-INLINE cut best_of_squares(const sr__node_classes *node, const square_sums *sums, int32_t count,
-                           const uint8_t *key, int32_t top, double to_beat) {
+SR__INLINE cut best_of_squares(const sr__node_classes *node, const square_sums *sums, int32_t count,
+                               const uint8_t *key, int32_t top, double to_beat) {
   cut best = {.score = to_beat, .place = -1};
   cut_list cuts = {.key = key, .count = count};
   if (!may_beat(top, to_beat)) return best;

@@ -307,7 +307,7 @@ static sr_status fill_piece(void *data, const int32_t *rows, const int32_t *coun
                             int64_t length) {
   sr_status status = SR_OK;
   bag_filler *f = data;
-  sr__entry tile[SR__TILE];
+  sr__entry tile[SR__ROW_TILE];
   int64_t filled = 0;
   f->given += length;
   for (int64_t i = 0; i < length; i++) {
@@ -316,7 +316,7 @@ static sr_status fill_piece(void *data, const int32_t *rows, const int32_t *coun
     if (units > f->largest) f->largest = units;
     if (label == SR__NO_LABEL || units == 0.0 || f->largest > SR__MAX_LOAD) continue;
     tile[filled++] = (sr__entry){(uint32_t)rows[i], (uint32_t)units << SR__LOAD_CLASS | label};
-    if (filled < SR__TILE) continue;
+    if (filled < SR__ROW_TILE) continue;
     SR_TRY(sr__add_rows(f->grower, f->coded, tile, filled));
     f->kept += filled;
     filled = 0;

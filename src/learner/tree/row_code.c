@@ -40,9 +40,9 @@ sr_status sr__split_code(sr__grower *g, const uint8_t *bins, const sr__split *sp
   int64_t begin = rows.begin, count, aside = 0, in_place = 0;
   bool left_aside = 2 * split->left_weight < g->node.total;
   sr__row_cursor there = {0}, here = {0};
-  sr__entry tile[SR__TILE];
+  sr__entry tile[SR__ROW_TILE];
   *left_count = 0;
-  while ((count = sr__read_rows(g, &rows, tile, SR__TILE)) > 0) {
+  while ((count = sr__read_rows(g, &rows, tile, SR__ROW_TILE)) > 0) {
     SR_GROW(g->ctx, g->work, g->work_capacity, aside + count * SR__CODE_BYTES);
     there.at = g->work + aside;
     here.at = g->code + begin + in_place;

@@ -58,7 +58,7 @@ typedef uint8_t line __attribute__((vector_size(TILE)));
 
 /* One step of a transposition: lines 2 k and 2 k + 1 of `to` are lines k and k + 8 of `from`, a
  * byte of each in turn. Four steps put byte i of line j to byte j of line i. */
-INLINE void interleave(const line *from, line *to) {
+SR__INLINE void interleave(const line *from, line *to) {
   for (int k = 0; k < TILE / 2; k++) {
     to[2 * k] = __builtin_shufflevector(from[k], from[k + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5,
                                         21, 6, 22, 7, 23);
@@ -86,7 +86,7 @@ static void fill_tile(const small_grower *g, int64_t first) {
   }
 }
 
-INLINE const uint8_t *column_of(const small_grower *g, int32_t feature) {
+SR__INLINE const uint8_t *column_of(const small_grower *g, int32_t feature) {
   uint32_t *stamp = &g->scratch->stamp[feature / TILE];
   if (*stamp != g->scratch->blocks) {
     *stamp = g->scratch->blocks;
@@ -96,8 +96,8 @@ INLINE const uint8_t *column_of(const small_grower *g, int32_t feature) {
 }
 
 /* Bins of the node's rows plus `shift`; LIGHT at places without a row. */
-INLINE void look_up_keys(const small_grower *g, const small_node *at, int32_t feature, int shift,
-                         uint8_t *key) {
+SR__INLINE void look_up_keys(const small_grower *g, const small_node *at, int32_t feature,
+                             int shift, uint8_t *key) {
   look_up_bytes(column_of(g, feature), g->block->count, at->row, at->count, key);
   for (int start = 0; start < ROWS; start += WIDTH) {
     bytes here, place;
@@ -111,8 +111,8 @@ INLINE void look_up_keys(const small_grower *g, const small_node *at, int32_t fe
 /* ---- two classes in a light block ----------------------------------------------------------- */
 
 /* sum[c] = weight of the rows in [from, to) whose bin is at most that of row c. */
-INLINE void sum_bytes(const uint8_t *key, const uint8_t *weight, int32_t from, int32_t to,
-                      int parts, uint8_t *sum) {
+SR__INLINE void sum_bytes(const uint8_t *key, const uint8_t *weight, int32_t from, int32_t to,
+                          int parts, uint8_t *sum) {
   signed_bytes limit[ROWS / WIDTH];
   bytes here[ROWS / WIDTH];
   for (int p = 0; p < parts; p++) {
@@ -129,14 +129,15 @@ INLINE void sum_bytes(const uint8_t *key, const uint8_t *weight, int32_t from, i
   memcpy(sum, here, (size_t)parts * WIDTH);
 }
 
-INLINE floats widen_bytes(const uint8_t *from) {
+SR__INLINE floats widen_bytes(const uint8_t *from) {
   few_bytes few;
   memcpy(&few, from, sizeof few);
   return __builtin_convertvector(__builtin_convertvector(few, ints), floats);
 }
 
-INLINE void cut_two_parts(const small_grower *g, const small_node *at, const uint8_t *key,
-                          int parts, int32_t feature, int shift, bool missing, small_best *best) {
+SR__INLINE void cut_two_parts(const small_grower *g, const small_node *at, const uint8_t *key,
+                              int parts, int32_t feature, int shift, bool missing,
+                              small_best *best) {
   uint8_t one[ROWS], two[ROWS];
   int32_t bits[ROWS];
   int64_t least = g->rules->min_weight < LIGHT ? g->rules->min_weight : LIGHT + 1;
@@ -173,8 +174,8 @@ INLINE void cut_two_parts(const small_grower *g, const small_node *at, const uin
   best->missing = missing;
 }
 
-INLINE void cut_two(const small_grower *g, const small_node *at, const uint8_t *key,
-                    int32_t feature, int shift, bool missing, small_best *best) {
+SR__INLINE void cut_two(const small_grower *g, const small_node *at, const uint8_t *key,
+                        int32_t feature, int shift, bool missing, small_best *best) {
   int parts = (at->count + WIDTH - 1) / WIDTH;
   if (parts == 1)
     cut_two_parts(g, at, key, 1, feature, shift, missing, best);
@@ -187,8 +188,8 @@ INLINE void cut_two(const small_grower *g, const small_node *at, const uint8_t *
 /* ---- any classes and weights ----------------------------------------------------------------- */
 
 /* sum[c] as above, of keys and weights of any size; a multiple of LANES places is written. */
-INLINE void sum_ints(const int32_t *key, const int32_t *weight, int32_t from, int32_t to,
-                     int32_t count, int32_t *sum) {
+SR__INLINE void sum_ints(const int32_t *key, const int32_t *weight, int32_t from, int32_t to,
+                         int32_t count, int32_t *sum) {
   enum { TOGETHER = 4 };
   for (int32_t start = 0; start < count; start += TOGETHER * LANES) {
     ints limit[TOGETHER], here[TOGETHER];
@@ -204,8 +205,8 @@ INLINE void sum_ints(const int32_t *key, const int32_t *weight, int32_t from, in
 }
 
 /* Sums of bytes per slot: several classes, or entropy, in a light block. */
-INLINE cut cut_light(small_grower *g, const small_node *at, const uint8_t *key, int parts,
-                     double to_beat) {
+SR__INLINE cut cut_light(small_grower *g, const small_node *at, const uint8_t *key, int parts,
+                         double to_beat) {
   uint8_t sum[ROWS * ROWS];
   for (int32_t s = 0, from = 0; s < g->classes.present; from = g->slot_end[s++])
     sum_bytes(key, at->weight, from, g->slot_end[s], parts, sum + s * ROWS);
@@ -298,12 +299,12 @@ static void cut_categories(small_grower *g, const small_node *at, int32_t featur
 
 /* ---- the split of a node --------------------------------------------------------------------- */
 
-INLINE uint64_t lowest_bits(int32_t count) {
+SR__INLINE uint64_t lowest_bits(int32_t count) {
   return count >= ROWS ? UINT64_MAX : ((uint64_t)1 << count) - 1;
 }
 
-INLINE void cut_feature(small_grower *g, const small_node *at, int32_t feature, bool two,
-                        small_best *best) {
+SR__INLINE void cut_feature(small_grower *g, const small_node *at, int32_t feature, bool two,
+                            small_best *best) {
   _Alignas(64) uint8_t key[ROWS];
   if (sr__has_categories(g->rules, feature)) {
     cut_categories(g, at, feature, best);
@@ -321,7 +322,7 @@ INLINE void cut_feature(small_grower *g, const small_node *at, int32_t feature, 
   }
 }
 
-INLINE void search(small_grower *g, const small_node *at, bool two, small_best *best) {
+SR__INLINE void search(small_grower *g, const small_node *at, bool two, small_best *best) {
   sr__feature_draw *draw = g->draw;
   for (int64_t drawn = 0; drawn < draw->features && (drawn < draw->candidates || best->feature < 0);
        drawn++)
@@ -385,8 +386,8 @@ static uint64_t settle(const small_grower *g, const small_node *at, const small_
 }
 
 /* The rows of `from` whose bit is set; both may be the same node. */
-INLINE void keep_rows(const small_grower *g, const small_node *from, uint64_t rows,
-                      small_node *to) {
+SR__INLINE void keep_rows(const small_grower *g, const small_node *from, uint64_t rows,
+                          small_node *to) {
   int32_t count = from->count;
   to->first = count_bits(rows & lowest_bits(from->first));
   if (g->light) keep_bytes(from->weight, rows, count, to->weight);
@@ -406,7 +407,7 @@ static void weigh_two(const small_node *at, uint64_t rows, small_best *best) {
 }
 
 /* Makes a leaf of rows of one class, which stand in its order. */
-INLINE bool is_pure(small_grower *g, const small_node *at, uint64_t rows, uint32_t node) {
+SR__INLINE bool is_pure(small_grower *g, const small_node *at, uint64_t rows, uint32_t node) {
   int32_t lowest = g->class[at->row[__builtin_ctzll(rows)]];
   int32_t highest = g->class[at->row[63 - __builtin_clzll(rows)]];
   if (lowest == highest) make_leaf(g, node, lowest);
@@ -415,7 +416,7 @@ INLINE bool is_pure(small_grower *g, const small_node *at, uint64_t rows, uint32
 
 /* Puts the children that are not leaves in the place of the node on the stack, the left one last.
  * Gives how many nodes are then pending. */
-INLINE int split_node(small_grower *g, int pending, bool two, small_best *best) {
+SR__INLINE int split_node(small_grower *g, int pending, bool two, small_best *best) {
   small_node *at = &g->stack[pending - 1], *spare = &g->stack[pending];
   sr__split split;
   uint64_t left = settle(g, at, best, &split), right = lowest_bits(at->count) & ~left;
@@ -443,7 +444,7 @@ INLINE int split_node(small_grower *g, int pending, bool two, small_best *best) 
   return pending + !left_ends;
 }
 
-INLINE void grow_nodes(small_grower *g, bool two) {
+SR__INLINE void grow_nodes(small_grower *g, bool two) {
   for (int pending = 1; pending > 0;) {
     const small_node *at = &g->stack[pending - 1];
     small_best best = {.score = -INFINITY, .feature = -1};

@@ -26,7 +26,7 @@ static void take_cut(const cut *best, int32_t feature, int shift, bool missing, 
  * nodes lie in the cache; of larger ones the rows are fetched ahead. */
 enum { AHEAD = 12 };
 
-INLINE const uint8_t *bins_of_row(const sr__split_rows *rows, int64_t i, bool fetch) {
+SR__INLINE const uint8_t *bins_of_row(const sr__split_rows *rows, int64_t i, bool fetch) {
   if (fetch) {
     int64_t ahead = i + AHEAD < rows->count ? i + AHEAD : i;
     __builtin_prefetch(rows->bins + (int64_t)rows->entry[ahead].row * rows->features);
@@ -34,8 +34,8 @@ INLINE const uint8_t *bins_of_row(const sr__split_rows *rows, int64_t i, bool fe
   return rows->bins + (int64_t)rows->entry[i].row * rows->features;
 }
 
-INLINE void count_narrow(const sr__split_rows *rows, int32_t first, int candidates,
-                         uint32_t *histogram) {
+SR__INLINE void count_narrow(const sr__split_rows *rows, int32_t first, int candidates,
+                             uint32_t *histogram) {
   int64_t column[TOGETHER];
   for (int k = 0; k < candidates; k++) column[k] = rows->feature[first + k];
   for (int64_t i = 0; i < rows->count; i++) {
@@ -46,8 +46,8 @@ INLINE void count_narrow(const sr__split_rows *rows, int32_t first, int candidat
   }
 }
 
-INLINE void count_packed(const sr__split_rows *rows, int32_t first, int candidates,
-                         uint64_t *histogram) {
+SR__INLINE void count_packed(const sr__split_rows *rows, int32_t first, int candidates,
+                             uint64_t *histogram) {
   int64_t column[TOGETHER];
   for (int k = 0; k < candidates; k++) column[k] = rows->feature[first + k];
   for (int64_t i = 0; i < rows->count; i++) {
@@ -60,8 +60,8 @@ INLINE void count_packed(const sr__split_rows *rows, int32_t first, int candidat
 
 typedef int64_t pair __attribute__((vector_size(16)));
 
-INLINE void count_pairs(const sr__split_rows *rows, int32_t first, int candidates,
-                        int64_t *histogram) {
+SR__INLINE void count_pairs(const sr__split_rows *rows, int32_t first, int candidates,
+                            int64_t *histogram) {
   int64_t column[TOGETHER];
   for (int k = 0; k < candidates; k++) column[k] = rows->feature[first + k];
   for (int64_t i = 0; i < rows->count; i++) {
@@ -78,8 +78,8 @@ INLINE void count_pairs(const sr__split_rows *rows, int32_t first, int candidate
   }
 }
 
-INLINE void count_classes(const sr__split_rows *rows, const sr__node_classes *node, int32_t first,
-                          int candidates, int32_t *histogram) {
+SR__INLINE void count_classes(const sr__split_rows *rows, const sr__node_classes *node,
+                              int32_t first, int candidates, int32_t *histogram) {
   int64_t column[TOGETHER], step = (int64_t)BINS * node->present;
   for (int k = 0; k < candidates; k++) column[k] = rows->feature[first + k];
   for (int64_t i = 0; i < rows->count; i++) {
@@ -138,8 +138,8 @@ static void add_classes(const sr__split_rows *rows, const sr__node_classes *node
 
 /* sum[b] of the places 0 to b, where place p holds bin (uint8_t)(p - shift); at places past the
  * last one, up to a multiple of LANES, stands what leaves nothing on the right. */
-INLINE void sum_narrow(const uint32_t *histogram, int32_t used, int shift, int32_t total,
-                       int32_t *sum) {
+SR__INLINE void sum_narrow(const uint32_t *histogram, int32_t used, int shift, int32_t total,
+                           int32_t *sum) {
   ints so_far = {0};
   if (shift) {
     sum[0] = (int32_t)histogram[SR__BIN_MISSING];
@@ -155,8 +155,8 @@ INLINE void sum_narrow(const uint32_t *histogram, int32_t used, int shift, int32
 }
 
 /* An empty bin is the cut before it and cannot beat it. */
-INLINE cut cut_narrow_gini(const sr__tree_rules *rules, const sr__node_classes *node,
-                           const int32_t *sum, int32_t used, double to_beat) {
+SR__INLINE cut cut_narrow_gini(const sr__tree_rules *rules, const sr__node_classes *node,
+                               const int32_t *sum, int32_t used, double to_beat) {
   int32_t bits[BINS + LANES];
   cut best = {.score = to_beat, .place = -1};
   int64_t least = rules->min_weight < node->total ? rules->min_weight : node->total;
@@ -313,9 +313,9 @@ static void sum_classes(const sr__node_classes *node, const int32_t *histogram, 
 
 /* Under gini in nodes up to EXACT_WEIGHT: sums, squares and scores in one go. `carry` has a vector
  * per slot. */
-INLINE cut cut_squares(const sr__tree_rules *rules, const sr__node_classes *node,
-                       const int32_t *histogram, int32_t used, int shift, int32_t *carry,
-                       double to_beat) {
+SR__INLINE cut cut_squares(const sr__tree_rules *rules, const sr__node_classes *node,
+                           const int32_t *histogram, int32_t used, int shift, int32_t *carry,
+                           double to_beat) {
   square_sums sums;
   ints most = (ints){0} - 1;
   memset(carry, 0, (size_t)node->present * sizeof(ints));

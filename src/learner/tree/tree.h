@@ -80,8 +80,8 @@ typedef struct sr__node_rows {
 } sr__node_rows;
 
 enum {
-  SR__GROUP = 8, /* candidates whose histograms are filled together */
-  SR__TILE = 512 /* coded rows that are read together */
+  SR__GROUP = 8,     /* candidates whose histograms are filled together */
+  SR__ROW_TILE = 512 /* coded rows that are read together */
 };
 
 typedef struct sr__grower {
@@ -130,7 +130,7 @@ SR_MUST_CHECK sr_status sr__split_code(sr__grower *grower, const uint8_t *bins,
 typedef struct sr__row_tiles {
   sr__coded_rows left;
   bool done;
-  sr__entry tile[SR__TILE];
+  sr__entry tile[SR__ROW_TILE];
 } sr__row_tiles;
 
 static inline void sr__tiles_start(const sr__node_rows *rows, sr__row_tiles *tiles) {
@@ -142,7 +142,7 @@ static inline void sr__tiles_start(const sr__node_rows *rows, sr__row_tiles *til
 static inline int64_t sr__next_tile(const sr__grower *grower, const sr__node_rows *rows,
                                     sr__row_tiles *tiles, const sr__entry **entry) {
   *entry = rows->entry ? rows->entry : tiles->tile;
-  if (!rows->entry) return sr__read_rows(grower, &tiles->left, tiles->tile, SR__TILE);
+  if (!rows->entry) return sr__read_rows(grower, &tiles->left, tiles->tile, SR__ROW_TILE);
   int64_t count = tiles->done ? 0 : rows->count;
   tiles->done = true;
   return count;
