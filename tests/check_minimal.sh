@@ -4,10 +4,10 @@ set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cmake -S "$SR_SOURCE" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DSR_WERROR=ON \
-  -DSR_WITHOUT="netcdf;gdal;arpack" >/dev/null
+  -DSR_WITHOUT="netcdf;gdal;xgboost;arpack" >/dev/null
 cmake --build "$folder" >"$folder/log" 2>&1 || { tail -30 "$folder/log"; exit 1; }
 "$folder/specroute" --version -v | tee "$folder/version"
-grep -q 'without  netcdf gdal arpack' "$folder/version"
+grep -q 'without  netcdf gdal xgboost arpack' "$folder/version"
 touch "$folder/x.nc" "$folder/x.tif"
 printf 'CDF\1aaaaaaaaaaaa' >"$folder/x.nc"
 code=0

@@ -52,7 +52,8 @@ def build(folder):
     libraries = subprocess.run(["pkg-config", "--libs", "jansson", "netcdf", "gdal"], capture_output=True, text=True, check=False)
     if libraries.returncode:
         sys.exit(77)
-    optional = ["-larpack"] if "SR_HAVE_ARPACK" in open(os.path.join(folder, "build.ninja"), encoding="utf-8").read() else []
+    ninja = open(os.path.join(folder, "build.ninja"), encoding="utf-8").read()
+    optional = [f"-l{name}" for name in ("arpack", "xgboost") if f"SR_HAVE_{name.upper()}" in ninja]
     run("cc", "-std=c17", "-D_GNU_SOURCE", *flags.split(), "-no-pie", *(f"-I{os.path.join(SOURCE, d)}" for d in ("include", "cli", "experiments")),
         *sources, *objects, trace, "-o", os.path.join(folder, "walked"), *libraries.stdout.split(), *optional,
         "-llapacke", "-lopenblas", "-lz", "-lpthread", "-lm")

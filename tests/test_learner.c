@@ -40,14 +40,16 @@ static kit_options options_of(const sr__learner *learner) {
   kit_options options;
   kit_options_init(&options);
   options.name = learner->about.name;
+  if (strcmp(options.name, "xgboost") == 0) options.name = "xgboost:rounds=2,depth=3";
   options.min_leaf = 3;
   return options;
 }
 
-#define FOR_EACH_TABLE_LEARNER(learner)                                               \
-  for (int index_ = 0; sr_learner_method(index_); index_++)                           \
-    for (const sr__learner *learner = (const sr__learner *)sr_learner_method(index_); \
-         learner && (learner->flags & SR_LEARNER_TAKES_FEATURES); learner = NULL)
+#define FOR_EACH_TABLE_LEARNER(learner)                                                      \
+  for (int index_ = 0; sr_learner_method(index_); index_++)                                  \
+    for (const sr__learner *learner = (const sr__learner *)sr_learner_method(index_);        \
+         learner && !learner->about.missing && (learner->flags & SR_LEARNER_TAKES_FEATURES); \
+         learner = NULL)
 
 static sr_status load_fitted(sr_context *ctx, const sr__learner *learner, const sr__bytes *encoder,
                              const sr__bytes *member, fitted *f) {
