@@ -69,6 +69,21 @@ def check_room(path, room, faults):
             faults.append(f"{path}:{number}: {room} may not include {name}")
 
 
+# One file calls the dense libraries: it claims their memory and keeps their threads.
+DENSE_DOOR = os.path.join("src", "core", "dense.c")
+DENSE = re.compile(r"\b(?:cblas_\w+|LAPACKE_\w+|openblas_\w+|blas_memory_\w+)\s*\(|#\s*include\s*<(?:cblas|lapacke)\.h>")
+
+
+def check_door(path, faults):
+    if os.path.relpath(path, SOURCE) == DENSE_DOOR:
+        return
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            found = DENSE.search(line)
+            if found:
+                faults.append(f"{path}:{number}: {found.group().strip()}: BLAS and LAPACK are called through core/dense.h alone")
+
+
 def check_outside(path, faults):
     template = f"{os.sep}templates{os.sep}" in path
     for number, bracket, name in includes(path):
@@ -82,6 +97,9 @@ def check_outside(path, faults):
 def main():
     faults = []
     count = 0
+    for folder in ("src", "cli", "experiments", "examples"):
+        for path in files(folder):
+            check_door(path, faults)
     for path in files("src"):
         check_room(path, os.path.relpath(path, os.path.join(SOURCE, "src")).split(os.sep)[0], faults)
         count += 1

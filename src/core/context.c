@@ -36,18 +36,7 @@ static int online_cores(void) {
   return cores < 1 ? 1 : cores > 256 ? 256 : (int)cores;
 }
 
-/* Of OpenBLAS; absent in other builds of LAPACK. */
-extern void openblas_set_num_threads(int threads) __attribute__((weak));
-
-/* Threads are ours: OpenBLAS's own would spin beside the pool, and its results would depend on the
- * number of cores. Called once, since it may start or stop threads. */
-static void keep_blas_serial(void) {
-  if (openblas_set_num_threads) openblas_set_num_threads(1);
-}
-
 sr_status sr_context_new(const sr_context_options *options, sr_context **context) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, keep_blas_serial);
   *context = NULL;
   sr_context_options defaults;
   sr_context_options_init(&defaults);

@@ -1,6 +1,5 @@
 /* What the features leave of the labels: a least-squares fit of each class indicator. */
-#include <lapacke.h>
-
+#include "core/dense.h"
 #include "dependence.h"
 
 enum { MOST_COLUMNS = 64 };
@@ -19,15 +18,15 @@ static void gram(const sr__columns *x, const sr__columns *y, int64_t d, double *
 sr_status sr__columns_residuals(sr_context *ctx, const sr__columns *features, sr__columns *labels) {
   sr_status status = SR_OK;
   double *a = NULL, *b = NULL;
+  bool definite = false;
   int64_t n = features->n, d = features->count < MOST_COLUMNS ? features->count : MOST_COLUMNS;
   if (d == 0 || labels->count == 0) goto cleanup;
   SR_NEW(ctx, a, d * d);
   SR_NEW(ctx, b, d * labels->count);
   gram(features, labels, d, a, b);
-  lapack_int info =
-      LAPACKE_dposv_work(LAPACK_COL_MAJOR, 'L', (lapack_int)d, (lapack_int)labels->count, a,
-                         (lapack_int)d, b, (lapack_int)d);
-  if (info != 0) goto cleanup; /* not definite: the labels stay as they are */
+  SR_TRY(sr__plain_factor(ctx, d, a, &definite));
+  if (!definite) goto cleanup; /* the labels stay as they are */
+  sr__plain_factor_solve(d, labels->count, a, b);
   for (int64_t c = 0; c < labels->count; c++)
     for (int64_t j = 0; j < d; j++) {
       float weight = (float)b[c * d + j];

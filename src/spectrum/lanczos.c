@@ -3,9 +3,9 @@
  */
 #include "lanczos.h"
 
-#include <lapacke.h>
 #include <math.h>
 
+#include "core/dense.h"
 #include "core/random.h"
 #include "lanczos_kernel.h"
 
@@ -77,14 +77,13 @@ cleanup:
 /* Eigenpairs of the projected matrix, largest first, into theta and vectors (filled each). */
 static sr_status solve_projected(sr_context *ctx, sr__lanczos *z) {
   int n = z->filled;
-  double a[SR__LANCZOS_STEPS * SR__LANCZOS_STEPS], value[SR__LANCZOS_STEPS],
-      work[34 * SR__LANCZOS_STEPS];
+  double a[SR__LANCZOS_STEPS * SR__LANCZOS_STEPS], value[SR__LANCZOS_STEPS];
+  _Static_assert((int)SR__LANCZOS_STEPS <= (int)SR__DENSE_SMALL, "small problems only");
   for (int i = 0; i < n; i++) {
     for (int j = 0; j < n; j++) a[i * n + j] = z->t[i * SR__LANCZOS_STEPS + j];
   }
-  int info = LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'U', n, a, n, value, work,
-                                (int)(sizeof work / sizeof *work));
-  if (info != 0) return sr__fail(ctx, SR_ERROR_INTERNAL, "LAPACK dsyev failed with %d", info);
+  if (!sr__small_eigen(n, a, value))
+    return sr__fail(ctx, SR_ERROR_INTERNAL, "the %d Ritz values did not settle", n);
   for (int k = 0; k < n; k++) {
     z->theta[k] = value[n - 1 - k];
     memcpy(z->vectors + k * n, a + (n - 1 - k) * n, (size_t)n * sizeof *a);

@@ -1,6 +1,5 @@
 /* Levels: the sliced layout and the hierarchy of them. */
-#include <lapacke.h>
-
+#include "core/dense.h"
 #include "multilevel.h"
 
 typedef struct layout_work {
@@ -179,6 +178,7 @@ static sr_status dense_level(sr_context *ctx, const sr__csr *graph, sr__hierarch
   sr_status status = SR_OK;
   int64_t n = graph->nodes;
   double *a = NULL, trace = 0;
+  bool definite = false;
   SR_NEW_ZERO(ctx, a, n * n);
   SR_NEW(ctx, h->solve, n * n);
   for (int64_t i = 0; i < n; i++) {
@@ -190,8 +190,8 @@ static sr_status dense_level(sr_context *ctx, const sr__csr *graph, sr__hierarch
     }
   }
   for (int64_t i = 0; i < n * n; i++) a[i] += trace / (double)(n * n);
-  if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', (int)n, a, (int)n) != 0 ||
-      LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'L', (int)n, a, (int)n) != 0)
+  SR_TRY(sr__plain_invert(ctx, n, a, &definite));
+  if (!definite)
     SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "the coarsest graph of %lld nodes is not connected",
                     (long long)n));
   for (int64_t i = 0; i < n; i++) {

@@ -2,11 +2,10 @@
  * rows and the landmarks and W that among landmarks, K = C W^+ C', d = K 1, and the pairs of
  * D^(-1/2) K D^(-1/2) follow from the small matrix G' G, G = D^(-1/2) C W^(-1/2). C is never kept:
  * each pass makes it again, block by block. */
-#include <cblas.h>
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/dense.h"
 #include "core/random.h"
 #include "object.h"
 
@@ -71,18 +70,23 @@ static void load_landmarks(nystrom *z, const int32_t *row) {
 
 /* kernel (rows x count, row-major) := exp(-gamma |x - landmark|^2) for rows given by standardised
  * features in `x` (rows x features). */
-static void kernel_block(const nystrom *z, const double *x, int64_t rows, double *kernel) {
-  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, z->count, (int)z->features, -2, x,
-              (int)z->features, z->landmark, (int)z->features, 0, kernel, z->count);
+static sr_status kernel_block(sr_context *ctx, const nystrom *z, const double *x, int64_t rows,
+                              double *kernel) {
+  sr_status status = SR_OK;
+  SR_TRY(
+      sr__dense_multiply(ctx, rows, z->count, z->features, (sr__factor_view){x, z->features, false},
+                         (sr__factor_view){z->landmark, z->features, true}, 0.0, kernel, z->count));
   for (int64_t i = 0; i < rows; i++) {
     double norm = 0;
     for (int64_t j = 0; j < z->features; j++)
       norm += x[i * z->features + j] * x[i * z->features + j];
     for (int32_t l = 0; l < z->count; l++) {
-      double distance = norm + z->landmark_norm[l] + kernel[i * z->count + l];
+      double distance = norm + z->landmark_norm[l] - 2 * kernel[i * z->count + l];
       kernel[i * z->count + l] = exp(-z->gamma * (distance > 0 ? distance : 0));
     }
   }
+cleanup:
+  return status;
 }
 
 /* ---- passes over all rows ------------------------------------------------------------------- */
@@ -108,22 +112,25 @@ static void block_free(sr_context *ctx, block *b) {
   sr__free(ctx, b->product);
 }
 
-static void block_kernel(const nystrom *z, block *b, int64_t first, int64_t rows) {
+static sr_status block_kernel(sr_context *ctx, const nystrom *z, block *b, int64_t first,
+                              int64_t rows) {
   for (int64_t i = 0; i < rows; i++) {
     for (int64_t j = 0; j < z->features; j++)
       b->x[i * z->features + j] = feature_at(z, first + i, j);
   }
-  kernel_block(z, b->x, rows, b->kernel);
+  return kernel_block(ctx, z, b->x, rows, b->kernel);
 }
 
-static void multiply_block(const nystrom *z, block *b, int64_t rows, const double *right,
-                           int32_t columns) {
-  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, columns, z->count, 1, b->kernel,
-              z->count, right, columns, 0, b->product, columns);
+static sr_status multiply_block(sr_context *ctx, const nystrom *z, block *b, int64_t rows,
+                                const double *right, int32_t columns) {
+  return sr__dense_multiply(ctx, rows, columns, z->count,
+                            (sr__factor_view){b->kernel, z->count, false},
+                            (sr__factor_view){right, columns, false}, 0.0, b->product, columns);
 }
 
 /* Walks the blocks of one slab. */
-typedef void (*block_fn)(nystrom *z, block *b, int64_t slab, int64_t first, int64_t rows);
+typedef sr_status (*block_fn)(sr_context *ctx, nystrom *z, block *b, int64_t slab, int64_t first,
+                              int64_t rows);
 
 static sr_status walk_slab(sr_context *ctx, nystrom *z, int64_t slab, block_fn fn) {
   sr_status status = SR_OK;
@@ -133,8 +140,8 @@ static sr_status walk_slab(sr_context *ctx, nystrom *z, int64_t slab, block_fn f
   for (; first < end; first += BLOCK_ROWS) {
     SR_TRY(sr__check_interrupt(ctx));
     int64_t rows = end - first < BLOCK_ROWS ? end - first : BLOCK_ROWS;
-    block_kernel(z, &b, first, rows);
-    fn(z, &b, slab, first, rows);
+    SR_TRY(block_kernel(ctx, z, &b, first, rows));
+    SR_TRY(fn(ctx, z, &b, slab, first, rows));
   }
 cleanup:
   block_free(ctx, &b);
@@ -142,45 +149,63 @@ cleanup:
 }
 
 /* Adds product' product of the block to the slab's square. */
-static void add_square(nystrom *z, const block *b, int64_t slab, int64_t rows) {
-  cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, z->rank, (int)rows, 1, b->product, z->rank, 1,
-              z->square + slab * z->rank * z->rank, z->rank);
+static sr_status add_square(sr_context *ctx, nystrom *z, const block *b, int64_t slab,
+                            int64_t rows) {
+  return sr__dense_square(ctx, SR__UPPER, z->rank, rows, 1.0,
+                          (sr__factor_view){b->product, z->rank, true},
+                          z->square + slab * z->rank * z->rank);
 }
 
-static void first_block(nystrom *z, block *b, int64_t slab, int64_t first, int64_t rows) {
+static sr_status first_block(sr_context *ctx, nystrom *z, block *b, int64_t slab, int64_t first,
+                             int64_t rows) {
+  sr_status status = SR_OK;
   (void)first;
   for (int64_t i = 0; i < rows; i++) {
     for (int32_t l = 0; l < z->count; l++)
       z->sum[slab * z->count + l] += b->kernel[i * z->count + l];
   }
-  multiply_block(z, b, rows, z->root, z->rank);
-  add_square(z, b, slab, rows);
+  SR_TRY(multiply_block(ctx, z, b, rows, z->root, z->rank));
+  SR_TRY(add_square(ctx, z, b, slab, rows));
+cleanup:
+  return status;
 }
 
 /* degree := C right. */
-static void degree_block(nystrom *z, block *b, int64_t slab, int64_t first, int64_t rows) {
+static sr_status degree_block(sr_context *ctx, nystrom *z, block *b, int64_t slab, int64_t first,
+                              int64_t rows) {
+  sr_status status = SR_OK;
   (void)slab;
-  multiply_block(z, b, rows, z->right, 1);
+  SR_TRY(multiply_block(ctx, z, b, rows, z->right, 1));
   for (int64_t i = 0; i < rows; i++) z->degree[first + i] = b->product[i];
+cleanup:
+  return status;
 }
 
-static void second_block(nystrom *z, block *b, int64_t slab, int64_t first, int64_t rows) {
-  multiply_block(z, b, rows, z->root, z->rank);
+static sr_status second_block(sr_context *ctx, nystrom *z, block *b, int64_t slab, int64_t first,
+                              int64_t rows) {
+  sr_status status = SR_OK;
+  SR_TRY(multiply_block(ctx, z, b, rows, z->root, z->rank));
   for (int64_t i = 0; i < rows; i++) {
     double scale = 1 / sqrt(z->degree[first + i]);
     for (int32_t r = 0; r < z->rank; r++) b->product[i * z->rank + r] *= scale;
   }
-  add_square(z, b, slab, rows);
+  SR_TRY(add_square(ctx, z, b, slab, rows));
+cleanup:
+  return status;
 }
 
 /* x := D^(-1) C right. */
-static void third_block(nystrom *z, block *b, int64_t slab, int64_t first, int64_t rows) {
+static sr_status third_block(sr_context *ctx, nystrom *z, block *b, int64_t slab, int64_t first,
+                             int64_t rows) {
+  sr_status status = SR_OK;
   (void)slab;
-  multiply_block(z, b, rows, z->right, z->right_count);
+  SR_TRY(multiply_block(ctx, z, b, rows, z->right, z->right_count));
   for (int64_t i = 0; i < rows; i++) {
     for (int32_t p = 0; p < z->right_count; p++)
       z->out[p * z->rows + first + i] = b->product[i * z->right_count + p] / z->degree[first + i];
   }
+cleanup:
+  return status;
 }
 
 #define SLAB_ITEM(name, fn)                                                       \
@@ -242,30 +267,14 @@ cleanup:
   return status;
 }
 
-/* Eigenpairs of W, largest last; `vector` (count x count, column-major) holds W on entry. */
-static sr_status symmetric_pairs(sr_context *ctx, int32_t n, double *vector, double *value) {
-  sr_status status = SR_OK;
-  double *work = NULL;
-  int *integers = NULL, size = 1 + 6 * n + 2 * n * n, integer_size = 3 + 5 * n;
-  SR_NEW(ctx, work, size);
-  SR_NEW(ctx, integers, integer_size);
-  int info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'U', n, vector, n, value, work, size,
-                                 integers, integer_size);
-  if (info != 0) SR_TRY(sr__fail(ctx, SR_ERROR_INTERNAL, "LAPACK dsyevd failed with %d", info));
-cleanup:
-  sr__free(ctx, work);
-  sr__free(ctx, integers);
-  return status;
-}
-
 /* root := V E^(-1/2) over the eigenvalues that are not noise, shifted by `ridge`. */
 static sr_status factor_landmarks(sr_context *ctx, nystrom *z, double ridge) {
   sr_status status = SR_OK;
   double *w = NULL, *value = NULL;
   SR_NEW(ctx, w, (int64_t)z->count * z->count);
   SR_NEW(ctx, value, z->count);
-  kernel_block(z, z->landmark, z->count, w);
-  SR_TRY(symmetric_pairs(ctx, z->count, w, value));
+  SR_TRY(kernel_block(ctx, z, z->landmark, z->count, w));
+  SR_TRY(sr__dense_eigen(ctx, z->count, w, value));
   int32_t first = 0;
   while (value[first] <= RANK_CUTOFF * value[z->count - 1]) first++;
   z->rank = z->count - first;
@@ -311,8 +320,8 @@ static sr_status draw_by_leverage(sr_context *ctx, nystrom *z, sr__random *rando
   for (int64_t first = 0; first < z->rows; first += BLOCK_ROWS) {
     SR_TRY(sr__check_interrupt(ctx));
     int64_t rows = z->rows - first < BLOCK_ROWS ? z->rows - first : BLOCK_ROWS;
-    block_kernel(z, &b, first, rows);
-    multiply_block(z, &b, rows, z->root, z->rank);
+    SR_TRY(block_kernel(ctx, z, &b, first, rows));
+    SR_TRY(multiply_block(ctx, z, &b, rows, z->root, z->rank));
     for (int64_t i = 0; i < rows; i++) {
       double left = 1;
       for (int32_t r = 0; r < z->rank; r++)
@@ -353,7 +362,7 @@ cleanup:
 
 /* ---- the small problems --------------------------------------------------------------------- */
 
-/* Adds the slabs' squares in order into the first and makes it ready for LAPACK. */
+/* Adds the slabs' squares in order into the first and fills both triangles. */
 static void add_slabs(nystrom *z) {
   int64_t size = (int64_t)z->rank * z->rank;
   for (int64_t s = 1; s < z->slabs; s++) {
@@ -365,14 +374,17 @@ static void add_slabs(nystrom *z) {
 }
 
 /* right := root root' (sum of the kernel's columns), so that degree = C right. */
-static void degree_weights(nystrom *z, double *right, double *scratch) {
+static sr_status degree_weights(sr_context *ctx, nystrom *z, double *right, double *scratch) {
+  sr_status status = SR_OK;
   for (int64_t s = 1; s < z->slabs; s++) {
     for (int32_t l = 0; l < z->count; l++) z->sum[l] += z->sum[s * z->count + l];
   }
-  cblas_dgemv(CblasRowMajor, CblasTrans, z->count, z->rank, 1, z->root, z->rank, z->sum, 1, 0,
-              scratch, 1);
-  cblas_dgemv(CblasRowMajor, CblasNoTrans, z->count, z->rank, 1, z->root, z->rank, scratch, 1, 0,
-              right, 1);
+  SR_TRY(sr__dense_multiply(ctx, 1, z->rank, z->count, (sr__factor_view){z->sum, z->count, false},
+                            (sr__factor_view){z->root, z->rank, false}, 0.0, scratch, z->rank));
+  SR_TRY(sr__dense_multiply(ctx, 1, z->count, z->rank, (sr__factor_view){scratch, z->rank, false},
+                            (sr__factor_view){z->root, z->rank, true}, 0.0, right, z->count));
+cleanup:
+  return status;
 }
 
 static sr_status check_degrees(sr_context *ctx, const nystrom *z) {
@@ -423,13 +435,13 @@ static sr_status first_pass(sr_context *ctx, nystrom *z, double *largest) {
   SR_NEW(ctx, right, z->count);
   SR_NEW(ctx, value, z->count);
   SR_TRY(sr__parallel_for(ctx, z->slabs, first_slab, z));
-  degree_weights(z, right, value);
+  SR_TRY(degree_weights(ctx, z, right, value));
   z->right = right;
   z->right_count = 1;
   SR_TRY(sr__parallel_for(ctx, z->slabs, degree_slab, z));
   SR_TRY(check_degrees(ctx, z));
   add_slabs(z);
-  SR_TRY(symmetric_pairs(ctx, z->rank, z->square, value));
+  SR_TRY(sr__dense_eigen(ctx, z->rank, z->square, value));
   *largest = value[z->rank - 1];
 cleanup:
   z->right = NULL;
@@ -447,7 +459,7 @@ static sr_status second_pass(sr_context *ctx, nystrom *z, int32_t pairs, double 
   memset(z->square, 0, (size_t)(z->slabs * z->rank * z->rank) * sizeof *z->square);
   SR_TRY(sr__parallel_for(ctx, z->slabs, second_slab, z));
   add_slabs(z);
-  SR_TRY(symmetric_pairs(ctx, z->rank, z->square, value));
+  SR_TRY(sr__dense_eigen(ctx, z->rank, z->square, value));
   for (int32_t p = 0; p < pairs; p++) {
     int32_t k = z->rank - 2 - p;
     lambda[p] = 1 - value[k];

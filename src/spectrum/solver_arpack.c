@@ -7,6 +7,7 @@
 #include <math.h>
 #include <pthread.h>
 
+#include "core/dense.h"
 #include "core/random.h"
 
 static pthread_mutex_t one_call = PTHREAD_MUTEX_INITIALIZER;
@@ -120,7 +121,11 @@ static sr_status solve(sr_context *ctx, const sr__problem *problem, sr__answer *
   status = arpack_new(ctx, problem, &s);
   if (status == SR_OK) {
     pthread_mutex_lock(&one_call);
-    status = run(ctx, &s, problem->options, answer);
+    status = sr__blas_begin(ctx);
+    if (status == SR_OK) {
+      status = run(ctx, &s, problem->options, answer);
+      sr__blas_end();
+    }
     pthread_mutex_unlock(&one_call);
   }
   arpack_free(ctx, &s);

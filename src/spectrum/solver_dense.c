@@ -1,4 +1,4 @@
-/* LAPACK on the whole matrix: the reference the others are checked against. */
+/* The whole matrix: the reference the others are checked against. */
 #include "multilevel.h"
 #include "solver.h"
 
@@ -13,5 +13,5 @@ static sr_status solve(sr_context *ctx, const sr__problem *problem, sr__answer *
 }
 
 const sr__solver sr__solver_dense = {
-    .about = {"dense", "LAPACK on the whole matrix; the reference for small graphs", NULL, 0, NULL},
+    .about = {"dense", "the whole matrix at once; the reference for small graphs", NULL, 0, NULL},
     .solve = solve};

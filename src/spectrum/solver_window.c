@@ -2,9 +2,9 @@
  * lambda_2 = 1 - (1 / tau) sum_k cos(k theta), x_i = sin(theta (i - (n - 1) / 2)). Exact for
  * tau = 1; otherwise the relative error is about 0.85 (tau / n)^3, and where that is too much a
  * banded factorisation with inverse iteration finishes the pair. */
-#include <lapacke.h>
 #include <math.h>
 
+#include "core/dense.h"
 #include "multilevel.h"
 #include "solver.h"
 
@@ -45,6 +45,7 @@ static void closed_form(int64_t n, int32_t window, int32_t p, double *value, dou
 /* Cholesky factor of L - value D of the first `count` nodes, lower band, column-major. */
 static sr_status factor_band(sr_context *ctx, const sr__csr *graph, int32_t window, int64_t count,
                              double value, double *band) {
+  sr_status status = SR_OK;
   int64_t rows = window + 1;
   memset(band, 0, (size_t)(count * rows) * sizeof *band);
   for (int64_t i = 0; i < count; i++) {
@@ -54,17 +55,13 @@ static sr_status factor_band(sr_context *ctx, const sr__csr *graph, int32_t wind
       if (j > i && j < count) band[i * rows + j - i] = -1;
     }
   }
-  int info = LAPACKE_dpbtrf_work(LAPACK_COL_MAJOR, 'L', (int)count, window, band, (int)rows);
-  if (info != 0) return sr__fail(ctx, SR_ERROR_INTERNAL, "LAPACK dpbtrf failed with %d", info);
-  return SR_OK;
-}
-
-static sr_status solve_band(sr_context *ctx, const double *band, int32_t window, int64_t count,
-                            double *x) {
-  int info = LAPACKE_dpbtrs_work(LAPACK_COL_MAJOR, 'L', (int)count, window, 1, band, window + 1, x,
-                                 (int)count);
-  if (info != 0) return sr__fail(ctx, SR_ERROR_INTERNAL, "LAPACK dpbtrs failed with %d", info);
-  return SR_OK;
+  bool definite = false;
+  SR_TRY(sr__plain_band_factor(ctx, count, window, band, &definite));
+  if (!definite)
+    SR_TRY(
+        sr__fail(ctx, SR_ERROR_INTERNAL, "the band of %lld nodes has no factor", (long long)count));
+cleanup:
+  return status;
 }
 
 /* Windows that an end disturbs. */
@@ -86,7 +83,7 @@ static sr_status fix_ends(sr_context *ctx, const sr__problem *problem, double va
       if (graph->neighbor[a] >= count) x[i] += x[graph->neighbor[a]];
     }
   }
-  SR_TRY(solve_band(ctx, band, problem->window, count, x));
+  sr__plain_band_solve(count, problem->window, band, x);
   for (int64_t i = 0; i < count; i++) x[n - 1 - i] = -x[i];
 cleanup:
   sr__free(ctx, band);
@@ -125,7 +122,7 @@ static sr_status refine(sr_context *ctx, const sr__problem *problem, double *x) 
   for (int round = 0; round < ROUNDS; round++) {
     SR_TRY(sr__check_interrupt(ctx));
     for (int64_t i = 0; i < n; i++) x[i] *= sr__csr_degree(graph, i);
-    SR_TRY(solve_band(ctx, band, problem->window, n - 1, x));
+    sr__plain_band_solve(n - 1, problem->window, band, x);
     x[n - 1] = 0;
     normalize(graph, x);
   }

@@ -160,7 +160,8 @@ cleanup:
 /* ---- the matrix ---------------------------------------------------------------------------- */
 
 /* Adds `count` rows in f->x, which become root (x - shift); sign -1 takes them away. */
-static void add_rows(features_work *f, const int32_t *row, int64_t count, double sign) {
+static sr_status add_rows(features_work *f, const int32_t *row, int64_t count, double sign) {
+  sr_status status = SR_OK;
   const sr__linear_work *w = f->w;
   int64_t p = w->p, n = w->n;
   for (int64_t i = 0; i < count; i++) {
@@ -185,10 +186,12 @@ static void add_rows(features_work *f, const int32_t *row, int64_t count, double
   for (int64_t k = 0; k < p; k++) f->gram[k * p + k] = f->diagonal[k];
   f->rows += sign > 0.0 ? count : -count;
   if (f->doubles)
-    sr__gram_add_doubles(p, count, f->wide, p, sign, f->gram);
+    SR_TRY(sr__gram_add_doubles(w->ctx, p, count, f->wide, p, sign, f->gram));
   else
-    sr__gram_add_floats(p, count, f->x, p, sign, f->gram, f->panel);
+    SR_TRY(sr__gram_add_floats(w->ctx, p, count, f->x, p, sign, f->gram, f->panel));
   for (int64_t k = 0; k < p; k++) f->diagonal[k] = f->gram[k * p + k];
+cleanup:
+  return status;
 }
 
 /* All rows whose mark is `apart`. The first chunk of all gives the shift. */
@@ -205,7 +208,7 @@ static sr_status add_marked(features_work *f, uint8_t apart) {
       for (int64_t q = 0; q < count; q++) sum += (double)f->x[q * p + k];
       f->shift[k] = (double)(float)(sum / (double)count);
     }
-    add_rows(f, f->list, count, 1.0);
+    SR_TRY(add_rows(f, f->list, count, 1.0));
     count = 0;
     sr__progress(f->w->ctx, "features", i + 1, n);
   }
@@ -232,16 +235,19 @@ static void center(features_work *f, bool keep_variance) {
 }
 
 /* The factor of G; `solution` gets w. Constant features stand alone with weight 0. */
-static bool solve(features_work *f, double penalty, double *solution) {
+static sr_status solve(features_work *f, double penalty, double *solution, bool *definite) {
+  sr_status status = SR_OK;
   sr__linear_work *w = f->w;
   for (int64_t k = 0; k < w->p; k++)
     f->penalty[k] = f->variance[k] > 0.0 ? penalty * f->variance[k] : 1.0 + f->diagonal[k];
   w->report.factorizations++;
-  if (!sr__linear_factor(w->p, f->gram, f->diagonal, f->penalty, -f->total, f->offset))
-    return false;
+  SR_TRY(sr__linear_factor(w->ctx, w->p, f->gram, f->diagonal, f->penalty, -f->total, f->offset,
+                           definite));
+  if (!*definite) goto cleanup;
   memcpy(solution, f->cross, (size_t)(w->p * w->targets) * sizeof *solution);
-  sr__factor_solve(w->p, w->targets, f->gram, solution);
-  return true;
+  SR_TRY(sr__dense_factor_solve(w->ctx, w->p, w->targets, f->gram, solution));
+cleanup:
+  return status;
 }
 
 /* ---- choosing the penalty ------------------------------------------------------------------- */
@@ -251,10 +257,13 @@ static sr_status cross_validate(sr__linear_work *w, void *data, double penalty, 
   sr_status status = SR_OK;
   features_work *f = data;
   double freedom = 1.0, sum = 0.0; /* 1: the intercept */
+  bool definite = true;
   (void)residual;
   *error = INFINITY;
   SR_TRY(sr__check_interrupt(w->ctx));
-  if (!solve(f, penalty, solution) || !sr__factor_invert(w->p, f->gram)) goto cleanup;
+  SR_TRY(solve(f, penalty, solution, &definite));
+  if (!definite) goto cleanup;
+  SR_TRY(sr__dense_factor_invert(w->ctx, w->p, f->gram));
   for (int64_t k = 0; k < w->p; k++) {
     const double *column = f->gram + k * w->p;
     double inverse = 0.0;
@@ -294,9 +303,11 @@ static sr_status validate(sr__linear_work *w, void *data, double penalty, double
   features_work *f = data;
   const sr__left_out *out = w->problem->left_out;
   double sum = 0.0, weight = 0.0;
+  bool definite = true;
   *error = INFINITY;
   for (int64_t i = 0; i < w->n * w->targets; i++) residual[i] = NAN;
-  if (!solve(f, penalty, solution)) goto cleanup;
+  SR_TRY(solve(f, penalty, solution, &definite));
+  if (!definite) goto cleanup;
   for (int64_t s = 0; s < out->sets; s += JUDGE_EVERY)
     for (int64_t k = 0; k < out->judged[s]; k += JUDGE_CHUNK) {
       const int32_t *row = out->row + out->begin[s] + k;
@@ -320,13 +331,13 @@ cleanup:
 /* ---- left-out residuals --------------------------------------------------------------------- */
 
 /* Columns of `lifted`: L^-1 root (x - mean), for `count` rows from f->x. */
-static void lift(features_work *f, const int32_t *row, int64_t count, double *lifted) {
+static sr_status lift(features_work *f, const int32_t *row, int64_t count, double *lifted) {
   const sr__linear_work *w = f->w;
   for (int64_t i = 0; i < count; i++)
     for (int64_t k = 0; k < w->p; k++)
       lifted[i * w->p + k] =
           f->variance[k] > 0.0 ? w->root[row[i]] * ((double)f->x[i * w->p + k] - w->mean[k]) : 0.0;
-  sr__lower_times(w->p, count, f->gram, lifted);
+  return sr__dense_lower_times(w->ctx, w->p, count, f->gram, lifted);
 }
 
 static sr_status leave_rows_out(features_work *f, const double *solution) {
@@ -342,7 +353,7 @@ static sr_status leave_rows_out(features_work *f, const double *solution) {
     if (count < JUDGE_CHUNK && i + step < n) continue;
     SR_TRY(get_rows(f, f->list, count, f->x));
     find_errors(f, f->list, count, solution, f->error, JUDGE_CHUNK);
-    lift(f, f->list, count, f->lifted);
+    SR_TRY(lift(f, f->list, count, f->lifted));
     for (int64_t q = 0; q < count; q++) {
       double root = w->root[f->list[q]], left = 1.0 - root * root / f->total;
       for (int64_t k = 0; k < p; k++) left -= f->lifted[q * p + k] * f->lifted[q * p + k];
@@ -361,24 +372,26 @@ static sr_status leave_set_out(features_work *f, int64_t s, const double *soluti
   const sr__left_out *out = w->problem->left_out;
   const int32_t *row = out->row + out->begin[s];
   int64_t size = out->begin[s + 1] - out->begin[s], n = w->n;
+  bool definite = true;
   for (int64_t i = 0; i < size; i += JUDGE_CHUNK) {
     int64_t count = size - i < JUDGE_CHUNK ? size - i : JUDGE_CHUNK;
     SR_TRY(get_rows(f, row + i, count, f->x));
     find_errors(f, row + i, count, solution, f->error + i, size);
-    lift(f, row + i, count, f->lifted + i * w->p);
+    SR_TRY(lift(f, row + i, count, f->lifted + i * w->p));
   }
   memset(f->hat, 0, (size_t)(size * size) * sizeof *f->hat);
-  sr__square_add(size, w->p, f->lifted, w->p, f->hat);
+  SR_TRY(sr__gram_add_columns(w->ctx, size, w->p, f->lifted, w->p, f->hat));
   for (int64_t j = 0; j < size; j++)
     for (int64_t i = j; i < size; i++)
       f->hat[j * size + i] = (i == j ? 1.0 : 0.0) - f->hat[j * size + i] -
                              w->root[row[i]] * w->root[row[j]] / f->total;
-  if (!sr__factor_lower(size, f->hat))
+  SR_TRY(sr__dense_factor(w->ctx, size, f->hat, &definite));
+  if (!definite)
     SR_TRY(sr__fail(w->ctx, SR_ERROR_DATA,
                     "%lld rows cannot be left out together: the others do not determine a ridge; "
                     "use smaller parts",
                     (long long)size));
-  sr__factor_solve(size, w->targets, f->hat, f->error);
+  SR_TRY(sr__dense_factor_solve(w->ctx, size, w->targets, f->hat, f->error));
   for (int32_t t = 0; t < w->targets; t++)
     for (int64_t i = 0; i < out->judged[s]; i++)
       w->residual[t * n + row[i]] = f->error[t * size + i];
@@ -393,7 +406,7 @@ static sr_status move_set(features_work *f, int64_t s, double sign) {
   for (int64_t i = out->begin[s]; i < out->begin[s + 1]; i += CHUNK) {
     int64_t count = out->begin[s + 1] - i < CHUNK ? out->begin[s + 1] - i : CHUNK;
     SR_TRY(get_rows(f, out->row + i, count, f->x));
-    add_rows(f, out->row + i, count, sign);
+    SR_TRY(add_rows(f, out->row + i, count, sign));
   }
 cleanup:
   return status;
@@ -404,9 +417,11 @@ static sr_status leave_large_set_out(features_work *f, int64_t s, double penalty
   sr_status status = SR_OK;
   sr__linear_work *w = f->w;
   const sr__left_out *out = w->problem->left_out;
+  bool definite = false;
   SR_TRY(move_set(f, s, -1.0));
   center(f, true);
-  if (f->rows < 1 || !solve(f, penalty, f->solution))
+  if (f->rows >= 1) SR_TRY(solve(f, penalty, f->solution, &definite));
+  if (!definite)
     SR_TRY(sr__fail(w->ctx, SR_ERROR_DATA,
                     "%lld of %lld rows cannot be left out together: the others do not determine a "
                     "ridge; use smaller parts",
@@ -455,12 +470,15 @@ sr_status sr__linear_by_features(sr__linear_work *w, double *penalty) {
   sr_status status = SR_OK;
   features_work f = {.w = w};
   const sr__left_out *out = w->problem->left_out;
+  bool definite = true;
   SR_TRY(new_features_work(&f));
   SR_TRY(hold_features(&f));
   SR_TRY(choose_penalty(&f, penalty));
   for (int64_t s = 0; out && s < out->sets; s++)
     if (takes_rows_away(&f, s)) SR_TRY(leave_large_set_out(&f, s, *penalty));
-  if (!solve(&f, *penalty, f.solution) || !sr__factor_invert(w->p, f.gram))
+  SR_TRY(solve(&f, *penalty, f.solution, &definite));
+  if (definite) SR_TRY(sr__dense_factor_invert(w->ctx, w->p, f.gram));
+  if (!definite)
     SR_TRY(sr__fail(w->ctx, SR_ERROR_DATA,
                     "a ridge of %lld rows and %lld features could not be solved at penalty %g; "
                     "look for values of very different size",

@@ -20,8 +20,8 @@ int64_t sr__linear_widest_tile(const sr__feature_maker *maker) {
   return widest;
 }
 
-bool sr__linear_factor(int64_t n, double *matrix, const double *diagonal, const double *penalty,
-                       double level, const double *v) {
+sr_status sr__linear_factor(sr_context *ctx, int64_t n, double *matrix, const double *diagonal,
+                            const double *penalty, double level, const double *v, bool *definite) {
   enum { SIDE = 64 }; /* of the squares that are turned over, for the cache */
   for (int64_t first = 0; first < n; first += SIDE)
     for (int64_t i = first; i < n; i++) {
@@ -30,7 +30,7 @@ bool sr__linear_factor(int64_t n, double *matrix, const double *diagonal, const 
         matrix[j * n + i] = matrix[i * n + j] + level * v[i] * v[j];
       if (i < first + SIDE) matrix[i * n + i] = diagonal[i] + penalty[i] + level * v[i] * v[i];
     }
-  return sr__factor_lower(n, matrix);
+  return sr__dense_factor(ctx, n, matrix, definite);
 }
 
 /* ---- the walk ------------------------------------------------------------------------------ */

@@ -121,11 +121,11 @@ static sr_status fill_gram(rows_work *r) {
     int64_t features = maker->tile_begin[tile + 1] - maker->tile_begin[tile];
     SR_TRY(make_tile(r, tile));
     if (r->doubles)
-      sr__gram_add_doubles(w->n, features, r->wide_tile + tile_offset(r, tile), r->stride, 1.0,
-                           r->gram);
+      SR_TRY(sr__gram_add_doubles(w->ctx, w->n, features, r->wide_tile + tile_offset(r, tile),
+                                  r->stride, 1.0, r->gram));
     else
-      sr__gram_add_floats(w->n, features, r->tile + tile_offset(r, tile), r->stride, 1.0, r->gram,
-                          r->panel);
+      SR_TRY(sr__gram_add_floats(w->ctx, w->n, features, r->tile + tile_offset(r, tile), r->stride,
+                                 1.0, r->gram, r->panel));
     sr__progress(w->ctx, "features", tile + 1, maker->tiles);
   }
   for (int64_t i = 0; i < w->n; i++) r->diagonal[i] = r->gram[i * w->n + i];
@@ -158,7 +158,10 @@ static void gather_columns(const rows_work *r, const int32_t *row, int64_t size,
   }
 }
 
-static bool leave_set_out(rows_work *r, int64_t s, const double *dual, double *residual) {
+static sr_status leave_set_out(rows_work *r, int64_t s, const double *dual, double *residual,
+                               bool *definite) {
+  sr_status status = SR_OK;
+  sr_context *ctx = r->w->ctx;
   const sr__left_out *out = r->w->problem->left_out;
   const int32_t *row = out->row + out->begin[s];
   int64_t n = r->w->n, size = out->begin[s + 1] - out->begin[s], least = n;
@@ -168,19 +171,21 @@ static bool leave_set_out(rows_work *r, int64_t s, const double *dual, double *r
   for (int64_t first = least; first < n; first += SET_CHUNK) {
     int64_t rows = n - first < SET_CHUNK ? n - first : SET_CHUNK;
     gather_columns(r, row, size, first, rows);
-    sr__square_add(size, rows, r->set_rows, SET_CHUNK, r->set_square);
+    SR_TRY(sr__gram_add_columns(ctx, size, rows, r->set_rows, SET_CHUNK, r->set_square));
   }
   for (int64_t j = 0; j < size; j++)
     for (int64_t i = j; i < size; i++)
       r->set_square[j * size + i] -= r->excess * r->w->root[row[i]] * r->w->root[row[j]];
   for (int32_t t = 0; t < r->w->targets; t++)
     for (int64_t k = 0; k < size; k++) r->set_value[t * size + k] = dual[t * n + row[k]];
-  if (!sr__factor_lower(size, r->set_square)) return false;
-  sr__factor_solve(size, r->w->targets, r->set_square, r->set_value);
+  SR_TRY(sr__dense_factor(ctx, size, r->set_square, definite));
+  if (!*definite) goto cleanup;
+  SR_TRY(sr__dense_factor_solve(ctx, size, r->w->targets, r->set_square, r->set_value));
   for (int32_t t = 0; t < r->w->targets; t++)
     for (int64_t k = 0; k < out->judged[s]; k++)
       residual[t * n + row[k]] = r->set_value[t * size + k];
-  return true;
+cleanup:
+  return status;
 }
 
 static sr_status at_penalty(sr__linear_work *w, void *data, double penalty, double *dual,
@@ -189,6 +194,7 @@ static sr_status at_penalty(sr__linear_work *w, void *data, double penalty, doub
   rows_work *r = data;
   const sr__left_out *out = w->problem->left_out;
   double trace = 0.0;
+  bool definite = true;
   *error = INFINITY;
   SR_TRY(sr__check_interrupt(w->ctx));
   for (int64_t i = 0; i < w->n; i++) {
@@ -198,13 +204,17 @@ static sr_status at_penalty(sr__linear_work *w, void *data, double penalty, doub
   double level = (trace + penalty) / w->total;
   r->excess = 1.0 / (w->total * (trace + 2.0 * penalty));
   w->report.factorizations++;
-  if (!sr__linear_factor(w->n, r->gram, r->diagonal, r->penalty, level, w->root)) goto cleanup;
+  SR_TRY(
+      sr__linear_factor(w->ctx, w->n, r->gram, r->diagonal, r->penalty, level, w->root, &definite));
+  if (!definite) goto cleanup;
   memcpy(dual, w->target, (size_t)(w->n * w->targets) * sizeof *dual);
-  sr__factor_solve(w->n, w->targets, r->gram, dual);
-  if (!sr__factor_invert(w->n, r->gram)) goto cleanup;
+  SR_TRY(sr__dense_factor_solve(w->ctx, w->n, w->targets, r->gram, dual));
+  SR_TRY(sr__dense_factor_invert(w->ctx, w->n, r->gram));
   if (!out) leave_rows_out(r, dual, residual);
-  for (int64_t s = 0; out && s < out->sets; s++)
-    if (!leave_set_out(r, s, dual, residual)) goto cleanup;
+  for (int64_t s = 0; out && s < out->sets; s++) {
+    SR_TRY(leave_set_out(r, s, dual, residual, &definite));
+    if (!definite) goto cleanup;
+  }
   *error = sr__linear_mean_square(w, residual);
   if (!isfinite(*error)) *error = INFINITY;
 cleanup:
@@ -226,11 +236,11 @@ static sr_status project(rows_work *r) {
     double *to = w->weights + begin * w->targets;
     if (!r->held) SR_TRY(make_tile(r, tile));
     if (r->doubles) {
-      sr__gram_project_doubles(w->n, features, w->targets, r->wide_tile + tile_offset(r, tile),
-                               r->stride, r->dual, to);
+      SR_TRY(sr__gram_project_doubles(w->ctx, w->n, features, w->targets,
+                                      r->wide_tile + tile_offset(r, tile), r->stride, r->dual, to));
     } else {
-      sr__gram_project_floats(w->n, features, w->targets, r->tile + tile_offset(r, tile), r->stride,
-                              dual, weights);
+      SR_TRY(sr__gram_project_floats(w->ctx, w->n, features, w->targets,
+                                     r->tile + tile_offset(r, tile), r->stride, dual, weights));
       for (int64_t i = 0; i < features * w->targets; i++) to[i] = (double)weights[i];
     }
   }

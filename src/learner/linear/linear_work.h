@@ -2,7 +2,7 @@
 #ifndef SR_LEARNER_LINEAR_WORK_H
 #define SR_LEARNER_LINEAR_WORK_H
 
-#include "dense_calls.h"
+#include "gram.h"
 #include "linear.h"
 
 /* One problem while it is solved. */
@@ -42,9 +42,10 @@ SR_MUST_CHECK sr_status sr__linear_by_rows(sr__linear_work *work, double *penalt
 SR_MUST_CHECK sr_status sr__linear_by_features(sr__linear_work *work, double *penalty);
 
 /* Lower := upper' + level v v' with penalty[i] more on the diagonal, factored; the upper triangle
- * and `diagonal` keep the matrix. False where it is not positive definite. */
-bool sr__linear_factor(int64_t n, double *matrix, const double *diagonal, const double *penalty,
-                       double level, const double *v);
+ * and `diagonal` keep the matrix. */
+SR_MUST_CHECK sr_status sr__linear_factor(sr_context *ctx, int64_t n, double *matrix,
+                                          const double *diagonal, const double *penalty,
+                                          double level, const double *v, bool *definite);
 /* By the weights of the rows that are judged. */
 double sr__linear_mean_square(const sr__linear_work *work, const double *residual);
 

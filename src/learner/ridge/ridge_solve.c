@@ -5,10 +5,9 @@
  *   otherwise:           XX' = U diag(l) U' without the direction of the intercept,
  *                        c = U diag(1 / (l + alpha)) U't, left-out error c_i / (G^-1)_ii.
  * Every alpha uses one decomposition, and one alpha serves all classes. */
-#include <cblas.h>
-#include <lapacke.h>
 #include <math.h>
 
+#include "core/dense.h"
 #include "ridge.h"
 
 enum { CHUNK_VALUES = 1 << 18, ALPHAS = SR__RIDGE_ALPHAS };
@@ -140,20 +139,16 @@ static void fill_design(const ridge_work *w, int64_t begin, int64_t rows, int64_
   }
 }
 
-/* The matrix (lower triangle in column-major) becomes its eigenvectors, one after the other. */
+/* The matrix (upper triangle in row-major) becomes its eigenvectors, one after the other. */
 static sr_status decompose(ridge_work *w, double *matrix, int64_t size, double *value) {
-  lapack_int info =
-      LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)size, matrix, (lapack_int)size, value);
-  if (info == LAPACK_WORK_MEMORY_ERROR || info == LAPACK_TRANSPOSE_MEMORY_ERROR)
-    return sr__fail(w->ctx, SR_ERROR_MEMORY, "no memory for an eigenproblem of size %lld",
-                    (long long)size);
-  if (info != 0)
-    return sr__fail(w->ctx, SR_ERROR_NOT_CONVERGED,
-                    "the eigenvalues of a ridge problem of size %lld did not converge",
-                    (long long)size);
+  sr_status status = SR_OK;
+  for (int64_t i = 0; i < size; i++)
+    for (int64_t j = 0; j < i; j++) matrix[i * size + j] = matrix[j * size + i];
+  SR_TRY(sr__dense_eigen(w->ctx, size, matrix, value));
   for (int64_t j = 0; j < size; j++)
     if (value[j] < 0.0) value[j] = 0.0; /* rounding */
-  return SR_OK;
+cleanup:
+  return status;
 }
 
 /* Of equal scores the larger penalty. */
@@ -206,13 +201,14 @@ static void shrink(const ridge_work *w, primal_parts *parts, double alpha) {
 }
 
 /* Adds the squared left-out errors of a chunk for every alpha. */
-static void score_chunk(ridge_work *w, primal_parts *parts, int64_t begin, int64_t rows) {
-  int p = (int)w->p, k = w->targets, m = (int)rows;
+static sr_status score_chunk(ridge_work *w, primal_parts *parts, int64_t begin, int64_t rows) {
+  sr_status status = SR_OK;
+  int32_t k = w->targets;
   for (int a = 0; a < ALPHAS; a++) {
     double alpha = sr__ridge_alpha(a);
     shrink(w, parts, alpha);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, k, p, 1.0, parts->rotated, p,
-                parts->shrunk, k, 0.0, parts->fitted, k);
+    SR_TRY(sr__dense_multiply(w->ctx, rows, k, w->p, (sr__factor_view){parts->rotated, w->p, false},
+                              (sr__factor_view){parts->shrunk, k, false}, 0.0, parts->fitted, k));
     for (int64_t i = 0; i < rows; i++) {
       double hat = w->problem->weight[begin + i] / w->total;
       const double *q = parts->rotated + i * w->p;
@@ -224,38 +220,41 @@ static void score_chunk(ridge_work *w, primal_parts *parts, int64_t begin, int64
       }
     }
   }
+cleanup:
+  return status;
 }
 
 static sr_status solve_primal(ridge_work *w, double *alpha) {
   sr_status status = SR_OK;
   primal_parts parts = {0};
-  int p = (int)w->p, k = w->targets;
+  int64_t p = w->p, k = w->targets;
   SR_TRY(new_primal(w, &parts));
   for (int64_t begin = 0; begin < w->n; begin += parts.chunk) {
     int64_t rows = w->n - begin < parts.chunk ? w->n - begin : parts.chunk;
     SR_TRY(sr__check_interrupt(w->ctx));
     fill_design(w, begin, rows, 0, w->p, parts.design);
-    cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, p, (int)rows, 1.0, parts.design, p, 1.0,
-                parts.gram, p);
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, p, k, (int)rows, 1.0, parts.design, p,
-                w->target + begin * k, k, 1.0, parts.cross, k);
+    SR_TRY(sr__dense_square(w->ctx, SR__UPPER, p, rows, 1.0,
+                            (sr__factor_view){parts.design, p, true}, parts.gram));
+    SR_TRY(sr__dense_multiply(w->ctx, p, k, rows, (sr__factor_view){parts.design, p, true},
+                              (sr__factor_view){w->target + begin * k, k, false}, 1.0, parts.cross,
+                              k));
   }
   SR_TRY(decompose(w, parts.gram, w->p, parts.value));
-  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, p, k, p, 1.0, parts.gram, p, parts.cross,
-              k, 0.0, parts.shrunk, k);
+  SR_TRY(sr__dense_multiply(w->ctx, p, k, p, (sr__factor_view){parts.gram, p, false},
+                            (sr__factor_view){parts.cross, k, false}, 0.0, parts.shrunk, k));
   memcpy(parts.cross, parts.shrunk, (size_t)(w->p * k) * sizeof *parts.cross);
   for (int64_t begin = 0; begin < w->n; begin += parts.chunk) {
     int64_t rows = w->n - begin < parts.chunk ? w->n - begin : parts.chunk;
     SR_TRY(sr__check_interrupt(w->ctx));
     fill_design(w, begin, rows, 0, w->p, parts.design);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, p, p, 1.0, parts.design, p,
-                parts.gram, p, 0.0, parts.rotated, p);
-    score_chunk(w, &parts, begin, rows);
+    SR_TRY(sr__dense_multiply(w->ctx, rows, p, p, (sr__factor_view){parts.design, p, false},
+                              (sr__factor_view){parts.gram, p, true}, 0.0, parts.rotated, p));
+    SR_TRY(score_chunk(w, &parts, begin, rows));
   }
   *alpha = choose_alpha(w);
   shrink(w, &parts, *alpha);
-  cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, p, k, p, 1.0, parts.gram, p, parts.shrunk, k,
-              0.0, w->weights, k);
+  SR_TRY(sr__dense_multiply(w->ctx, p, k, p, (sr__factor_view){parts.gram, p, true},
+                            (sr__factor_view){parts.shrunk, k, false}, 0.0, w->weights, k));
 cleanup:
   free_primal(w, &parts);
   return status;
@@ -297,14 +296,13 @@ static void free_dual(ridge_work *w, dual_parts *parts) {
  * the last eigenvector, which is then left out. */
 static sr_status fill_gram(ridge_work *w, dual_parts *parts) {
   sr_status status = SR_OK;
-  int n = (int)w->n;
   double trace = 1.0;
   for (int64_t first = 0; first < w->p; first += parts->chunk) {
     int64_t columns = w->p - first < parts->chunk ? w->p - first : parts->chunk;
     SR_TRY(sr__check_interrupt(w->ctx));
     fill_design(w, 0, w->n, first, columns, parts->design);
-    cblas_dsyrk(CblasRowMajor, CblasUpper, CblasNoTrans, n, (int)columns, 1.0, parts->design,
-                (int)columns, 1.0, parts->gram, n);
+    SR_TRY(sr__dense_square(w->ctx, SR__UPPER, w->n, columns, 1.0,
+                            (sr__factor_view){parts->design, columns, false}, parts->gram));
   }
   for (int64_t i = 0; i < w->n; i++) trace += parts->gram[i * w->n + i];
   for (int64_t i = 0; i < w->n; i++)
@@ -315,19 +313,20 @@ cleanup:
 }
 
 /* c for one alpha; without the last eigenvector. */
-static void solve_dual_at(const ridge_work *w, dual_parts *parts, double alpha) {
-  int n = (int)w->n, k = w->targets;
+static sr_status solve_dual_at(const ridge_work *w, dual_parts *parts, double alpha) {
+  int64_t n = w->n, k = w->targets;
   for (int64_t j = 0; j + 1 < w->n; j++)
     for (int32_t t = 0; t < k; t++)
       parts->shrunk[j * k + t] = parts->cross[j * k + t] / (parts->value[j] + alpha);
-  cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, n, k, n - 1, 1.0, parts->gram, n,
-              parts->shrunk, k, 0.0, parts->dual, k);
+  return sr__dense_multiply(w->ctx, n, k, n - 1, (sr__factor_view){parts->gram, n, true},
+                            (sr__factor_view){parts->shrunk, k, false}, 0.0, parts->dual, k);
 }
 
-static void score_dual(ridge_work *w, dual_parts *parts, int a) {
+static sr_status score_dual(ridge_work *w, dual_parts *parts, int a) {
+  sr_status status = SR_OK;
   int k = w->targets;
   double alpha = sr__ridge_alpha(a);
-  solve_dual_at(w, parts, alpha);
+  SR_TRY(solve_dual_at(w, parts, alpha));
   for (int64_t i = 0; i < w->n; i++) {
     double inverse = 0.0;
     for (int64_t j = 0; j + 1 < w->n; j++) {
@@ -339,25 +338,28 @@ static void score_dual(ridge_work *w, dual_parts *parts, int a) {
       w->score[a] += error * error;
     }
   }
+cleanup:
+  return status;
 }
 
 static sr_status solve_dual(ridge_work *w, double *alpha) {
   sr_status status = SR_OK;
   dual_parts parts = {0};
-  int n = (int)w->n, k = w->targets;
+  int64_t n = w->n, k = w->targets;
   SR_TRY(new_dual(w, &parts));
   SR_TRY(fill_gram(w, &parts));
   SR_TRY(decompose(w, parts.gram, w->n, parts.value));
-  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, k, n, 1.0, parts.gram, n, w->target, k,
-              0.0, parts.cross, k);
-  for (int a = 0; a < ALPHAS; a++) score_dual(w, &parts, a);
+  SR_TRY(sr__dense_multiply(w->ctx, n, k, n, (sr__factor_view){parts.gram, n, false},
+                            (sr__factor_view){w->target, k, false}, 0.0, parts.cross, k));
+  for (int a = 0; a < ALPHAS; a++) SR_TRY(score_dual(w, &parts, a));
   *alpha = choose_alpha(w);
-  solve_dual_at(w, &parts, *alpha);
+  SR_TRY(solve_dual_at(w, &parts, *alpha));
   for (int64_t first = 0; first < w->p; first += parts.chunk) {
     int64_t columns = w->p - first < parts.chunk ? w->p - first : parts.chunk;
     fill_design(w, 0, w->n, first, columns, parts.design);
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)columns, k, n, 1.0, parts.design,
-                (int)columns, parts.dual, k, 0.0, w->weights + first * k, k);
+    SR_TRY(sr__dense_multiply(w->ctx, columns, k, n, (sr__factor_view){parts.design, columns, true},
+                              (sr__factor_view){parts.dual, k, false}, 0.0, w->weights + first * k,
+                              k));
   }
 cleanup:
   free_dual(w, &parts);
