@@ -55,7 +55,7 @@ typedef struct cli_method_flag {
 } cli_method_flag;
 
 typedef struct cli_command {
-  const char *name;
+  const char *name;      /* "train", or a group and a word: "rl train" */
   const char *arguments; /* "FILE", "MODEL FILE"; "" for none */
   const char *choices;   /* what the first argument may be: "ar1|grid|drift"; NULL: anything */
   int least, most;       /* how many arguments */
@@ -74,6 +74,12 @@ typedef struct cli_command {
 /* The commands in the order of the help; NULL ends them. */
 extern const cli_command *const cli_commands[];
 const cli_command *cli_find_command(const char *name);
+/* Length of the group in a name of two words ("rl train": 2); 0 where there is none. */
+size_t cli_group_length(const cli_command *command);
+/* Whether a command is of this group. */
+bool cli_in_group(const cli_command *command, const char *group);
+/* Whether the command opens its group in the table, so that the group is named once. */
+bool cli_opens_group(int index);
 
 /* Groups that several commands share. */
 extern const cli_option cli_common_options[]; /* json, seed, threads, quiet, verbose, help */
@@ -92,6 +98,7 @@ struct cli_run {
   struct cli_value *values; /* what was given, one entry an option met */
   int value_count;
   struct cli_block *lists; /* keeps the split lists alive */
+  struct cli_progress *progress;
 };
 
 /* ---- options as the user gave them, or their defaults ---- */
@@ -127,10 +134,15 @@ sr_read_options cli_read_options(cli_run *run);
 /* Reads argument FILE with the column options. */
 sr_status cli_read_table(cli_run *run, const char *path, sr_table **table);
 
+/* Called where a second signal ends the program at once; async-signal-safe. NULL: nothing is to be
+ * put back. */
+extern void (*volatile cli_before_sudden_exit)(void);
+
 /* ---- framework (main.c only) ---- */
 int cli_parse(cli_run *run, int count, char **arguments);
 void cli_parsed_free(cli_run *run);
 void cli_print_overview(void);
+void cli_print_group(const char *group);
 void cli_print_help(const cli_command *command);
 int cli_run_completion(cli_run *run);
 int cli_run_man(cli_run *run);

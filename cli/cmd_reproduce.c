@@ -50,6 +50,16 @@ static double expected_seconds(const cli_run *run, const experiment *e) {
   return seconds / sr_context_threads(run->ctx);
 }
 
+/* "40 s", "12 min", "3.5 h". */
+static void print_span(double seconds, char *text, size_t size) {
+  if (seconds < 120)
+    snprintf(text, size, "%.0f s", seconds);
+  else if (seconds < 7200)
+    snprintf(text, size, "%.0f min", seconds / 60);
+  else
+    snprintf(text, size, "%.1f h", seconds / 3600);
+}
+
 static int list_experiments(cli_run *run) {
   json_t *list = json_array();
   cli_say(run, "%-26s %6s %10s  %s\n", "name", "units", "about", "what it reproduces; needs");
@@ -57,7 +67,9 @@ static int list_experiments(cli_run *run) {
     const experiment *e = experiment_at(i);
     int units = e->case_count(scale_asked(run)) * seeds_asked(run, e);
     double seconds = expected_seconds(run, e);
-    cli_say(run, "%-26s %6d %8.0f s  %s (%s); %s\n", e->about.name, units, seconds, e->about.help,
+    char span[32];
+    print_span(seconds, span, sizeof span);
+    cli_say(run, "%-26s %6d %10s  %s (%s); %s\n", e->about.name, units, span, e->about.help,
             e->place, e->needs);
     json_array_append_new(list,
                           json_pack("{s:s,s:s,s:s,s:s,s:i,s:o}", "name", e->about.name, "title",
@@ -77,8 +89,9 @@ static json_t *as_json(const conclusion *c, const run_report *report) {
                    cli_json_real(report->seconds));
 }
 
-/* Runs one experiment, prints it and gives its JSON in *out. */
-static int reproduce_one(cli_run *run, const experiment *e, json_t **out) {
+/* Runs one experiment, prints it and gives its JSON in *out. An optional one is left out, with a
+ * word, where a program or package that it needs is missing: *out stays NULL. */
+static int reproduce_one(cli_run *run, const experiment *e, bool optional, json_t **out) {
   run_options o = {.folder = cli_text(run, "output"),
                    .scale = scale_asked(run),
                    .seeds = seeds_asked(run, e),
@@ -96,6 +109,10 @@ static int reproduce_one(cli_run *run, const experiment *e, json_t **out) {
                         "interrupted: %lld of %lld units of %s are in %s; run again to go on",
                         (long long)(report.found + report.finished), (long long)report.units,
                         e->about.name, o.folder);
+  if (status == SR_ERROR_UNSUPPORTED && optional) {
+    cli_say(run, "%s: left out: %s\n\n", e->about.name, report.reason);
+    return CLI_SUCCESS;
+  }
   if (status != SR_OK) return cli_complain(run, cli_code(status), "%s", report.reason);
   conclusion *c = NULL;
   status = conclusion_read(run->ctx, e, o.scale, o.folder, NULL, &c, report.reason,
@@ -119,7 +136,7 @@ static int reproduce_all(cli_run *run) {
   int code = CLI_SUCCESS;
   for (int i = 0; experiment_at(i) && code != CLI_INTERRUPTED; i++) {
     json_t *one = NULL;
-    int ended = reproduce_one(run, experiment_at(i), &one);
+    int ended = reproduce_one(run, experiment_at(i), true, &one);
     if (one) json_array_append_new(list, one);
     if (ended != CLI_SUCCESS) code = ended;
   }
@@ -142,7 +159,7 @@ static int run_reproduce(cli_run *run) {
     return cli_complain(run, CLI_USAGE,
                         "no experiment '%s'; 'specroute reproduce --list' names them", name);
   json_t *one = NULL;
-  int code = reproduce_one(run, e, &one);
+  int code = reproduce_one(run, e, false, &one);
   return code == CLI_SUCCESS ? cli_finish(run, one) : code;
 }
 

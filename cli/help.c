@@ -50,6 +50,13 @@ void cli_print_overview(void) {
       formats);
 }
 
+void cli_print_group(const char *group) {
+  printf("usage: specroute %s COMMAND [options]\n\ncommands:\n", group);
+  for (const cli_command *const *at = cli_commands, *c; (c = *at); at++)
+    if (cli_in_group(c, group)) printf("  %-12s %s\n", c->name, c->help);
+  printf("\n'specroute %s COMMAND --help' shows the options of a command.\n", group);
+}
+
 void cli_print_help(const cli_command *command) {
   printf("usage: specroute %s%s%s [options]\n\n%s.\n", command->name,
          command->arguments[0] ? " " : "", command->arguments, command->help);
@@ -235,24 +242,69 @@ static void complete_bash_keys(void) {
   puts("    esac\n    return\n  fi");
 }
 
+/* The command's only word, or its group. */
+static void print_first_word(const cli_command *c, const char *after) {
+  printf("%.*s%s", (int)strcspn(c->name, " "), c->name, after);
+}
+
+/* The name as a pattern of a shell's case. */
+static void print_pattern(const cli_command *c) {
+  for (const char *at = c->name; *at; at++) {
+    if (*at == ' ') putchar('\\');
+    putchar(*at);
+  }
+}
+
+/* The words that follow a group's, as one list. */
+static void print_group_words(const char *group) {
+  for (const cli_command *const *at = cli_commands, *c; (c = *at); at++)
+    if (cli_in_group(c, group)) printf("%s ", c->name + strlen(group) + 1);
+}
+
+/* Gives the group of the command that opens one; false for others. */
+static bool opened_group(int index, char *group, size_t size) {
+  if (!cli_opens_group(index)) return false;
+  snprintf(group, size, "%.*s", (int)cli_group_length(cli_commands[index]),
+           cli_commands[index]->name);
+  return true;
+}
+
+static void complete_bash_groups(void) {
+  char group[32];
+  for (int i = 0; cli_commands[i]; i++) {
+    if (!opened_group(i, group, sizeof group)) continue;
+    printf("  if [ \"$command\" = %s ]; then\n    if [ \"$COMP_CWORD\" -eq 2 ]; then\n", group);
+    fputs("      COMPREPLY=($(compgen -W '", stdout);
+    print_group_words(group);
+    puts(
+        "' -- \"$word\")); return\n    fi\n"
+        "    command=\"$command ${COMP_WORDS[2]}\"\n  fi");
+  }
+}
+
 static void complete_bash(void) {
   puts(
       "# bash completion of specroute\n_specroute() {\n"
       "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=\n"
+      "  local command=${COMP_WORDS[1]}\n"
       "  if [ \"$COMP_CWORD\" -eq 1 ]; then");
   fputs("    COMPREPLY=($(compgen -W '", stdout);
-  for (const cli_command *const *at = cli_commands, *c; (c = *at); at++)
-    if (!c->hidden) printf("%s ", c->name);
+  for (int i = 0; cli_commands[i]; i++)
+    if (!cli_commands[i]->hidden && (cli_opens_group(i) || !cli_group_length(cli_commands[i])))
+      print_first_word(cli_commands[i], " ");
   puts("' -- \"$word\")); return\n  fi");
+  complete_bash_groups();
   complete_bash_keys();
-  puts("  case ${COMP_WORDS[1]}:$before in");
+  puts("  case $command:$before in");
   const cli_option *o;
   for (const cli_command *const *at = cli_commands, *c; (c = *at); at++) {
     if (c->hidden) continue;
     for (int i = 0; (o = cli_option_at(c, i)); i++) {
       const cli_method_flag *m = cli_method_flag_of(c, o->name);
       if (!o->choices && !m) continue;
-      printf("    %s:--%s) COMPREPLY=($(compgen -W '", c->name, o->name);
+      fputs("    ", stdout);
+      print_pattern(c);
+      printf(":--%s) COMPREPLY=($(compgen -W '", o->name);
       if (m)
         print_methods(m, false);
       else
@@ -260,10 +312,12 @@ static void complete_bash(void) {
       puts("' -- \"$word\")); return ;;");
     }
   }
-  puts("  esac\n  case ${COMP_WORDS[1]} in");
+  puts("  esac\n  case $command in");
   for (const cli_command *const *at = cli_commands, *c; (c = *at); at++) {
     if (c->hidden) continue;
-    printf("    %s) words='", c->name);
+    fputs("    ", stdout);
+    print_pattern(c);
+    fputs(") words='", stdout);
     if (c->choices) {
       print_words(c->choices);
       putchar(' ');
@@ -291,19 +345,34 @@ static void print_zsh(const char *text) {
 static void complete_zsh(void) {
   puts(
       "#compdef specroute\n_specroute() {\n  if (( CURRENT == 2 )); then\n    local -a commands=(");
-  for (const cli_command *const *at = cli_commands, *c; (c = *at); at++) {
-    if (c->hidden) continue;
-    printf("      '%s:", c->name);
+  char group[32];
+  for (int i = 0; cli_commands[i]; i++) {
+    const cli_command *c = cli_commands[i];
+    if (c->hidden || (cli_group_length(c) && !cli_opens_group(i))) continue;
+    fputs("      '", stdout);
+    print_first_word(c, ":");
     print_zsh(c->help);
     puts("'");
   }
   puts(
       "    )\n    _describe command commands\n    return\n  fi\n  local command=$words[2]\n"
-      "  shift words; (( CURRENT-- ))\n  case $command in");
+      "  shift words; (( CURRENT-- ))");
+  for (int i = 0; cli_commands[i]; i++) {
+    if (!opened_group(i, group, sizeof group)) continue;
+    printf("  if [[ $command == %s ]]; then\n    if (( CURRENT == 2 )); then\n      compadd ",
+           group);
+    print_group_words(group);
+    puts(
+        "\n      return\n    fi\n    command=\"$command $words[2]\"\n"
+        "    shift words; (( CURRENT-- ))\n  fi");
+  }
+  puts("  case $command in");
   const cli_option *o;
   for (const cli_command *const *at = cli_commands, *c; (c = *at); at++) {
     if (c->hidden) continue;
-    printf("    %s) _arguments", c->name);
+    fputs("    ", stdout);
+    print_pattern(c);
+    fputs(") _arguments", stdout);
     for (int i = 0; (o = cli_option_at(c, i)); i++) {
       printf(" \\\n      '--%s[", o->name);
       print_zsh(o->help);
@@ -340,16 +409,45 @@ static void print_fish(const char *text) {
   }
 }
 
+/* When a command is the one on the line: "train" alone, or "rl" and "train". */
+static void print_fish_condition(const cli_command *c) {
+  char group[32];
+  size_t length = cli_group_length(c);
+  if (length > 0) {
+    printf("__fish_seen_subcommand_from %.*s; and __fish_seen_subcommand_from %s", (int)length,
+           c->name, c->name + length + 1);
+    return;
+  }
+  for (int i = 0; cli_commands[i]; i++)
+    if (opened_group(i, group, sizeof group))
+      printf("not __fish_seen_subcommand_from %s; and ", group);
+  printf("__fish_seen_subcommand_from %s", c->name);
+}
+
+/* The word that names a command, where it may stand. */
+static void complete_fish_word(const cli_command *c) {
+  size_t length = cli_group_length(c);
+  if (length > 0)
+    printf(
+        "complete -c specroute -n __fish_use_subcommand -a %.*s\n"
+        "complete -c specroute -n '__fish_seen_subcommand_from %.*s' -a %s -d '",
+        (int)length, c->name, (int)length, c->name, c->name + length + 1);
+  else
+    printf("complete -c specroute -n __fish_use_subcommand -a %s -d '", c->name);
+  print_fish(c->help);
+  puts("'");
+}
+
 static void complete_fish(void) {
   puts("# fish completion of specroute");
   const cli_option *o;
   for (const cli_command *const *at = cli_commands, *c; (c = *at); at++) {
     if (c->hidden) continue;
-    printf("complete -c specroute -n __fish_use_subcommand -a %s -d '", c->name);
-    print_fish(c->help);
-    puts("'");
+    complete_fish_word(c);
     for (int i = 0; (o = cli_option_at(c, i)); i++) {
-      printf("complete -c specroute -n '__fish_seen_subcommand_from %s' -l %s", c->name, o->name);
+      fputs("complete -c specroute -n '", stdout);
+      print_fish_condition(c);
+      printf("' -l %s", o->name);
       if (o->letter) printf(" -s %c", o->letter);
       if (o->kind != CLI_FLAG) fputs(o->kind == CLI_PATH ? " -r" : " -x", stdout);
       const cli_method_flag *m = cli_method_flag_of(c, o->name);

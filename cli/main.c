@@ -13,10 +13,16 @@
 /* The handler has no other way to reach the running context. */
 static sr_context *volatile running_context;
 
+void (*volatile cli_before_sudden_exit)(void);
+
 static void on_signal(int number) {
   (void)number;
   static volatile sig_atomic_t asked;
-  if (asked || !running_context) _exit(CLI_INTERRUPTED);
+  if (asked || !running_context) {
+    void (*restore)(void) = cli_before_sudden_exit;
+    if (restore) restore();
+    _exit(CLI_INTERRUPTED);
+  }
   asked = 1;
   sr_context_interrupt(running_context);
 }
@@ -75,6 +81,7 @@ static int check_outputs(cli_run *run) {
 
 static int run_command(cli_run *run) {
   cli_progress progress = {0};
+  run->progress = &progress;
   int code = make_context(run, &progress);
   if (code == CLI_SUCCESS) code = cli_check_methods(run);
   if (code == CLI_SUCCESS && !run->command->output_is_folder) code = check_outputs(run);
@@ -120,14 +127,48 @@ static int complain_unknown_command(const char *word, bool json) {
   return cli_complain(&run, CLI_USAGE, "no command '%s'; 'specroute --help' lists them", word);
 }
 
+/* The command of the first word, or of the first two; *words says how many it took. */
+static const cli_command *find_named(int count, char **arguments, int *words) {
+  char name[64];
+  *words = 2;
+  if (count > 1) snprintf(name, sizeof name, "%s %s", arguments[0], arguments[1]);
+  const cli_command *found = count > 1 ? cli_find_command(name) : NULL;
+  if (found) return found;
+  *words = 1;
+  return count > 0 ? cli_find_command(arguments[0]) : NULL;
+}
+
+static bool is_group(const char *word) {
+  for (int i = 0; cli_commands[i]; i++)
+    if (cli_in_group(cli_commands[i], word)) return true;
+  return false;
+}
+
+/* "rl" without one of its commands. */
+static int explain_group(int count, char **arguments) {
+  cli_run run = {0};
+  bool help = count > 1 && (strcmp(arguments[1], "--help") == 0 || strcmp(arguments[1], "-h") == 0);
+  for (int i = 0; i < count; i++) run.json |= strcmp(arguments[i], "--json") == 0;
+  if (count > 1 && !help)
+    return cli_complain(&run, CLI_USAGE, "no command '%s %s'; 'specroute %s --help' lists them",
+                        arguments[0], arguments[1], arguments[0]);
+  cli_print_group(arguments[0]);
+  return help ? CLI_SUCCESS : CLI_USAGE;
+}
+
 static int dispatch(int count, char **arguments) {
+  int words;
   if (count < 2) {
     cli_print_overview();
     return CLI_USAGE;
   }
   const char *word = arguments[1];
   if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
-    const cli_command *about = count > 2 ? cli_find_command(arguments[2]) : NULL;
+    const cli_command *about = find_named(count - 2, arguments + 2, &words);
+    if (count > 2 && !about && is_group(arguments[2])) {
+      cli_print_group(arguments[2]);
+      return CLI_SUCCESS;
+    }
     if (count > 2 && !about) return complain_unknown_command(arguments[2], false);
     if (about)
       cli_print_help(about);
@@ -136,10 +177,11 @@ static int dispatch(int count, char **arguments) {
     return CLI_SUCCESS;
   }
   if (strcmp(word, "--version") == 0) return print_version(count, arguments);
-  cli_run run = {.command = cli_find_command(word), .started = sr_seconds()};
+  cli_run run = {.command = find_named(count - 1, arguments + 1, &words), .started = sr_seconds()};
   for (int i = 1; i < count; i++) run.json |= strcmp(arguments[i], "--json") == 0;
+  if (!run.command && is_group(word)) return explain_group(count - 1, arguments + 1);
   if (!run.command) return complain_unknown_command(word, run.json);
-  int code = cli_parse(&run, count - 2, arguments + 2);
+  int code = cli_parse(&run, count - 1 - words, arguments + 1 + words);
   if (code == CLI_SUCCESS && cli_flag(&run, "help"))
     cli_print_help(run.command);
   else if (code == CLI_SUCCESS)

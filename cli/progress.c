@@ -20,7 +20,8 @@ static void draw(cli_progress *p, int64_t done, int64_t total, double now) {
   } else {
     double elapsed = now - p->began;
     double left = share > 0.0 ? elapsed * (1.0 - share) / share : 0.0;
-    fprintf(stderr, "\r\033[K%s [%s] %3.0f %% %.0f s left", p->stage, bar, 100.0 * share, left);
+    fprintf(stderr, "\r\033[K%s [%s] %3.0f %% %.0f s left%s%s", p->stage, bar, 100.0 * share, left,
+            p->note[0] ? ", " : "", p->note);
   }
   fflush(stderr);
   p->shown = true;

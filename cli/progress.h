@@ -10,6 +10,7 @@ typedef struct cli_progress {
   double last;  /* when it was last drawn */
   double began; /* when this stage began */
   char stage[64];
+  char note[96]; /* stands behind the bar; "" for nothing */
 } cli_progress;
 
 /* An sr_progress_fn; data is a cli_progress. Draws at most ten times a second. */

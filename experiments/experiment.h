@@ -14,7 +14,7 @@
 
 typedef enum experiment_scale { SCALE_QUICK, SCALE_FULL } experiment_scale;
 
-enum { CASE_NAME_SIZE = 128, VALUE_NAME_SIZE = 32, MAX_VALUES = 32, REASON_SIZE = 512 };
+enum { CASE_NAME_SIZE = 256, VALUE_NAME_SIZE = 32, MAX_VALUES = 32, REASON_SIZE = 768 };
 
 /* One unit of work: a case of the grid under one seed. */
 typedef struct experiment_unit {

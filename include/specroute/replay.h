@@ -106,6 +106,7 @@ typedef struct sr_agent_view {
   int64_t step, episodes, gradient_steps, parameters;
   int64_t records;
   const sr_agent_record *record;
+  double recent_return, recent_loss; /* since the last record, or of it; NaN where there is none */
   /* The targets of the first 10^5 steps: the paper's reading, confounded by the scale of Q. */
   double target_mean, target_variance;
   int64_t cuts;                                    /* of a graph over the last hidden layer */
@@ -118,6 +119,11 @@ SR_API SR_MUST_CHECK sr_status sr_agent_new(sr_context *ctx, const sr_agent_opti
                                             uint64_t seed, sr_agent **agent);
 SR_API void sr_agent_free(sr_agent **agent);
 SR_API const sr_agent_view *sr_agent_get(const sr_agent *agent);
+/* That the agent was made with this value of an option, as text; what the game chose counts as the
+ * value. SR_ERROR_ARGUMENT with both values where it was not, SR_ERROR_NOT_FOUND where there is no
+ * such option or method. */
+SR_API SR_MUST_CHECK sr_status sr_agent_check_option(sr_context *ctx, const sr_agent *agent,
+                                                     const char *key, const char *value);
 /* Plays and learns `steps` steps more. Same options and seed, same bytes, in however many calls. An
  * interrupt is heard between two steps: what was done is kept and the agent can go on or be saved.
  */

@@ -189,6 +189,7 @@ sr_status sr_agent_new(sr_context *ctx, const sr_agent_options *options, uint64_
   made->view.seed = seed;
   made->view.actions = made->actions;
   made->view.target_mean = made->view.target_variance = NAN;
+  made->view.recent_return = made->view.recent_loss = NAN;
   *agent = made;
   made = NULL;
 cleanup:
@@ -220,3 +221,44 @@ void sr_agent_free(sr_agent **agent) {
 }
 
 const sr_agent_view *sr_agent_get(const sr_agent *agent) { return &agent->view; }
+
+/* ---- what it was made with ------------------------------------------------------------------ */
+
+/* The method as it is printed, so that two spellings of it agree; to be freed. */
+static sr_status label_of(sr_context *ctx, const char *kind, sr_method_at at, const char *text,
+                          char **label) {
+  sr_status status = SR_OK;
+  sr_allocator allocator = sr__allocator(ctx);
+  sr__configuration configuration = {0};
+  SR_TRY(sr__configure(ctx, kind, at, text, &configuration));
+  *label = sr__configuration_text(ctx, configuration.method, configuration.options);
+  if (!*label) status = sr_context_error(ctx).status;
+cleanup:
+  sr__configuration_free(&allocator, &configuration);
+  return status;
+}
+
+sr_status sr_agent_check_option(sr_context *ctx, const sr_agent *agent, const char *key,
+                                const char *value) {
+  sr_status status = SR_OK;
+  sr_agent_options asked = agent->options;
+  char *label = NULL, found[64], given[64];
+  const char *has = found, *wants = given;
+  const sr_option *option = option_list;
+  while (option->key && strcmp(option->key, key) != 0) option++;
+  SR_TRY(sr_options_set(ctx, "the agent", option_list, &asked, key, value));
+  if (option->type == SR_OPTION_TEXT) {
+    bool game = option->offset == offsetof(sr_agent_options, game);
+    has = game ? agent->options.game : agent->options.sampler;
+    SR_TRY(label_of(ctx, key, game ? sr_game_method : sr_sampler_method, value, &label));
+    wants = label;
+  } else {
+    sr_option_print(option, &agent->options, found, sizeof found);
+    sr_option_print(option, &asked, given, sizeof given);
+  }
+  if (strcmp(has, wants) != 0)
+    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "the agent has %s %s, not %s", key, has, wants));
+cleanup:
+  sr__free(ctx, label);
+  return status;
+}

@@ -97,13 +97,20 @@ static sr_status record(sr_context *ctx, sr_agent *agent) {
                         .target_variance = sr__tally_variance(&agent->window_target),
                         .epsilon = epsilon_now(agent)};
   const sr_agent_record *last = &agent->record[view->records - 1];
-  sr__log(ctx, SR_LOG_INFO,
+  sr__log(ctx, SR_LOG_DEBUG,
           "%s, %s, step %lld: return %.3g over %lld episodes, loss %.3g, mean y %.3g, Var(y) %.3g",
           view->game, view->sampler, (long long)last->step, last->mean_return,
           (long long)last->episodes, last->loss, last->target_mean, last->target_variance);
   agent->window_return = agent->window_loss = agent->window_target = (sr__tally){0};
 cleanup:
   return status;
+}
+
+/* What a progress line shows: this window, or the last record where nothing has come since. */
+static void refresh_recent(sr_agent *agent) {
+  sr_agent_view *view = &agent->view;
+  if (agent->window_return.count > 0) view->recent_return = sr__tally_mean(&agent->window_return);
+  if (agent->window_loss.count > 0) view->recent_loss = sr__tally_mean(&agent->window_loss);
 }
 
 sr_status sr_agent_train(sr_context *ctx, sr_agent *agent, int64_t steps) {
@@ -120,8 +127,9 @@ sr_status sr_agent_train(sr_context *ctx, sr_agent *agent, int64_t steps) {
     if (view->step % agent->options.target_every == 0)
       for (int32_t k = 0; k < agent->nets; k++)
         sr__qnet_copy_weights(&agent->net[k].online, &agent->net[k].target);
+    refresh_recent(agent);
     if (view->step % agent->options.log_every == 0) SR_TRY(record(ctx, agent));
-    if (view->step % 1000 == 0) sr__progress(ctx, "training", view->step, agent->options.steps);
+    if (view->step % 16 == 0) sr__progress(ctx, "training", view->step, agent->options.steps);
   }
 cleanup:
   view->target_mean = sr__tally_mean(&agent->reading);

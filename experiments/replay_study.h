@@ -1,0 +1,60 @@
+/* Games x samplers x seeds: what a run measures, and the tables and plots of its results. Used by
+ * the experiments on replay and by `specroute rl compare`. */
+#ifndef SR_EXPERIMENTS_REPLAY_STUDY_H
+#define SR_EXPERIMENTS_REPLAY_STUDY_H
+
+#include "experiment.h"
+
+enum { STUDY_CURVE_POINTS = 10, STUDY_MOST_SEEDS = 64, STUDY_LABEL_SIZE = 48 };
+
+typedef struct replay_study {
+  int games, samplers;
+  const char *const *game, *const *sampler; /* NAME[:KEY=VALUE,...] */
+  sr_agent_options agent;                   /* game and sampler are the case's */
+  int64_t episodes;                         /* of the evaluation after training, at epsilon .01 */
+  const char *folder; /* keeps the agent of an interrupted run; NULL: nothing is kept */
+} replay_study;
+
+/* The cases are sampler-major, so that a run that is cut short has every game of the first
+ * samplers. */
+int study_case(const replay_study *study, int game, int sampler);
+void study_case_name(const replay_study *study, int index, char *name, size_t size);
+/* Trains, evaluates and measures: "return" (mean over the evaluation), "target-variance" and
+ * "target-mean" (of the targets that the run learned from), "c1" to "c10" (return in training). */
+SR_MUST_CHECK sr_status study_run(sr_context *ctx, const replay_study *study, int index,
+                                  uint64_t seed, measurement *out);
+
+/* Returns of random play and of the game's written player, over 200 games each; the scale on which
+ * games are averaged. Both are NaN where the game has no written player. */
+typedef struct study_scale {
+  double random, player;
+} study_scale;
+SR_MUST_CHECK sr_status study_measure_scale(sr_context *ctx, const char *game, study_scale *scale);
+
+/* Seeds that every game has under every one of these samplers, in order; gives how many. */
+int study_common_seeds(conclusion *c, const replay_study *study, int samplers, const int *sampler,
+                       uint64_t *seed);
+/* One value of a case under one seed; NaN where it is missing. */
+double study_value(conclusion *c, const replay_study *study, int game, int sampler, uint64_t seed,
+                   const char *name);
+
+/* Mean over games of the difference of scaled returns between two samplers, one number per common
+ * seed; gives how many. The games are those with chosen[game] (NULL: all). */
+int study_differences(conclusion *c, const replay_study *study, const study_scale *scale,
+                      const bool *chosen, int a, int b, double *difference);
+/* The same for log(Var(y) of a / Var(y) of b). */
+int study_log_variance_ratios(conclusion *c, const replay_study *study, const bool *chosen, int a,
+                              int b, double *ratio);
+/* Mean with Student's 95 % interval; NaN ends below two values. */
+sr_interval study_interval(int count, const double *value);
+/* The smallest mean difference that `count` paired seeds show four times of five at 5 %:
+ * (t(.975) + t(.8)) sd / sqrt(count). */
+double study_smallest_difference(int count, const double *difference);
+
+/* Tables of returns, scaled IQM, probability of improvement over sampler `base`, the run's own
+ * targets (variance beside mean), and the plots: learning curves with bands, performance profiles.
+ */
+SR_MUST_CHECK sr_status study_tables(conclusion *c, const replay_study *study,
+                                     const study_scale *scale, int base);
+
+#endif

@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+"""rl train, compare and play as a user meets them: JSON, resuming after an interrupt, the terminal given back."""
+import fcntl
+import json
+import os
+import pathlib
+import pty
+import re
+import select
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+import unittest
+
+COMMAND = os.environ["SR_COMMAND"]
+TIOCGPTN = 0x80045430
+SLOW = bool(os.environ.get("SR_SANITIZE"))  # sanitized kernels are some fifty times slower
+SMALL = ("--heads", "2", "--batch", "4", "--start", "20", "--capacity", "300", "--epsilon-steps", "50")
+
+
+def run(*arguments, cwd=None):
+    return subprocess.run([COMMAND, *arguments], capture_output=True, text=True, timeout=300, cwd=cwd)
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def good(self, *arguments):
+        result = run(*arguments, "--json", cwd=self.folder)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(result.stdout)
+
+    def bad(self, code, words, *arguments):
+        result = run(*arguments, cwd=self.folder)
+        self.assertEqual(result.returncode, code, result.stderr)
+        self.assertRegex(result.stderr, words)
+
+    def interrupted(self, *arguments, when):
+        """Starts the command, sends SIGINT once when() holds, gives what it said."""
+        process = subprocess.Popen([COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   cwd=self.folder)
+        limit = time.time() + 120
+        while not when() and process.poll() is None and time.time() < limit:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        out, error = process.communicate(timeout=120)
+        return process.returncode, error
+
+
+class Train(Folder):
+    LINE = ("rl", "train", "--game", "breakout", "--sampler", "routed:block=9", "--steps", "120", *SMALL)
+
+    def test_json(self):
+        got = self.good(*self.LINE, "--episodes", "3", "--seed", "4")
+        for key in ("game", "sampler", "steps", "return", "target_variance", "steps_per_second", "records", "seconds"):
+            self.assertIn(key, got)
+        self.assertEqual((got["game"], got["sampler"], got["steps"]), ("breakout", "routed:block=9", 120))
+        self.assertLessEqual({"iqm", "low", "high", "mean", "episodes"}, set(got["return"]))
+        self.assertLessEqual(got["return"]["low"], got["return"]["high"])
+        targets = got["target_variance"]
+        self.assertAlmostEqual(targets["frozen"], targets["within"] + targets["between"], places=9)
+        self.assertIsNotNone(targets["run_mean"])
+        self.assertGreater(got["steps_per_second"], 0)
+
+    def test_flags_come_from_the_registries(self):
+        got = self.good("rl", "train", "--game", "pong", "--skip", "2", "--sampler", "routed", "--block", "7",
+                        "--steps", "60", "--episodes", "2", *SMALL)
+        self.assertEqual((got["game"], got["sampler"]), ("pong:skip=2", "routed:block=7"))
+        self.bad(2, "no game 'breakot'; did you mean 'breakout'", "rl", "train", "--game", "breakot")
+        self.bad(2, "did you mean 'routed'", "rl", "train", "--sampler", "rooted")
+        self.bad(2, "--block is an option of routed", "rl", "train", "--sampler", "uniform", "--block", "7")
+        self.bad(2, "heads is '99'", "rl", "train", "--heads", "99")
+
+    def test_an_interrupted_run_goes_on_bit_for_bit(self):
+        steps = "400" if SLOW else "6000"
+        line = ("rl", "train", "--game", "pong", "--sampler", "per", "--steps", steps, "--heads", "2", "--start", "30",
+                "--capacity", "500", "--batch", "8", "--episodes", "2", "--seed", "7")
+        whole = self.good(*line, "-o", "whole.agent")
+        begun = time.time()
+        code, error = self.interrupted(*line, "-o", "part.agent", when=lambda: time.time() > begun + 0.6)
+        if code != 0:  # else it was faster than the signal
+            self.assertEqual(code, 130, error)
+            self.assertRegex(error, r"interrupted at step \d+ of \d+: all of it is in part.agent")
+        rest = self.good(*line, "-o", "part.agent")
+        self.assertEqual(rest["steps"], int(steps))
+        self.assertEqual(rest["records"], whole["records"])
+        self.assertEqual(rest["return"], whole["return"])
+        self.assertEqual((self.folder / "part.agent").read_bytes(), (self.folder / "whole.agent").read_bytes())
+        again = self.good("rl", "train", "-o", "part.agent", "--episodes", "2", "--seed", "7")
+        self.assertEqual((again["resumed_at"], again["sampler"]), (int(steps), "per"))
+
+    def test_an_interrupt_without_a_file_loses_nothing(self):
+        begun = time.time()
+        code, error = self.interrupted("rl", "train", "--game", "breakout", "--steps", "100000000", "--capacity", "500",
+                                       *SMALL[:6], when=lambda: time.time() > begun + 1.0)
+        self.assertEqual(code, 130, error)
+        name = re.search(r"all of it is in (\S+);", error).group(1)
+        self.assertEqual(name, "breakout-uniform-1.agent")
+        self.assertGreater((self.folder / name).stat().st_size, 1000)
+
+    def test_another_agent_in_the_file_is_refused(self):
+        self.good(*self.LINE, "--episodes", "2", "-o", "a.agent")
+        self.bad(2, "a.agent: the agent has game breakout, not pong", "rl", "train", "--game", "pong", "-o", "a.agent")
+        self.bad(2, "the agent has heads 2, not 3", "rl", "train", "--heads", "3", "-o", "a.agent")
+        self.bad(2, "the agent has seed 1, not 9", "rl", "train", "--seed", "9", "-o", "a.agent")
+        (self.folder / "b.agent").write_text("not an agent")
+        self.bad(3, "b.agent", "rl", "train", "-o", "b.agent")
+
+    def test_report(self):
+        self.good(*self.LINE, "--episodes", "2", "--report", "page.md")
+        page = (self.folder / "page.md").read_text()
+        self.assertIn("Return in training", page)
+        self.assertIn("it grows with their mean", page)
+
+
+class Compare(Folder):
+    LINE = ("rl", "compare", "--games", "breakout,pong:skip=2", "--samplers", "uniform,routed:block=9,fifth", "--seeds",
+            "2", "--steps", "60", "--episodes", "2", *SMALL)
+
+    def test_rows_resume_and_page(self):
+        got = self.good(*self.LINE, "-o", "d", "--report", "page.md")
+        self.assertEqual((got["units"], got["run_now"], len(got["rows"])), (12, 12, 6))
+        for row in got["rows"]:
+            self.assertEqual(row["n"], 2)
+            self.assertLessEqual({"game", "sampler", "steps", "return", "target_variance", "steps_per_second"}, set(row))
+        lines = [json.loads(line) for line in (self.folder / "d" / "rl-compare-full.jsonl").read_text().splitlines()]
+        seeds = [line["seed"] for line in lines]
+        self.assertEqual(sorted(seeds), [1] * 6 + [2] * 6)
+        page = (self.folder / "page.md").read_text()
+        for words in ("IQM", "P(better than uniform)", "smallest that shows", "mean y"):
+            self.assertIn(words, page)
+        again = self.good(*self.LINE, "-o", "d", "--threads", "1")
+        self.assertEqual((again["run_now"], again["cells"]), (0, got["cells"]))
+
+    def test_breadth_first_and_interrupts(self):
+        line = (*self.LINE[:7], "3", "--steps", "300" if SLOW else "4000", "--episodes", "2", *SMALL, "--threads", "1")
+        file = self.folder / "d" / "rl-compare-full.jsonl"
+        code, error = self.interrupted(*line, "-o", "d",
+                                       when=lambda: file.exists() and len(file.read_text().splitlines()) >= 2)
+        self.assertEqual(code, 130, error)
+        kept = list((self.folder / "d").glob("*.agent"))
+        self.assertEqual(len(kept), 1, error)
+        done = len(file.read_text().splitlines())
+        self.assertTrue(all(json.loads(text)["seed"] == 1 for text in file.read_text().splitlines()))
+        rest = self.good(*line, "-o", "d")
+        self.assertEqual(rest["run_now"], rest["units"] - done)
+        self.assertEqual(list((self.folder / "d").glob("*.agent")), [])
+        whole = self.good(*line, "-o", "e")
+
+        def values(folder):
+            texts = (self.folder / folder / "rl-compare-full.jsonl").read_text().splitlines()
+            rows = [json.loads(text) for text in texts]
+            return {(r["case"], r["seed"]): {k: v for k, v in r["values"].items() if k not in ("steps-per-second", "cut-share")}
+                    for r in rows}
+        self.assertEqual(values("d"), values("e"))
+        self.assertEqual(whole["units"], 18)
+
+    def test_refusals(self):
+        self.bad(2, "names uniform twice", "rl", "compare", "--samplers", "uniform,uniform")
+        self.bad(2, "no sampler 'x'", "rl", "compare", "--samplers", "x")
+        self.bad(2, "no command 'rl paly'", "rl", "paly")
+        self.assertEqual(run("rl").returncode, 2)
+        self.assertIn("rl compare", run("rl", "--help").stdout)
+
+
+class Play(unittest.TestCase):
+    """The game on a pseudo-terminal: what it draws, and that its modes come back on every way out."""
+
+    def play(self, *arguments, keys=b"", signals=()):
+        pid, master = pty.fork()
+        if pid == 0:
+            os.execve(COMMAND, [COMMAND, "rl", "play", *arguments], {**os.environ, "NO_COLOR": "1"})
+        number = struct.unpack("i", fcntl.ioctl(master, TIOCGPTN, struct.pack("i", 0)))[0]
+        slave = os.open(f"/dev/pts/{number}", os.O_RDWR | os.O_NOCTTY)
+        before = termios.tcgetattr(slave)
+        seen, raw, limit, sent = b"", None, time.time() + 60, False
+        while time.time() < limit:
+            if select.select([master], [], [], 0.05)[0]:
+                try:
+                    piece = os.read(master, 65536)
+                except OSError:
+                    break
+                if not piece:
+                    break
+                seen += piece
+            if not sent and b"score" in seen:
+                raw = termios.tcgetattr(slave)
+                sent = True
+                if keys:
+                    os.write(master, keys)
+                for number in signals:
+                    os.kill(pid, number)
+            done, status = os.waitpid(pid, os.WNOHANG)
+            if done:
+                while select.select([master], [], [], 0.2)[0]:
+                    try:
+                        piece = os.read(master, 65536)
+                    except OSError:
+                        break
+                    if not piece:
+                        break
+                    seen += piece
+                break
+        else:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            self.fail("the game did not end")
+        after = termios.tcgetattr(slave)
+        os.close(slave)
+        os.close(master)
+        self.assertFalse(raw[3] & (termios.ICANON | termios.ECHO), "keys come one by one")
+        self.assertEqual(after, before, "the modes came back")
+        self.assertIn(b"\033[?25h\033[?1049l", seen)
+        return os.waitstatus_to_exitcode(status), seen.decode(errors="replace")
+
+    def test_quit(self):
+        code, seen = self.play("breakout", keys=b"q")
+        self.assertEqual(code, 0)
+        self.assertIn("##", seen)  # bricks
+        self.assertRegex(seen, "breakout: score 0 after [0-9]+ steps, left")
+
+    def test_interrupts(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            code, seen = self.play("pong", signals=[number])
+            self.assertEqual(code, 130, seen)
+        code, seen = self.play("pong", keys=b"\x03")  # from the keyboard
+        self.assertEqual(code, 130, seen)
+        code, seen = self.play("pong", signals=[signal.SIGINT, signal.SIGINT])
+        self.assertEqual(code, 130, seen)
+
+    def test_to_the_end(self):
+        code, seen = self.play("breakout", "--player", "random", "--speed", "1000", "--seed", "3")
+        self.assertEqual(code, 0)
+        self.assertRegex(seen, "score [0-9]+ after [0-9]+ steps, over")
+
+    def test_keys_move(self):
+        code, seen = self.play("breakout", "--most", "3", "--speed", "20", keys=b"\033[D\033[D")
+        self.assertEqual(code, 0)
+        self.assertRegex(seen, "after 3 steps, left")
+
+    def test_json_and_refusals(self):
+        code, seen = self.play("pong", "--player", "script", "--most", "5", "--speed", "500", "--json")
+        got = json.loads(seen[seen.index('{"game"'):].splitlines()[0])
+        self.assertEqual((got["game"], got["steps"], got["over"]), ("pong", 5, False))
+        result = subprocess.run([COMMAND, "rl", "play", "breakout"], capture_output=True, text=True,
+                                stdin=subprocess.DEVNULL, start_new_session=True, timeout=60)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertRegex(result.stderr, "rl play draws in a terminal")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[1:]])
