@@ -33,16 +33,21 @@ void study_case_name(const replay_study *study, int index, char *name, size_t si
 
 /* ---- one run ------------------------------------------------------------------------------- */
 
+/* The case is in the name as a hash, so that a run with other options is never taken for this
+ * one. */
 static void kept_path(const replay_study *study, int index, uint64_t seed, char *path,
                       size_t size) {
-  snprintf(path, size, "%s/%s,%s,%llu.agent", study->folder, study->game[index % study->games],
-           study->sampler[index / study->games], (unsigned long long)seed);
+  char name[2 * CASE_NAME_SIZE];
+  uint64_t hash = UINT64_C(0xCBF29CE484222325);
+  study_case_name(study, index, name, sizeof name);
+  for (const char *c = name; *c; c++) hash = (hash ^ (uint8_t)*c) * UINT64_C(0x100000001B3);
+  snprintf(path, size, "%s/%s,%s,%llu-%08x.agent", study->folder, study->game[index % study->games],
+           study->sampler[index / study->games], (unsigned long long)seed, (unsigned)(hash >> 32));
 }
 
-static sr_status begin_run(sr_context *ctx, const replay_study *study, const char *path,
-                           const sr_agent_options *options, uint64_t seed, sr_agent **agent) {
+static sr_status begin_run(sr_context *ctx, const char *path, const sr_agent_options *options,
+                           uint64_t seed, sr_agent **agent) {
   if (path[0] && access(path, R_OK) == 0) return sr_agent_load(ctx, path, agent);
-  (void)study;
   return sr_agent_new(ctx, options, seed, agent);
 }
 
@@ -83,8 +88,9 @@ sr_status study_run(sr_context *ctx, const replay_study *study, int index, uint6
   o.sampler = study->sampler[index / study->games];
   o.log_every = o.steps >= STUDY_CURVE_POINTS ? o.steps / STUDY_CURVE_POINTS : 1;
   if (study->folder) kept_path(study, index, seed, path, sizeof path);
-  SR_TRY(begin_run(ctx, study, path, &o, seed, &agent));
+  SR_TRY(begin_run(ctx, path, &o, seed, &agent));
   status = sr_agent_train(ctx, agent, o.steps - sr_agent_get(agent)->step);
+  if (status == SR_OK) status = measure_run(ctx, study, agent, seed, begun, out);
   if (status == SR_ERROR_INTERRUPTED && path[0]) { /* what was learned goes on next time */
     sr_context_resume(ctx);
     sr_status kept = sr_agent_save(ctx, agent, path);
@@ -92,7 +98,6 @@ sr_status study_run(sr_context *ctx, const replay_study *study, int index, uint6
     if (kept != SR_OK) status = kept;
   }
   SR_TRY(status);
-  SR_TRY(measure_run(ctx, study, agent, seed, begun, out));
   if (path[0]) (void)unlink(path);
 cleanup:
   sr_agent_free(&agent);
@@ -142,11 +147,10 @@ cleanup:
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-double study_value(conclusion *c, const replay_study *study, int game, int sampler, uint64_t seed,
-                   const char *name) {
-  result_sample s = conclusion_sample(c, study_case(study, game, sampler), name);
-  for (int64_t i = 0; i < s.count; i++)
-    if (s.seed[i] == seed) return s.value[i];
+/* The value of one seed; NaN where it is missing. */
+static double value_at(const result_sample *sample, uint64_t seed) {
+  for (int64_t i = 0; i < sample->count; i++)
+    if (sample->seed[i] == seed) return sample->value[i];
   return NAN;
 }
 
@@ -154,13 +158,16 @@ int study_common_seeds(conclusion *c, const replay_study *study, int samplers, c
                        uint64_t *seed) {
   result_sample first = conclusion_sample(c, study_case(study, 0, sampler[0]), "return");
   int count = 0;
-  for (int64_t i = 0; i < first.count && count < STUDY_MOST_SEEDS; i++) {
-    bool everywhere = true;
-    for (int k = 0; k < samplers && everywhere; k++)
-      for (int g = 0; g < study->games && everywhere; g++)
-        everywhere = !isnan(study_value(c, study, g, sampler[k], first.seed[i], "return"));
-    if (everywhere) seed[count++] = first.seed[i];
-  }
+  for (int64_t i = 0; i < first.count && count < STUDY_MOST_SEEDS; i++)
+    seed[count++] = first.seed[i];
+  for (int k = 0; k < samplers; k++)
+    for (int g = 0; g < study->games; g++) {
+      result_sample sample = conclusion_sample(c, study_case(study, g, sampler[k]), "return");
+      int kept = 0;
+      for (int i = 0; i < count; i++)
+        if (!isnan(value_at(&sample, seed[i]))) seed[kept++] = seed[i];
+      count = kept;
+    }
   return count;
 }
 
@@ -171,35 +178,40 @@ static double scaled(const study_scale *scale, double value) {
 int study_differences(conclusion *c, const replay_study *study, const study_scale *scale,
                       const bool *chosen, int a, int b, double *difference) {
   uint64_t seed[STUDY_MOST_SEEDS];
-  int count = study_common_seeds(c, study, 2, (const int[]){a, b}, seed);
-  for (int i = 0; i < count; i++) {
-    double sum = 0, games = 0;
-    for (int g = 0; g < study->games; g++) {
-      if (chosen && !chosen[g]) continue;
-      sum += scaled(&scale[g], study_value(c, study, g, a, seed[i], "return")) -
-             scaled(&scale[g], study_value(c, study, g, b, seed[i], "return"));
-      games++;
-    }
-    difference[i] = sum / games;
+  int count = study_common_seeds(c, study, 2, (const int[]){a, b}, seed), games = 0;
+  for (int i = 0; i < count; i++) difference[i] = 0;
+  for (int g = 0; g < study->games; g++) {
+    if (chosen && !chosen[g]) continue;
+    result_sample of_a = conclusion_sample(c, study_case(study, g, a), "return"),
+                  of_b = conclusion_sample(c, study_case(study, g, b), "return");
+    for (int i = 0; i < count; i++)
+      difference[i] +=
+          scaled(&scale[g], value_at(&of_a, seed[i])) - scaled(&scale[g], value_at(&of_b, seed[i]));
+    games++;
   }
+  for (int i = 0; i < count; i++) difference[i] /= games;
   return count;
 }
 
+/* A game without variance in either (no reward was ever seen) has no ratio and is left out. */
 int study_log_variance_ratios(conclusion *c, const replay_study *study, const bool *chosen, int a,
                               int b, double *ratio) {
   uint64_t seed[STUDY_MOST_SEEDS];
+  double games[STUDY_MOST_SEEDS] = {0};
   int count = study_common_seeds(c, study, 2, (const int[]){a, b}, seed);
-  for (int i = 0; i < count; i++) {
-    double sum = 0, games = 0;
-    for (int g = 0; g < study->games; g++) {
-      double of_a = study_value(c, study, g, a, seed[i], "target-variance"),
-             of_b = study_value(c, study, g, b, seed[i], "target-variance");
-      if ((chosen && !chosen[g]) || !(of_a > 0) || !(of_b > 0)) continue;
-      sum += log(of_a / of_b);
-      games++;
+  for (int i = 0; i < count; i++) ratio[i] = 0;
+  for (int g = 0; g < study->games; g++) {
+    if (chosen && !chosen[g]) continue;
+    result_sample of_a = conclusion_sample(c, study_case(study, g, a), "target-variance"),
+                  of_b = conclusion_sample(c, study_case(study, g, b), "target-variance");
+    for (int i = 0; i < count; i++) {
+      double x = value_at(&of_a, seed[i]), y = value_at(&of_b, seed[i]);
+      if (!(x > 0) || !(y > 0)) continue;
+      ratio[i] += log(x / y);
+      games[i]++;
     }
-    ratio[i] = sum / games;
   }
+  for (int i = 0; i < count; i++) ratio[i] /= games[i];
   return count;
 }
 
@@ -226,10 +238,11 @@ double study_smallest_difference(int count, const double *difference) {
 static double *scaled_returns(conclusion *c, const replay_study *study, const study_scale *scale,
                               int sampler, int seeds, const uint64_t *seed) {
   double *value = calloc((size_t)(seeds * study->games + 1), sizeof *value);
-  for (int i = 0; value && i < seeds; i++)
-    for (int g = 0; g < study->games; g++)
-      value[i * study->games + g] =
-          scaled(&scale[g], study_value(c, study, g, sampler, seed[i], "return"));
+  for (int g = 0; value && g < study->games; g++) {
+    result_sample sample = conclusion_sample(c, study_case(study, g, sampler), "return");
+    for (int i = 0; i < seeds; i++)
+      value[i * study->games + g] = scaled(&scale[g], value_at(&sample, seed[i]));
+  }
   return value;
 }
 

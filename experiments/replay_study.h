@@ -34,10 +34,6 @@ SR_MUST_CHECK sr_status study_measure_scale(sr_context *ctx, const char *game, s
 /* Seeds that every game has under every one of these samplers, in order; gives how many. */
 int study_common_seeds(conclusion *c, const replay_study *study, int samplers, const int *sampler,
                        uint64_t *seed);
-/* One value of a case under one seed; NaN where it is missing. */
-double study_value(conclusion *c, const replay_study *study, int game, int sampler, uint64_t seed,
-                   const char *name);
-
 /* Mean over games of the difference of scaled returns between two samplers, one number per common
  * seed; gives how many. The games are those with chosen[game] (NULL: all). */
 int study_differences(conclusion *c, const replay_study *study, const study_scale *scale,

@@ -79,7 +79,7 @@ class Train(Folder):
         self.bad(2, "heads is '99'", "rl", "train", "--heads", "99")
 
     def test_an_interrupted_run_goes_on_bit_for_bit(self):
-        steps = "400" if SLOW else "6000"
+        steps = "150" if SLOW else "6000"
         line = ("rl", "train", "--game", "pong", "--sampler", "per", "--steps", steps, "--heads", "2", "--start", "30",
                 "--capacity", "500", "--batch", "8", "--episodes", "2", "--seed", "7")
         whole = self.good(*line, "-o", "whole.agent")
@@ -140,15 +140,16 @@ class Compare(Folder):
         self.assertEqual((again["run_now"], again["cells"]), (0, got["cells"]))
 
     def test_breadth_first_and_interrupts(self):
-        line = (*self.LINE[:7], "3", "--steps", "300" if SLOW else "4000", "--episodes", "2", *SMALL, "--threads", "1")
+        line = ("rl", "compare", "--games", "breakout", "--samplers", "uniform,routed:block=9", "--seeds", "3",
+                "--steps", "150" if SLOW else "6000", "--episodes", "2", *SMALL, "--threads", "1")
         file = self.folder / "d" / "rl-compare-full.jsonl"
         code, error = self.interrupted(*line, "-o", "d",
                                        when=lambda: file.exists() and len(file.read_text().splitlines()) >= 2)
         self.assertEqual(code, 130, error)
-        kept = list((self.folder / "d").glob("*.agent"))
-        self.assertEqual(len(kept), 1, error)
-        done = len(file.read_text().splitlines())
-        self.assertTrue(all(json.loads(text)["seed"] == 1 for text in file.read_text().splitlines()))
+        texts = file.read_text().splitlines()
+        done = len(texts)
+        self.assertEqual([json.loads(text)["seed"] for text in texts], [1, 1, 2, 2, 3, 3][:done])
+        self.assertLessEqual(len(list((self.folder / "d").glob("*.agent"))), 1)  # of the run under way
         rest = self.good(*line, "-o", "d")
         self.assertEqual(rest["run_now"], rest["units"] - done)
         self.assertEqual(list((self.folder / "d").glob("*.agent")), [])
@@ -160,7 +161,7 @@ class Compare(Folder):
             return {(r["case"], r["seed"]): {k: v for k, v in r["values"].items() if k not in ("steps-per-second", "cut-share")}
                     for r in rows}
         self.assertEqual(values("d"), values("e"))
-        self.assertEqual(whole["units"], 18)
+        self.assertEqual(whole["units"], 6)
 
     def test_refusals(self):
         self.bad(2, "names uniform twice", "rl", "compare", "--samplers", "uniform,uniform")

@@ -265,6 +265,55 @@ static void test_iqm_and_calibration(void **state) {
   sr_context_free(&ctx);
 }
 
+/* Mann-Whitney's U over runs x runs: 2 x 3 pairs per task by hand; and SciPy's
+ * mannwhitneyu([1,4,2,8,5],[3,3,1,9]).statistic = 10.5 of 20. */
+static void test_probability_of_improvement(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(2);
+  static const double x[] = {1, 5, /**/ 3, 5}, y[] = {2, 5, /**/ 0, 9, /**/ 3, 1};
+  static const double u[] = {1, 4, 2, 8, 5}, v[] = {3, 3, 1, 9};
+  sr_interval p, again;
+  /* Task 1: 1 against 2, 0, 3 wins once, 3 wins twice and ties once; task 2: both tie, lose, win.
+   */
+  assert_ok(ctx, sr_probability_of_improvement(ctx, 2, 2, x, 3, y, NULL, &p));
+  assert_close(p.estimate, ((1 + 2.5) / 6 + (1.5 + 1.5) / 6) / 2, 1e-15);
+  assert_ok(ctx, sr_probability_of_improvement(ctx, 1, 5, u, 4, v, NULL, &p));
+  assert_close(p.estimate, 10.5 / 20, 1e-15);
+  assert_true(p.low < 0.3 && p.high > 0.7 && p.low >= 0 && p.high <= 1);
+  assert_ok(ctx, sr_probability_of_improvement(ctx, 1, 5, u, 4, v, NULL, &again));
+  assert_memory_equal(&p, &again, sizeof p);
+  assert_ok(ctx, sr_probability_of_improvement(ctx, 1, 4, v, 5, u, NULL, &again));
+  assert_close(again.estimate, 1 - p.estimate, 1e-15);
+  assert_int_equal(sr_probability_of_improvement(ctx, 1, 0, u, 4, v, NULL, &p), SR_ERROR_DATA);
+  sr_context_free(&ctx);
+}
+
+/* Two runs of one task on both sides of tau: a replicate's share is 0, 1/2, 1 with probability 1/4,
+ * 1/2, 1/4, so the 95 % ends are 0 and 1 and the 40 % ends both 1/2. */
+static void test_performance_profile(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  static const double value[] = {1, 3}, tau[] = {0, 2, 3}, table[] = {1, 10, 2, 20, 3, 30};
+  sr_interval share[3];
+  sr_bootstrap_options options;
+  sr_bootstrap_options_init(&options);
+  assert_ok(ctx, sr_performance_profile(ctx, 2, 1, value, 3, tau, NULL, share));
+  assert_true(share[0].estimate == 1 && share[0].low == 1 && share[0].high == 1);
+  assert_true(share[1].estimate == 0.5 && share[1].low == 0 && share[1].high == 1);
+  assert_true(share[2].estimate == 0 && share[2].high == 0); /* above, not at */
+  options.level = 0.4;
+  assert_ok(ctx, sr_performance_profile(ctx, 2, 1, value, 3, tau, &options, share));
+  assert_true(share[1].low == 0.5 && share[1].high == 0.5);
+  /* Runs are drawn inside tasks: the three values of the second task stay above 5. */
+  static const double five = 5;
+  assert_ok(ctx, sr_performance_profile(ctx, 3, 2, table, 1, &five, NULL, share));
+  assert_true(share[0].estimate == 0.5 && share[0].low == 0.5 && share[0].high == 0.5);
+  options.level = 1;
+  assert_int_equal(sr_performance_profile(ctx, 2, 1, value, 3, tau, &options, share),
+                   SR_ERROR_ARGUMENT);
+  sr_context_free(&ctx);
+}
+
 /* p of a true null is uniform: half of random data sets have p below one half. */
 static void test_wilcoxon_null_is_uniform(void **state) {
   (void)state;
@@ -304,6 +353,8 @@ static sr_status every_statistic(sr_context *ctx, void *data) {
   if (status == SR_OK) status = sr_spearman(ctx, 6, x, y, &a, &b);
   if (status == SR_OK) status = sr_bootstrap(ctx, 6, x, NULL, NULL, &o, &interval);
   if (status == SR_OK) status = sr_iqm(ctx, 3, 2, x, &o, &interval);
+  if (status == SR_OK) status = sr_probability_of_improvement(ctx, 2, 3, x, 3, y, &o, &interval);
+  if (status == SR_OK) status = sr_performance_profile(ctx, 3, 2, x, 1, y, &o, &interval);
   if (status == SR_OK) status = sr_calibration_error(ctx, 2, 2, proba, label, 15, &a);
   if (status == SR_OK) status = sr_fit_line(ctx, 6, x, y, 1, 0.9, &fit);
   return status;
@@ -325,6 +376,8 @@ int main(void) {
       cmocka_unit_test(test_line),
       cmocka_unit_test(test_bootstrap),
       cmocka_unit_test(test_iqm_and_calibration),
+      cmocka_unit_test(test_probability_of_improvement),
+      cmocka_unit_test(test_performance_profile),
       cmocka_unit_test(test_wilcoxon_null_is_uniform),
       cmocka_unit_test(test_memory_failures),
   };
