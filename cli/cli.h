@@ -99,6 +99,8 @@ struct cli_run {
   int value_count;
   struct cli_block *lists; /* keeps the split lists alive */
   struct cli_progress *progress;
+  int word_count;          /* the command as it was given */
+  char *const *words;
 };
 
 /* ---- options as the user gave them, or their defaults ---- */
@@ -137,6 +139,10 @@ sr_status cli_read_table(cli_run *run, const char *path, sr_table **table);
 /* Called where a second signal ends the program at once; async-signal-safe. NULL: nothing is to be
  * put back. */
 extern void (*volatile cli_before_sudden_exit)(void);
+/* ---- pages ---- */
+/* A page for the file `path`, whose ending says the format; HTML pages end with the command that
+ * made them, the version and the date. */
+sr_status cli_page_new(cli_run *run, const char *title, const char *path, sr_page **page);
 
 /* ---- framework (main.c only) ---- */
 int cli_parse(cli_run *run, int count, char **arguments);

@@ -12,13 +12,9 @@ static sr_status write_page(cli_run *run, const sr_table *table, const sr_struct
   sr_status status = SR_OK;
   sr_page *page = NULL;
   char title[256];
-  sr_page_options wanted;
   const sr_graph *graph = sr_structure_get(structure)->dependency_graph;
-  sr_page_options_init(&wanted);
   snprintf(title, sizeof title, "How dependent are the rows of %s?", run->arguments[0]);
-  wanted.title = title;
-  wanted.format = sr_page_format_of(path);
-  SR_TRY(sr_page_new(run->ctx, &wanted, &page));
+  SR_TRY(cli_page_new(run, title, path, &page));
   SR_TRY(sr_page_add_structure(run->ctx, page, structure));
   if (graph) SR_TRY(sr_page_add_map(run->ctx, page, table, graph, run->seed));
   SR_TRY(sr_page_write(run->ctx, page, path));

@@ -127,11 +127,7 @@ cleanup:
 static sr_status write_page(report *r, const char *path) {
   sr_status status = SR_OK;
   sr_context *ctx = r->run->ctx;
-  sr_page_options o;
-  sr_page_options_init(&o);
-  o.format = sr_page_format_of(path);
-  o.title = "Results beside the paper";
-  SR_TRY(sr_page_new(ctx, &o, &r->page));
+  SR_TRY(cli_page_new(r->run, "Results beside the paper", path, &r->page));
   SR_TRY(sr_page_paragraph(
       ctx, r->page,
       "Every number is read from the result files; only the paper's own values are quoted. "
@@ -139,7 +135,7 @@ static sr_status write_page(report *r, const char *path) {
       "interval. \u2713 agrees with the paper (within two standard deviations or 15 %), \u2248 "
       "lies "
       "within a factor of two, \u2717 differs more."));
-  if (o.format == SR_PAGE_MARKDOWN)
+  if (sr_page_format_of(path) == SR_PAGE_MARKDOWN)
     SR_TRY(sr_page_paragraph(ctx, r->page,
                              "This file is generated: specroute report experiments/results -o "
                              "docs/results.md."));
@@ -154,12 +150,10 @@ static int finish(report *r, const char *path, sr_status status) {
   cli_run *run = r->run;
   if (status != SR_OK && r->reason[0]) return cli_complain(run, cli_code(status), "%s", r->reason);
   if (status != SR_OK) return cli_fail(run, status);
-  int plots = sr_page_plot_count(r->page), missing = sr_page_missing_plot_count(r->page);
+  int plots = sr_page_plot_count(r->page);
   cli_say(run, "%s: %d experiments, %d plots\n", path, r->count, plots);
-  if (missing) cli_say(run, "%d plots were not drawn: they need the program gnuplot\n", missing);
-  return cli_finish(run,
-                    json_pack("{s:i,s:i,s:i,s:i,s:s}", "pages", 1, "plots", plots, "missing_plots",
-                              missing, "experiments", r->count, "file", path));
+  return cli_finish(run, json_pack("{s:i,s:i,s:i,s:s}", "pages", 1, "plots", plots, "experiments",
+                                   r->count, "file", path));
 }
 
 static int run_report(cli_run *run) {
@@ -192,7 +186,7 @@ const cli_command cli_report = {
     .description =
         "Reads the result files that reproduce wrote into DIR and writes one page: verdicts, "
         "tables\n"
-        "beside the paper, plots, and what was run. Plots need the program gnuplot.",
+        "beside the paper, plots, and what was run.",
     .groups = {options},
     .example = "specroute report results -o report.html",
     .run = run_report};

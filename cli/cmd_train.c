@@ -44,12 +44,8 @@ static sr_status write_page(cli_run *run, const sr_table *table, const sr_ensemb
   sr_page *page = NULL;
   const sr_ensemble_view *v = sr_ensemble_get(ensemble);
   char title[256];
-  sr_page_options wanted;
-  sr_page_options_init(&wanted);
   snprintf(title, sizeof title, "An ensemble for %s", run->arguments[0]);
-  wanted.title = title;
-  wanted.format = sr_page_format_of(path);
-  SR_TRY(sr_page_new(run->ctx, &wanted, &page));
+  SR_TRY(cli_page_new(run, title, path, &page));
   SR_TRY(sr_page_add_ensemble(run->ctx, page, ensemble));
   if (v->structure) SR_TRY(add_dependence(run, page, table, v->structure));
   SR_TRY(add_origin(run, page, v));

@@ -177,7 +177,10 @@ static int dispatch(int count, char **arguments) {
     return CLI_SUCCESS;
   }
   if (strcmp(word, "--version") == 0) return print_version(count, arguments);
-  cli_run run = {.command = find_named(count - 1, arguments + 1, &words), .started = sr_seconds()};
+  cli_run run = {.command = find_named(count - 1, arguments + 1, &words),
+                 .started = sr_seconds(),
+                 .word_count = count,
+                 .words = arguments};
   for (int i = 1; i < count; i++) run.json |= strcmp(arguments[i], "--json") == 0;
   if (!run.command && is_group(word)) return explain_group(count - 1, arguments + 1);
   if (!run.command) return complain_unknown_command(word, run.json);

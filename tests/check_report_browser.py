@@ -10,8 +10,8 @@ import sys
 import tempfile
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-if not CHROMIUM or not shutil.which("gnuplot"):
-    print("no chromium or no gnuplot: skipped")
+if not CHROMIUM:
+    print("no chromium: skipped")
     sys.exit(77)
 
 COMMAND = os.environ["SR_COMMAND"]
@@ -22,7 +22,8 @@ PROBE = """<script>
 addEventListener('load', () => {
   const sizes = [...document.querySelectorAll('figure svg')].map(s => {
     const r = s.getBoundingClientRect();
-    return [Math.round(r.width), Math.round(r.height), s.querySelectorAll('path,rect,image,use').length];
+    return [Math.round(r.width), Math.round(r.height), s.querySelectorAll('path,rect,image,circle').length,
+            s.getAttribute('aria-label') || ''];
   });
   const answer = document.createElement('pre');
   answer.id = 'probe';
@@ -63,7 +64,7 @@ def main():
         probed = root / "probed.html"
         probed.write_text(text.replace("</body>", PROBE + "</body>"))
         papers = []
-        for name, width, scheme in (("desktop", 1200, 1), ("dark", 1200, 0), ("phone", 420, 1)):
+        for name, width, scheme in (("desktop", 1200, 1), ("dark", 1200, 0), ("phone", 390, 1)):
             result = browse(root, probed, name, "--dump-dom", f"--window-size={width},900",
                             f"--blink-settings=preferredColorScheme={scheme}")
             check("CONSOLE" not in result.stderr, f"{name}: {result.stderr[-800:]}")
@@ -71,8 +72,10 @@ def main():
             check(answer, f"{name}: the page did not answer")
             seen = json.loads(answer.group(1))
             check(len(seen["sizes"]) == said["plots"] > 0, f"{name}: {len(seen['sizes'])} plots of {said['plots']}")
-            for w, h, shapes in seen["sizes"]:
+            for w, h, shapes, words in seen["sizes"]:
                 check(w > 200 and h > 100 and shapes > 5, f"{name}: a plot of {w} x {h} with {shapes} shapes")
+                check(w <= seen["window"], f"{name}: a plot of {w} pixels in a window of {seen['window']}")
+                check(len(words) > 10, f"{name}: a plot without words")
             check(seen["width"] <= seen["window"] + 1, f"{name}: wider than the window: {seen['width']}")
             ids = seen["ids"]
             check(len(set(ids)) == len(ids), f"{name}: names are used twice")

@@ -205,7 +205,6 @@ static sr_status tell_all(sr_context *ctx, void *data) {
   sr_status status = SR_OK;
   char *text = NULL;
   for (int format = SR_DESCRIPTION_TEXT; format <= SR_DESCRIPTION_MARKDOWN; format++) {
-    if (format == SR_DESCRIPTION_HTML) continue; /* starts gnuplot at every turn */
     SR_TRY(sr_describe_structure(ctx, data, (sr_description)format, &text));
     sr_bytes_free((void **)&text);
   }

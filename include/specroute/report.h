@@ -24,7 +24,7 @@ SR_API sr_page_format sr_page_format_of(const char *path);
 typedef struct sr_page_options {
   sr_page_format format;
   const char *title;
-  const char *gnuplot; /* the program that draws; NULL: "gnuplot" from PATH */
+  const char *footer; /* how the page was made: command, version, date; NULL: none */
 } sr_page_options;
 
 SR_API void sr_page_options_init(sr_page_options *options);
@@ -71,12 +71,13 @@ SR_API SR_MUST_CHECK sr_status sr_page_add_table(sr_context *ctx, sr_page *page,
 /* ---- plots -------------------------------------------------------------------------------- */
 
 typedef enum sr_plot_kind {
-  SR_PLOT_LINE,   /* points joined by lines; long series are thinned, keeping every extreme */
+  SR_PLOT_LINE,   /* points joined by lines, intervals as a band; long series are thinned, keeping
+                     every extreme */
   SR_PLOT_DASHED, /* a line for theory and references */
   SR_PLOT_POINTS,
   SR_PLOT_LINE_POINTS,
-  SR_PLOT_BARS,    /* one bar at each x */
-  SR_PLOT_HEAT_MAP /* colour `value` at (x, y); many points are averaged into cells */
+  SR_PLOT_BARS,    /* one bar at each x; with names one row per name, the value behind the bar */
+  SR_PLOT_HEAT_MAP /* color `value` at (x, y); many points are averaged into cells */
 } sr_plot_kind;
 
 typedef struct sr_plot_series {
@@ -94,23 +95,26 @@ typedef struct sr_plot {
   int log_x, log_y;
   int32_t series_count;
   const sr_plot_series *series;
-  const char *const *x_names; /* bars: names under x = 0, 1, ..., x_name_count - 1; or NULL */
+  const char *const *x_names; /* bars: names of x = 0, 1, ..., x_name_count - 1; or NULL */
   int32_t x_name_count;
+  const char *const *value_names; /* heat map of classes: names of value = 0, 1, ...; or NULL */
+  int32_t value_name_count;
 } sr_plot;
 
-/* Drawn by gnuplot, started without a shell. Where it is missing or fails, a note stands in the
- * plot's place and the call still succeeds. */
+/* Drawn as SVG: points and bars say their numbers where a pointer rests on them, and the picture
+ * says in words what it shows. A plot without a point that can be shown leaves a note. Errors:
+ * SR_ERROR_ARGUMENT (a heat map without values), SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_page_add_plot(sr_context *ctx, sr_page *page,
                                                 const sr_plot *plot);
 /* A critical-difference diagram: average ranks on a line (1 is best), bars join methods that differ
- * by less than `critical_difference`. Needs no gnuplot. */
+ * by less than `critical_difference`. Errors: SR_ERROR_ARGUMENT (fewer than two methods),
+ * SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_page_add_ranks(sr_context *ctx, sr_page *page, const char *title,
                                                  int32_t count, const char *const *names,
                                                  const double *ranks, double critical_difference);
 
-/* Plots that were drawn, and plots that a note stands for. */
+/* Plots that were drawn. */
 SR_API int32_t sr_page_plot_count(const sr_page *page);
-SR_API int32_t sr_page_missing_plot_count(const sr_page *page);
 
 /* Writes the finished document; the page may grow and be written again. "-" is standard output. */
 SR_API SR_MUST_CHECK sr_status sr_page_write(sr_context *ctx, const sr_page *page,

@@ -23,8 +23,8 @@ sr_status sr_page_new(sr_context *ctx, const sr_page_options *options, sr_page *
   made->allocator = sr__allocator(ctx);
   made->renderer = options->format == SR_PAGE_MARKDOWN ? &sr__render_markdown : &sr__render_html;
   made->title = sr__strdup(ctx, options->title ? options->title : "specroute");
-  made->gnuplot = sr__strdup(ctx, options->gnuplot ? options->gnuplot : "gnuplot");
-  if (!made->title || !made->gnuplot) {
+  if (options->footer) made->footer = sr__strdup(ctx, options->footer);
+  if (!made->title || (options->footer && !made->footer)) {
     status = SR_ERROR_MEMORY;
     goto cleanup;
   }
@@ -39,8 +39,9 @@ void sr_page_free(sr_page **page) {
   if (!page || !*page) return;
   sr_allocator allocator = (*page)->allocator;
   sr__release(&allocator, (*page)->title);
-  sr__release(&allocator, (*page)->gnuplot);
+  sr__release(&allocator, (*page)->footer);
   sr__release(&allocator, (*page)->body.bytes);
+  sr__release(&allocator, (*page)->contents.bytes);
   sr__release(&allocator, *page);
   *page = NULL;
 }
@@ -63,7 +64,13 @@ char sr__table_alignment(const sr_page_table *table, int32_t column) {
 sr_status sr_page_heading(sr_context *ctx, sr_page *page, int level, const char *text) {
   if (level < 1 || level > 4)
     return sr__fail(ctx, SR_ERROR_ARGUMENT, "a heading's level is %d, expected 1 to 4", level);
-  return page->renderer->heading(ctx, &page->body, level, text);
+  sr_status status = SR_OK;
+  int32_t number = page->headings++;
+  if (level == 1 && page->chapters++ == 0) page->first_chapter = page->body.length;
+  if (level == 1) SR_TRY(page->renderer->contents_entry(ctx, &page->contents, number, text));
+  SR_TRY(page->renderer->heading(ctx, &page->body, level, number, text));
+cleanup:
+  return status;
 }
 
 sr_status sr_page_paragraph(sr_context *ctx, sr_page *page, const char *text) {
@@ -101,63 +108,39 @@ sr_status sr_page_add_table(sr_context *ctx, sr_page *page, const sr_page_table 
   return status != SR_OK ? status : page->renderer->table(ctx, &page->body, table);
 }
 
-/* ---- plots -------------------------------------------------------------------------------- */
-
-static sr_status draw(sr_context *ctx, const sr_page *page, const sr_plot *plot, sr__text *svg) {
-  sr_status status = SR_OK;
-  sr__text script = {0}, raw = {0};
-  SR_TRY(sr__plot_script(ctx, plot, &script));
-  SR_TRY(sr__run_gnuplot(ctx, page->gnuplot, &script, &raw));
-  SR_TRY(sr__adopt_svg(ctx, &raw, page->plots + 1, svg));
-cleanup:
-  sr__free(ctx, script.bytes);
-  sr__free(ctx, raw.bytes);
-  return status;
-}
-
-static bool is_drawing_failure(sr_status status) {
-  return status == SR_ERROR_NOT_FOUND || status == SR_ERROR_IO || status == SR_ERROR_FORMAT;
-}
-
-sr_status sr_page_add_plot(sr_context *ctx, sr_page *page, const sr_plot *plot) {
-  sr_status status = SR_OK;
-  sr__text svg = {0};
-  const char *title = plot->title ? plot->title : "";
-  if (page->renderer->draws) {
-    status = draw(ctx, page, plot, &svg);
-    if (status != SR_OK && !is_drawing_failure(status)) goto cleanup;
-  }
-  bool drawn = page->renderer->draws && status == SR_OK;
-  if (page->renderer->draws && !drawn)
-    sr__log(ctx, SR_LOG_WARNING, "the plot \"%s\" was not drawn: %s", title,
-            sr_context_error(ctx).message);
-  SR_TRY(page->renderer->plot(ctx, &page->body, title, drawn ? svg.bytes : NULL));
-  page->plots += drawn;
-  page->missing_plots += page->renderer->draws && !drawn;
-cleanup:
-  sr__free(ctx, svg.bytes);
-  return status;
-}
-
 int32_t sr_page_plot_count(const sr_page *page) { return page->plots; }
-int32_t sr_page_missing_plot_count(const sr_page *page) { return page->missing_plots; }
+
+/* ---- the finished document ------------------------------------------------------------------ */
+
+/* A page with fewer chapters is seen at a glance. */
+enum { CHAPTERS_WITH_CONTENTS = 4 };
+
+static sr_status whole_page(sr_context *ctx, const sr_page *page, sr__text *whole) {
+  sr_status status = SR_OK;
+  const sr__renderer *renderer = page->renderer;
+  const char *body = page->body.bytes ? page->body.bytes : "";
+  bool contents = page->chapters >= CHAPTERS_WITH_CONTENTS && page->contents.bytes;
+  int64_t first = contents ? page->first_chapter : 0;
+  SR_TRY(renderer->begin(ctx, whole, page->title));
+  SR_TRY(sr__text_put(ctx, whole, body, first));
+  if (contents) SR_TRY(renderer->contents(ctx, whole, page->contents.bytes));
+  SR_TRY(sr__text_put(ctx, whole, body + first, page->body.length - first));
+  SR_TRY(renderer->end(ctx, whole, page->footer));
+cleanup:
+  return status;
+}
 
 sr_status sr_page_write(sr_context *ctx, const sr_page *page, const char *path) {
   sr_status status = SR_OK;
   sr__writer *writer = NULL;
-  sr__text head = {0}, tail = {0};
-  SR_TRY(page->renderer->begin(ctx, &head, page->title));
-  SR_TRY(page->renderer->end(ctx, &tail));
+  sr__text whole = {0};
+  SR_TRY(whole_page(ctx, page, &whole));
   SR_TRY(sr__writer_open(ctx, path, &writer));
-  SR_TRY(sr__writer_put(writer, head.bytes, (size_t)head.length));
-  if (page->body.length)
-    SR_TRY(sr__writer_put(writer, page->body.bytes, (size_t)page->body.length));
-  SR_TRY(sr__writer_put(writer, tail.bytes, (size_t)tail.length));
+  SR_TRY(sr__writer_put(writer, whole.bytes, (size_t)whole.length));
   SR_TRY(sr__writer_commit(&writer));
 cleanup:
   sr__writer_abort(&writer);
-  sr__free(ctx, head.bytes);
-  sr__free(ctx, tail.bytes);
+  sr__free(ctx, whole.bytes);
   return status;
 }
 
@@ -165,9 +148,7 @@ sr_status sr_page_to_text(sr_context *ctx, const sr_page *page, char **text) {
   sr_status status = SR_OK;
   sr__text whole = {0};
   *text = NULL;
-  SR_TRY(page->renderer->begin(ctx, &whole, page->title));
-  if (page->body.length) SR_TRY(sr__text_put(ctx, &whole, page->body.bytes, page->body.length));
-  SR_TRY(page->renderer->end(ctx, &whole));
+  SR_TRY(whole_page(ctx, page, &whole));
   SR_TRY(sr__give_text(ctx, whole.bytes, whole.length, text));
 cleanup:
   sr__free(ctx, whole.bytes);

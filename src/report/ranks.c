@@ -1,9 +1,17 @@
-/* Critical-difference diagrams, drawn here: a rank axis, a stem a method, bars over groups. */
+/* Critical-difference diagrams: a rank axis, a stem per method, bars over groups. */
 #include <math.h>
 
+#include "draw.h"
 #include "page.h"
 
-enum { WIDTH = 680, LEFT = 170, RIGHT = 510, AXIS = 40, LINE_HEIGHT = 22, FIRST_LABEL = 92 };
+enum {
+  WIDTH = SR__PICTURE_WIDTH,
+  LEFT = 150,
+  RIGHT = 370,
+  AXIS = 40,
+  LINE_HEIGHT = 22,
+  FIRST_LABEL = 92
+};
 
 typedef struct ranking {
   int32_t count;
@@ -30,15 +38,17 @@ static double position(const ranking *r, double rank) {
 static sr_status segment(sr_context *ctx, sr__text *out, double x1, double y1, double x2, double y2,
                          double width) {
   return sr__text_print(
-      ctx, out, "<path d=\"M%.1f,%.1f L%.1f,%.1f\" stroke=\"black\" stroke-width=\"%.1f\"/>\n", x1,
-      y1, x2, y2, width);
+      ctx, out,
+      "<path d=\"M%.1f,%.1f L%.1f,%.1f\" stroke=\"currentColor\" stroke-width=\"%.1f\"/>\n", x1, y1,
+      x2, y2, width);
 }
 
 static sr_status label(sr_context *ctx, sr__text *out, double x, double y, const char *anchor,
                        const char *text, double rank) {
   sr_status status = SR_OK;
-  SR_TRY(sr__text_print(ctx, out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" fill=\"black\">",
-                        x, y, anchor));
+  SR_TRY(sr__text_print(ctx, out,
+                        "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" fill=\"currentColor\">", x,
+                        y, anchor));
   SR_TRY(sr__html_escape(ctx, out, text));
   if (isfinite(rank)) SR_TRY(sr__text_print(ctx, out, " (%.2f)", rank));
   SR_TRY(sr__text_string(ctx, out, "</text>\n"));
@@ -102,11 +112,9 @@ static sr_status diagram(sr_context *ctx, sr__text *out, const ranking *r) {
   int32_t half = (r->count + 1) / 2;
   int32_t height = FIRST_LABEL + LINE_HEIGHT * half + 26;
   char text[64];
-  SR_TRY(sr__text_print(
-      ctx, out,
-      "<svg viewBox=\"0 0 %d %d\" xmlns=\"http://www.w3.org/2000/svg\" fill=\"none\" "
-      "font-family=\"sans-serif\" font-size=\"13\">\n",
-      WIDTH, height));
+  sr__drawing opened = {ctx, out, SR_OK};
+  sr__draw_begin(&opened, height, "Average ranks, 1 is best; bars join what cannot be told apart");
+  SR_TRY(opened.status);
   SR_TRY(axis(ctx, out, r));
   SR_TRY(stems(ctx, out, r));
   SR_TRY(cliques(ctx, out, r));

@@ -1,8 +1,7 @@
 /* One self-contained HTML file: inline style, inline SVG, no script, nothing from the network. */
 #include "page.h"
 
-/* Colours are custom properties, so that dark mode and print change one block each. gnuplot writes
- * its axes in "black" and its grid in "gray": the style maps both to the page's ink. */
+/* Colors are custom properties, so that dark mode and print change one block each. */
 static const char style[] =
     ":root{--paper:#fdfdfc;--card:#fff;--ink:#1d2329;--soft:#5c6670;--line:#dfe3e6;--accent:#"
     "2867a8;"
@@ -46,16 +45,23 @@ static const char style[] =
     ".partly .mark{color:var(--partly-ink)}.differs .mark{color:var(--differs-ink)}"
     ".untested .mark{color:var(--untested-ink)}\n"
     "figure{margin:1rem 0;padding:.6rem;border:1px solid var(--line);border-radius:.5rem;"
-    "background:var(--card);overflow-x:auto}\n"
-    "figure svg{display:block;width:100%;height:auto;max-width:46rem;min-width:27rem;margin:0 auto;"
+    "background:var(--card)}\n"
+    "figure svg{display:block;width:100%;height:auto;max-width:36rem;margin:0 auto;"
     "color:var(--ink)}\n"
     "figcaption{color:var(--soft);font-size:.9rem;padding:.1rem .2rem .4rem}\n"
-    "svg [stroke=black]{stroke:var(--ink)}svg [fill=black]{fill:var(--ink)}"
-    "svg .gridline{stroke:var(--line)}svg [color=black]{color:var(--ink)}svg "
-    "[color=white]{color:var(--card)}svg [stroke=gray]{stroke:var(--line)}\n"
+    "nav{margin:1.4rem 0;padding:.7rem 1rem;border:1px solid var(--line);border-radius:.5rem;"
+    "background:var(--card);columns:16rem}nav a{display:block;padding:.1rem 0}"
+    "a{color:var(--accent)}\n"
+    "footer{margin-top:3rem;padding-top:.8rem;border-top:1px solid var(--line);color:var(--soft);"
+    "font-size:.85rem;overflow-wrap:anywhere}\n"
+    "tbody th,thead th:first-child{position:sticky;left:0;background:var(--card);z-index:1}\n"
     "@media(max-width:40rem){main{padding:1.2rem .7rem 3rem}h1{font-size:1.5rem}"
     "h2{font-size:1.2rem}th,td{padding:.3rem .4rem}table{font-size:.8rem}"
-    "tbody th{white-space:normal;overflow-wrap:anywhere}.w{min-width:11rem}}\n";
+    "tbody th{white-space:normal;max-width:42vw}.w{min-width:11rem}"
+    ".cards thead{display:none}.cards tr{display:block;border-top:1px solid var(--line);"
+    "padding:.3rem 0}.cards th,.cards td{display:block;border:0;max-width:none;text-align:left;"
+    "white-space:normal;padding:.15rem .6rem;position:static}"
+    ".cards [data-name]::before{content:attr(data-name) ': ';color:var(--soft)}}\n";
 
 static const char *entity_of(char c) {
   switch (c) {
@@ -105,10 +111,6 @@ cleanup:
   return status;
 }
 
-static sr_status html_end(sr_context *ctx, sr__text *out) {
-  return sr__text_string(ctx, out, "</main>\n</body>\n</html>\n");
-}
-
 /* <tag attributes>escaped text</tag> and a line end; `attributes` starts with a space or is "". */
 static sr_status element(sr_context *ctx, sr__text *out, const char *tag, const char *attributes,
                          const char *text) {
@@ -120,9 +122,35 @@ cleanup:
   return status;
 }
 
-static sr_status html_heading(sr_context *ctx, sr__text *out, int level, const char *text) {
-  char tag[3] = {'h', (char)('1' + level), '\0'};
-  return element(ctx, out, tag, "", text);
+static sr_status html_end(sr_context *ctx, sr__text *out, const char *footer) {
+  sr_status status = SR_OK;
+  if (footer) SR_TRY(element(ctx, out, "footer", "", footer));
+  SR_TRY(sr__text_string(ctx, out, "</main>\n</body>\n</html>\n"));
+cleanup:
+  return status;
+}
+
+static sr_status html_heading(sr_context *ctx, sr__text *out, int level, int32_t number,
+                              const char *text) {
+  char tag[3] = {'h', (char)('1' + level), '\0'}, name[32];
+  snprintf(name, sizeof name, " id=\"part-%d\"", number);
+  return element(ctx, out, tag, name, text);
+}
+
+static sr_status html_contents_entry(sr_context *ctx, sr__text *out, int32_t number,
+                                     const char *text) {
+  char link[32];
+  snprintf(link, sizeof link, " href=\"#part-%d\"", number);
+  return element(ctx, out, "a", link, text);
+}
+
+static sr_status html_contents(sr_context *ctx, sr__text *out, const char *entries) {
+  sr_status status = SR_OK;
+  SR_TRY(sr__text_string(ctx, out, "<nav aria-label=\"Contents\">\n"));
+  SR_TRY(sr__text_string(ctx, out, entries));
+  SR_TRY(sr__text_string(ctx, out, "</nav>\n"));
+cleanup:
+  return status;
 }
 
 static sr_status html_paragraph(sr_context *ctx, sr__text *out, const char *text) {
@@ -141,14 +169,24 @@ static sr_status html_note(sr_context *ctx, sr__text *out, sr_agreement agreemen
 /* Long sentences may wrap; numbers and names may not. */
 enum { LONGEST_UNBROKEN_CELL = 48 };
 
+static bool is_long(const sr_page_cell *cell) {
+  return cell->text && strlen(cell->text) > LONGEST_UNBROKEN_CELL;
+}
+
+/* `name` is what a phone shows before the cell where each row becomes a card; NULL: nothing. */
 static sr_status html_cell(sr_context *ctx, sr__text *out, const char *tag, char alignment,
-                           const sr_page_cell *cell) {
+                           const char *name, const sr_page_cell *cell) {
   sr_status status = SR_OK;
   const char *text = cell->text ? cell->text : "";
   const char *mark = sr__agreement_mark(cell->agreement);
-  bool wraps = strlen(text) > LONGEST_UNBROKEN_CELL;
-  SR_TRY(sr__text_print(ctx, out, "<%s class=\"%c%s %s\">", tag, alignment, wraps ? " w" : "",
-                        sr__agreement_class(cell->agreement)));
+  SR_TRY(sr__text_print(ctx, out, "<%s class=\"%c%s %s\"", tag, alignment,
+                        is_long(cell) ? " w" : "", sr__agreement_class(cell->agreement)));
+  if (name) {
+    SR_TRY(sr__text_string(ctx, out, " data-name=\""));
+    SR_TRY(sr__html_escape(ctx, out, name));
+    SR_TRY(sr__text_string(ctx, out, "\""));
+  }
+  SR_TRY(sr__text_string(ctx, out, ">"));
   SR_TRY(sr__html_escape(ctx, out, text));
   if (*mark) SR_TRY(sr__text_print(ctx, out, "<span class=\"mark\">%s</span>", mark));
   SR_TRY(sr__text_print(ctx, out, "</%s>", tag));
@@ -158,17 +196,21 @@ cleanup:
 
 static sr_status html_table(sr_context *ctx, sr__text *out, const sr_page_table *table) {
   sr_status status = SR_OK;
-  SR_TRY(sr__text_string(ctx, out, "<div class=\"scroll\"><table>\n"));
+  bool cards = false;
+  for (int64_t i = 0; i < table->rows * table->columns; i++)
+    cards = cards || is_long(&table->cells[i]);
+  SR_TRY(sr__text_print(ctx, out, "<div class=\"scroll%s\"><table>\n", cards ? " cards" : ""));
   if (table->caption) SR_TRY(element(ctx, out, "caption", "", table->caption));
   SR_TRY(sr__text_string(ctx, out, "<thead><tr>"));
   for (int32_t c = 0; c < table->columns; c++)
-    SR_TRY(html_cell(ctx, out, "th", sr__table_alignment(table, c),
+    SR_TRY(html_cell(ctx, out, "th", sr__table_alignment(table, c), NULL,
                      &(sr_page_cell){table->header[c], SR_AGREEMENT_NONE}));
   SR_TRY(sr__text_string(ctx, out, "</tr></thead>\n<tbody>\n"));
   for (int64_t r = 0; r < table->rows; r++) {
     SR_TRY(sr__text_string(ctx, out, "<tr>"));
     for (int32_t c = 0; c < table->columns; c++)
       SR_TRY(html_cell(ctx, out, c ? "td" : "th", sr__table_alignment(table, c),
+                       cards && c ? table->header[c] : NULL,
                        &table->cells[r * table->columns + c]));
     SR_TRY(sr__text_string(ctx, out, "</tr>\n"));
   }
@@ -180,11 +222,9 @@ cleanup:
 static sr_status html_plot(sr_context *ctx, sr__text *out, const char *title, const char *svg) {
   sr_status status = SR_OK;
   if (!svg) {
-    SR_TRY(sr__text_string(ctx, out, "<div class=\"note missing-plot\">Plot not drawn: "));
+    SR_TRY(sr__text_string(ctx, out, "<div class=\"note\">Nothing to plot: "));
     SR_TRY(sr__html_escape(ctx, out, title));
-    SR_TRY(
-        sr__text_string(ctx, out,
-                        ". It needs the program gnuplot; the numbers are in the tables.</div>\n"));
+    SR_TRY(sr__text_string(ctx, out, "</div>\n"));
     goto cleanup;
   }
   SR_TRY(sr__text_string(ctx, out, "<figure class=\"plot\">"));
@@ -198,6 +238,8 @@ cleanup:
 const sr__renderer sr__render_html = {.begin = html_begin,
                                       .end = html_end,
                                       .heading = html_heading,
+                                      .contents_entry = html_contents_entry,
+                                      .contents = html_contents,
                                       .paragraph = html_paragraph,
                                       .note = html_note,
                                       .table = html_table,

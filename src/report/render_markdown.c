@@ -27,11 +27,25 @@ static sr_status markdown_begin(sr_context *ctx, sr__text *out, const char *titl
   return line(ctx, out, "# ", title, "\n\n");
 }
 
-static sr_status markdown_end(sr_context *ctx, sr__text *out) {
-  return sr__text_string(ctx, out, "");
+static sr_status markdown_end(sr_context *ctx, sr__text *out, const char *footer) {
+  return footer ? line(ctx, out, "", footer, "\n") : sr__text_string(ctx, out, "");
 }
 
-static sr_status markdown_heading(sr_context *ctx, sr__text *out, int level, const char *text) {
+/* Markdown viewers make contents of their own. */
+static sr_status markdown_contents_entry(sr_context *ctx, sr__text *out, int32_t number,
+                                         const char *text) {
+  (void)ctx, (void)out, (void)number, (void)text;
+  return SR_OK;
+}
+
+static sr_status markdown_contents(sr_context *ctx, sr__text *out, const char *entries) {
+  (void)ctx, (void)out, (void)entries;
+  return SR_OK;
+}
+
+static sr_status markdown_heading(sr_context *ctx, sr__text *out, int level, int32_t number,
+                                  const char *text) {
+  (void)number;
   char before[8] = "##### ";
   return line(ctx, out, before + 4 - level, text, "\n\n");
 }
@@ -86,6 +100,8 @@ static sr_status markdown_plot(sr_context *ctx, sr__text *out, const char *title
 const sr__renderer sr__render_markdown = {.begin = markdown_begin,
                                           .end = markdown_end,
                                           .heading = markdown_heading,
+                                          .contents_entry = markdown_contents_entry,
+                                          .contents = markdown_contents,
                                           .paragraph = markdown_paragraph,
                                           .note = markdown_note,
                                           .table = markdown_table,
