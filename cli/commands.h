@@ -5,6 +5,7 @@
 #include "cli.h"
 
 extern const cli_command cli_compare;
+extern const cli_command cli_folds;
 extern const cli_command cli_methods;
 extern const cli_command cli_plan;
 extern const cli_command cli_predict;
@@ -15,6 +16,7 @@ extern const cli_command cli_parts;
 extern const cli_command cli_rl_compare;
 extern const cli_command cli_rl_play;
 extern const cli_command cli_rl_train;
+extern const cli_command cli_show;
 extern const cli_command cli_simulate;
 extern const cli_command cli_theory;
 extern const cli_command cli_train;

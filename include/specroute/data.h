@@ -51,6 +51,7 @@ typedef struct sr_table_view {
   const float *weight;
   int64_t grid_rows, grid_columns; /* 0 where the rows are not cells of one lattice */
   const int64_t *cell;             /* lattice cell of each row, row-major, increasing */
+  const int64_t *source_row; /* where the row stood in its file, from 0; NULL: in this order */
   const char *projection; /* the reference system of the coordinates as well-known text, or NULL */
 } sr_table_view;
 

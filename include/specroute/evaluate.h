@@ -41,6 +41,13 @@ SR_API void sr_folds_free(sr_folds **folds);
 /* Valid as long as the folds. */
 SR_API const sr_folds_view *sr_folds_get(const sr_folds *folds);
 
+/* Writes the folds for another trainer: .csv ("-" too: lines row,fold,role), .npy (bytes, folds x
+ * rows: 0 train, 1 test, 2 free) or .json (rows of train and test per fold). Rows are counted from
+ * 0 as they stood in the file of `table`; NULL: as they are. Errors: SR_ERROR_UNSUPPORTED (another
+ * ending), SR_ERROR_OUTPUT, SR_ERROR_INTERRUPTED, SR_ERROR_MEMORY. */
+SR_API SR_MUST_CHECK sr_status sr_folds_write(sr_context *ctx, const sr_folds *folds,
+                                              const sr_table *table, const char *path);
+
 /* How an ensemble is judged when it is trained. */
 typedef struct sr_evaluate_options {
   int evaluate;   /* 1: naive and honest error, covariance */

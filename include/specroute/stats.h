@@ -131,6 +131,33 @@ SR_API SR_MUST_CHECK sr_status sr_calibration_error(sr_context *ctx, int64_t row
                                                     const float *proba, const int32_t *label,
                                                     int32_t bins, double *error);
 
+/* ---- metrics of predicted classes ------------------------------------------------------------ */
+
+/* Rows whose truth or vote is -1 are passed over. */
+typedef struct sr_metrics_input {
+  int64_t rows;
+  int32_t classes;
+  const int32_t *truth, *vote; /* in [0, classes), -1 = none */
+  const float *share;          /* rows x classes, row-major; NULL: only the votes are judged */
+} sr_metrics_input;
+
+typedef struct sr_metrics {
+  int64_t rows; /* judged */
+  double error;
+  double balanced_accuracy; /* mean recall of the classes that occur */
+  double macro_f1;          /* mean over the classes that occur or were named */
+  double auc;               /* two classes: area under the curve; more: mean of one against rest */
+  double brier;             /* mean over rows of the squared error summed over classes */
+  double log_loss;          /* of shares held above 1e-7 */
+  double ece;               /* expected calibration error of the top class, 15 bins */
+} sr_metrics;
+
+/* What cannot be told is NaN. `confusion` (may be NULL) gets classes x classes counts, a row per
+ * true class. Errors: SR_ERROR_ARGUMENT (a class out of range), SR_ERROR_MEMORY. Cost:
+ * O(rows log rows) per class. */
+SR_API SR_MUST_CHECK sr_status sr_metrics_compute(sr_context *ctx, const sr_metrics_input *input,
+                                                  sr_metrics *metrics, int64_t *confusion);
+
 typedef struct sr_line_fit {
   sr_interval slope, intercept; /* Student's t intervals */
   double r_squared;

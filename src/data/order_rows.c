@@ -54,6 +54,7 @@ sr_status sr__order_by_time(sr_context *ctx, const char *file, sr_table **table,
   const sr_table_view *view = sr_table_get(*table);
   timed_row *order = NULL;
   int32_t *rows = NULL;
+  int64_t *source_row = NULL;
   sr_table *sorted = NULL;
   bool in_order;
   *moved = false;
@@ -68,10 +69,15 @@ sr_status sr__order_by_time(sr_context *ctx, const char *file, sr_table **table,
   SR_TRY(check_ties(ctx, file, view, order));
   for (int64_t i = 0; i < view->rows; i++) rows[i] = order[i].row;
   SR_TRY(sr__table_select(ctx, *table, rows, view->rows, &sorted));
+  SR_NEW(ctx, source_row, view->rows);
+  for (int64_t i = 0; i < view->rows; i++) source_row[i] = rows[i];
+  sorted->view.source_row = source_row;
   sr_table_free(table);
   *table = sorted;
+  sorted = NULL;
   *moved = true;
 cleanup:
+  sr_table_free(&sorted);
   sr__free(ctx, rows);
   sr__free(ctx, order);
   return status;

@@ -124,6 +124,7 @@ static sr_status copy_view(sr_context *ctx, const sr_table_view *from, sr_table_
   SR_COPY_ARRAY(ctx, to->coordinates, from->coordinates, from->rows * to->coordinate_count);
   SR_COPY_ARRAY(ctx, to->weight, from->weight, from->rows);
   SR_COPY_ARRAY(ctx, to->cell, from->cell, from->rows);
+  SR_COPY_ARRAY(ctx, to->source_row, from->source_row, from->rows);
 cleanup:
   return status;
 }
@@ -167,7 +168,7 @@ static void free_view(const sr_allocator *allocator, const sr_table_view *v) {
                          v->label,         v->value,       v->time,          v->group,
                          v->coordinates,   v->weight,      v->cell,          v->feature_names,
                          v->channel_names, v->target_name, v->classes.names, v->groups.names,
-                         v->projection};
+                         v->projection,    v->source_row};
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) release(allocator, owned[i]);
 }
 
@@ -288,6 +289,7 @@ static sr_status select_rows(sr_context *ctx, const sr_table *table, const selec
   GATHER(group, 1);
   GATHER(coordinates, from->coordinate_count);
   GATHER(weight, 1);
+  GATHER(source_row, 1);
   if (from->cell && increasing) {
     GATHER(cell, 1);
     to->grid_rows = from->grid_rows;

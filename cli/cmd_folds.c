@@ -1,0 +1,72 @@
+#include "commands.h"
+#include "generated.h"
+
+static const cli_option options[] = {
+    {"output", 'o', CLI_PATH, "FOLDS", NULL, NULL, 0, 0,
+     "where to write them: .csv (row,fold,role from 0), .npy (folds x rows) or .json"},
+    {"folds", 0, CLI_INTEGER, "K", "8", NULL, 0, 1e6, "number of folds; with groups 0 is one each"},
+    {"buffer", 0, CLI_INTEGER, "B", "-1", NULL, -1, 1e12,
+     "rows or graph steps left out around what is held out; -1 is by T"},
+    {"tmix", 0, CLI_REAL, "T", NULL, NULL, 1, 1e12,
+     "rows until a row is new, where it is known; else it is estimated"},
+    {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
+
+static int finish(cli_run *run, const sr_folds *folds, double tmix) {
+  const sr_folds_view *view = sr_folds_get(folds);
+  double length = (double)view->rows / (double)view->units;
+  const char *unit = sr_unit_name(view->unit);
+  cli_say(run, "folds     %d of %d %ss, %.0f rows each, %lld %s kept free around them\n",
+          view->folds, view->units, unit, length, (long long)view->buffer,
+          view->unit == SR_UNIT_PART ? "steps" : "rows");
+  cli_say(run, "T         %.4g rows\nwritten   %s\n", tmix, cli_text(run, "output"));
+  return cli_finish(run, json_pack("{s:i,s:s,s:i,s:o,s:I,s:I,s:o}", "folds", (int)view->folds,
+                                   "unit", unit, "units", (int)view->units, "length",
+                                   cli_json_real(length), "buffer", (json_int_t)view->buffer,
+                                   "rows", (json_int_t)view->rows, "tmix", cli_json_real(tmix)));
+}
+
+static int run_folds(cli_run *run) {
+  sr_status status = SR_OK;
+  sr_table *table = NULL;
+  sr_structure *structure = NULL;
+  sr_folds *folds = NULL;
+  sr_structure_options wanted;
+  sr_folds_options dealt;
+  int code = CLI_SUCCESS;
+  const char *path = cli_text(run, "output");
+  if (!path)
+    return cli_complain(run, CLI_USAGE, "folds needs -o FOLDS.csv, FOLDS.npy or FOLDS.json");
+  sr_structure_options_init(&wanted);
+  sr_folds_options_init(&dealt);
+  wanted.graph = cli_method_text(run, "graph");
+  if (cli_given(run, "tmix")) wanted.tmix = cli_real(run, "tmix");
+  if (cli_given(run, "folds")) dealt.folds = cli_integer(run, "folds");
+  if (cli_given(run, "buffer")) dealt.buffer = cli_integer(run, "buffer");
+  SR_TRY(cli_read_table(run, run->arguments[0], &table));
+  SR_TRY(sr_structure_estimate(run->ctx, table, &wanted, run->seed, &structure));
+  SR_TRY(sr_folds_new(run->ctx, structure, &dealt, run->seed, &folds));
+  SR_TRY(sr_folds_write(run->ctx, folds, table, path));
+  code = finish(run, folds, sr_structure_get(structure)->tmix);
+cleanup:
+  sr_folds_free(&folds);
+  sr_structure_free(&structure);
+  sr_table_free(&table);
+  return status == SR_OK ? code : cli_fail(run, status);
+}
+
+const cli_command cli_folds = {
+    .name = "folds",
+    .arguments = "FILE",
+    .least = 1,
+    .most = 1,
+    .help = "write honest train and test folds for any trainer",
+    .description =
+        "Whole stretches, groups or parts are held out together, and rows near them are left "
+        "free,\n"
+        "as train does to tell its honest error. Rows are counted from 0 as they stand in FILE;\n"
+        "each has the role test, train or free in each fold. docs/guide/folds.md has recipes for\n"
+        "scikit-learn, LightGBM, ranger and caret.",
+    .groups = {options, cli_column_options, cli_graph_options},
+    .methods = cli_graph_methods,
+    .example = "specroute folds elec2.csv.gz --target class -o folds.csv",
+    .run = run_folds};
