@@ -9,6 +9,8 @@ configure_package_config_file(cmake/specrouteConfig.cmake.in ${PROJECT_BINARY_DI
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/specrouteConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/specrouteConfig.cmake ${PROJECT_BINARY_DIR}/specrouteConfigVersion.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/specroute)
+# The file finds its prefix from where it stands, so that any --prefix works.
+file(RELATIVE_PATH SR_PREFIX_FROM_PC /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/specroute.pc.in ${PROJECT_BINARY_DIR}/specroute.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/specroute.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 set_target_properties(specroute_cli PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")

@@ -18,7 +18,7 @@ cmake --build "$folder/build" >/dev/null
 "$folder/build/consumer_cxx"
 
 export PKG_CONFIG_PATH=$libdir/pkgconfig
-read -ra options <<<"$(pkg-config --define-variable=prefix="$folder/usr" --cflags --libs specroute)"
+read -ra options <<<"$(pkg-config --cflags --libs specroute)"
 cc -std=c17 "${flags[@]}" "$SR_SOURCE/tests/consumer/consumer.c" "${options[@]}" -o "$folder/by_pkg_config"
 "$folder/by_pkg_config"
 
@@ -37,3 +37,9 @@ for file in bin/specroute share/man/man1/specroute.1 share/bash-completion/compl
   [ -s "$folder/usr/$file" ] || { echo "$file was not installed"; exit 1; }
 done
 "$folder/usr/bin/specroute" --version
+
+# The Debian package holds the same files. Sanitized libraries are not packaged.
+[ -z "${SR_SANITIZE:-}" ] || exit 0
+(cd "$SR_BUILD" && cpack -G DEB -B "$folder/deb" >/dev/null)
+dpkg-deb --contents "$folder"/deb/specroute_*.deb | grep -q ' ./usr/bin/specroute$'
+dpkg-deb --field "$folder"/deb/specroute_*.deb Depends | grep -q libc6
