@@ -6,12 +6,27 @@ static const cli_option options[] = {{"plans", 'p', CLI_TEXT, "PLAN,...",
                                       "plans to compare: NAME[:KEY=VALUE,...]"},
                                      {"leave-group-out", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0,
                                       "one group per fold: --folds 0"},
+                                     {"report", 0, CLI_PATH, "PAGE", NULL, NULL, 0, 0,
+                                      "also write a page: .html, or .md without pictures"},
                                      {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
 static const cli_method_flag methods[] = {{"plans", "plan", sr_train_plan_method, true, false},
                                           {"learners", "learner", sr_learner_method, true, false},
                                           {"graph", "graph", sr_graph_method, false, false},
                                           {NULL, NULL, NULL, false, false}};
+
+static sr_status write_page(cli_run *run, const sr_comparison *comparison, const char *path) {
+  sr_status status = SR_OK;
+  sr_page *page = NULL;
+  char title[256];
+  snprintf(title, sizeof title, "Plans and learners on %s", run->arguments[0]);
+  SR_TRY(cli_page_new(run, title, path, &page));
+  SR_TRY(sr_page_add_comparison(run->ctx, page, comparison));
+  SR_TRY(sr_page_write(run->ctx, page, path));
+cleanup:
+  sr_page_free(&page);
+  return status;
+}
 
 static int run_compare(cli_run *run) {
   sr_status status = SR_OK;
@@ -33,6 +48,7 @@ static int run_compare(cli_run *run) {
   SR_TRY(sr_describe_comparison(run->ctx, comparison,
                                 run->json ? SR_DESCRIPTION_JSON : SR_DESCRIPTION_TEXT, &text));
   cli_print_description(run, text);
+  if (cli_given(run, "report")) SR_TRY(write_page(run, comparison, cli_text(run, "report")));
 cleanup:
   sr_bytes_free((void **)&text);
   sr_comparison_free(&comparison);

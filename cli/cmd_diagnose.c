@@ -3,7 +3,7 @@
 
 static const cli_option options[] = {
     {"level", 0, CLI_REAL, "P", "0.9", NULL, 0.01, 0.999, "probability of the intervals"},
-    {"output", 'o', CLI_PATH, "FILE", NULL, NULL, 0, 0,
+    {"report", 0, CLI_PATH, "PAGE", NULL, NULL, 0, 0,
      "also write a page with pictures: .html, or .md without them"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
@@ -25,7 +25,7 @@ cleanup:
 
 static sr_status finish(cli_run *run, const sr_table *table, const sr_structure *structure) {
   sr_status status = SR_OK;
-  const char *page = cli_text(run, "output");
+  const char *page = cli_text(run, "report");
   char *text = NULL;
   if (page) SR_TRY(write_page(run, table, structure, page));
   SR_TRY(sr_describe_structure(run->ctx, structure,
@@ -71,5 +71,5 @@ const cli_command cli_diagnose = {
         "numbers cannot.",
     .groups = {options, cli_column_options, cli_graph_options},
     .methods = cli_graph_methods,
-    .example = "specroute diagnose elec2.csv.gz --target class -o elec2.html",
+    .example = "specroute diagnose elec2.csv.gz --target class --report elec2.html",
     .run = run_diagnose};

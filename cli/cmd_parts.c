@@ -7,7 +7,7 @@
 #include "generated.h"
 
 static const cli_option options[] = {
-    {"parts", 'p', CLI_INTEGER, "P", NULL, NULL, 1, 2147483647,
+    {"parts", 0, CLI_INTEGER, "P", NULL, NULL, 1, 2147483647,
      "how many parts; default 64, or the rows where these are fewer"},
     {"mode", 0, CLI_CHOICE, "MODE", "exact", "exact|fast", 0, 0,
      "exact: sizes differ by at most one; fast: multilevel, within --imbalance"},

@@ -48,14 +48,13 @@ static int predict(cli_run *run, const sr_ensemble *ensemble, const sr_table *ta
   double seconds = sr_seconds() - start, error = -1.0;
   if (status == SR_OK) {
     error = error_of(ensemble, table, sr_table_get(predictions)->label);
-    if (!(to_stdout && run->json)) status = sr_table_write(run->ctx, predictions, path);
+    status = sr_table_write(run->ctx, predictions, path);
   }
   sr_table_free(&predictions);
   if (status != SR_OK) return cli_fail(run, status);
   if (!to_stdout) {
     cli_say(run, "%s: %lld rows in %.2f s", path, (long long)rows, seconds);
-    if (error >= 0.0)
-      cli_say(run, ", error %.4f (too good where the model was trained on these rows)", error);
+    if (error >= 0.0) cli_say(run, ", error %.4f", error);
     cli_say(run, "\n");
   }
   json_t *result =
@@ -64,26 +63,16 @@ static int predict(cli_run *run, const sr_ensemble *ensemble, const sr_table *ta
   return cli_finish(run, result);
 }
 
-static int describe(cli_run *run, const sr_ensemble *ensemble) {
-  char *text = NULL;
-  sr_status status =
-      sr_describe_ensemble(run->ctx, ensemble,
-                           run->json ? SR_DESCRIPTION_JSON : SR_DESCRIPTION_TEXT, &text);
-  if (status != SR_OK) return cli_fail(run, status);
-  cli_print_description(run, text);
-  sr_bytes_free((void **)&text);
-  return CLI_SUCCESS;
-}
-
 static int run_predict(cli_run *run) {
   sr_ensemble *ensemble = NULL;
   sr_table *table = NULL;
   int code;
+  if (run->json && strcmp(cli_text(run, "output"), "-") == 0)
+    return cli_complain(run, CLI_USAGE,
+                        "predict --json needs -o OUT: both cannot go to standard output");
   sr_status status = sr_ensemble_load(run->ctx, run->arguments[0], &ensemble);
   if (status != SR_OK) {
     code = cli_fail(run, status);
-  } else if (run->argument_count < 2) {
-    code = describe(run, ensemble);
   } else {
     status = read_table(run, ensemble, &table);
     code = status == SR_OK ? predict(run, ensemble, table) : cli_fail(run, status);
@@ -96,14 +85,15 @@ static int run_predict(cli_run *run) {
 const cli_command cli_predict = {
     .name = "predict",
     .arguments = "MODEL FILE",
-    .least = 1,
+    .least = 2,
     .most = 2,
-    .help = "classes of new rows by a trained model; without FILE, what the model is",
+    .help = "classes of new rows by a trained model",
     .description =
         "Columns are found by the names they had in training; others are passed over. Where FILE "
         "has\n"
-        "the class column, the error is told as well. With MODEL alone the model describes itself\n"
-        "(--json: all that is recorded about it).",
+        "the class column, the error is told as well; it is too good where the model learned from "
+        "these\n"
+        "rows.",
     .groups = {options, cli_column_options},
     .example = "specroute predict elec2.model new.csv -o classes.csv --proba",
     .run = run_predict};

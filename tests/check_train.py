@@ -101,8 +101,10 @@ class Commands(unittest.TestCase):
         self.assertIn("'x2'", result.stderr)
 
     def test_a_model_describes_itself(self):
-        self.assertIn("honest", run("predict", self.model).stdout)
-        self.assertEqual(parsed("predict", self.model)["error"], self.trained["error"])
+        self.assertEqual(run("predict", self.model).returncode, 2)
+        self.assertEqual(run("predict", self.model, self.data, "--json").returncode, 2)
+        self.assertIn("honest", run("show", self.model).stdout)
+        self.assertEqual(parsed("show", self.model)["error"], self.trained["error"])
 
     def test_damaged_models_are_refused(self):
         with open(self.model, "rb") as file:
