@@ -99,7 +99,7 @@ struct cli_run {
   int value_count;
   struct cli_block *lists; /* keeps the split lists alive */
   struct cli_progress *progress;
-  int word_count;          /* the command as it was given */
+  int word_count; /* the command as it was given */
   char *const *words;
 };
 

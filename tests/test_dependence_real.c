@@ -68,8 +68,8 @@ static void test_keys(void **state) {
   char line[256], *out = NULL;
   snprintf(line, sizeof line, "simulate ar1 --n 3000 --tmix 10 --d 3 -o %s/a.csv", test_folder());
   assert_int_equal(test_command(line, NULL, NULL), 0);
-  snprintf(line, sizeof line, "diagnose %s/a.csv --target y --json --report %s/a.html", test_folder(),
-           test_folder());
+  snprintf(line, sizeof line, "diagnose %s/a.csv --target y --json --report %s/a.html",
+           test_folder(), test_folder());
   assert_int_equal(test_command(line, &out, NULL), 0);
   json_t *result = json_loads(out, 0, NULL);
   assert_non_null(result);

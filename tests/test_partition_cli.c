@@ -74,8 +74,8 @@ static void parts_are_written_in_the_order_of_the_rows(void **state) {
   for (int threads = 1; threads <= 2; threads++) {
     snprintf(path[threads - 1], sizeof path[0], "%s/parts%d.csv", test_folder(), threads);
     snprintf(line, sizeof line,
-             "parts %s --coords east,north --graph space:6 --parts 7 -o %s --threads %d --json", table,
-             path[threads - 1], threads);
+             "parts %s --coords east,north --graph space:6 --parts 7 -o %s --threads %d --json",
+             table, path[threads - 1], threads);
     json_t *result = run_json(line);
     assert_int_equal(integer_of(result, "parts"), 7);
     json_decref(result);
