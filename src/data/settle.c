@@ -1,5 +1,7 @@
 #include "settle.h"
 
+#include "geographic.h"
+
 /* Keeps the features that are not marked, in place. */
 static void drop_features(sr_table *table, const bool *marked) {
   sr_table_view *view = &table->view;
@@ -90,6 +92,7 @@ sr_status sr__settle(sr_context *ctx, const char *file, const sr_read_options *o
   sr_status status = SR_OK;
   bool moved;
   int64_t feature;
+  SR_TRY(sr__settle_degrees(ctx, options, *table));
   /* The schema of a model decides what is a feature, and rows keep their order for predictions. */
   if (options->schema) return follow_classes(ctx, file, options->schema->classes, *table);
   SR_TRY(sr__order_by_time(ctx, file, table, &moved));

@@ -1,0 +1,50 @@
+#include "geographic.h"
+
+#include <strings.h>
+
+const char sr__wgs84[] =
+    "GEOGCS[\"WGS 84\",DATUM[\"WGS_1984\",SPHEROID[\"WGS 84\",6378137,298.257223563,AUTHORITY["
+    "\"EPSG\",\"7030\"]],AUTHORITY[\"EPSG\",\"6326\"]],PRIMEM[\"Greenwich\",0],UNIT[\"degree\","
+    "0.0174532925199433],AXIS[\"Longitude\",EAST],AXIS[\"Latitude\",NORTH],AUTHORITY[\"EPSG\","
+    "\"4326\"]]";
+
+bool sr__is_geographic(const char *projection) {
+  return projection && (strncmp(projection, "GEOG", 4) == 0);
+}
+
+int sr__degree_axis(const char *name) {
+  static const char *const names[2][6] = {{"longitude", "lon", "long", "lng", "degrees_east", NULL},
+                                          {"latitude", "lat", "degrees_north", NULL}};
+  for (int axis = 0; axis < 2; axis++)
+    for (const char *const *known = names[axis]; *known; known++)
+      if (strcasecmp(name, *known) == 0) return axis;
+  return -1;
+}
+
+static bool lies_within(const double *x, int64_t rows, double low, double high) {
+  for (int64_t i = 0; i < rows; i++)
+    if (x[i] < low || x[i] > high) return false; /* missing ones are told later */
+  return true;
+}
+
+sr_status sr__settle_degrees(sr_context *ctx, const sr_read_options *options, sr_table *table) {
+  sr_table_view *view = &table->view;
+  const char *const *name = options->coordinates;
+  if (!name || view->projection || view->coordinate_count != 2 || !name[0] || !name[1])
+    return SR_OK;
+  int first = sr__degree_axis(name[0]), second = sr__degree_axis(name[1]);
+  if (first < 0 || second != 1 - first) return SR_OK;
+  double *x = (double *)(uintptr_t)view->coordinates;
+  int64_t longitude = first == 0 ? 0 : view->rows, latitude = view->rows - longitude;
+  if (!lies_within(x + longitude, view->rows, -180.0, 360.0) ||
+      !lies_within(x + latitude, view->rows, -90.0, 90.0))
+    return SR_OK;
+  view->projection = sr__strdup(ctx, sr__wgs84);
+  if (!view->projection) return sr_context_error(ctx).status;
+  for (int64_t i = 0; first == 1 && i < view->rows; i++) {
+    double swap = x[i];
+    x[i] = x[view->rows + i];
+    x[view->rows + i] = swap;
+  }
+  return SR_OK;
+}

@@ -1,0 +1,18 @@
+/* Whether coordinates are degrees of longitude and latitude. Internal. */
+#ifndef SR_DATA_GEOGRAPHIC_H
+#define SR_DATA_GEOGRAPHIC_H
+
+#include "table.h"
+
+/* The well-known text of a reference system of degrees begins with GEOG (GEOGCS, GEOGCRS). */
+bool sr__is_geographic(const char *projection);
+/* Longitude and latitude of WGS 84 as well-known text. */
+extern const char sr__wgs84[];
+/* 0 where a name is one of longitude, 1 of latitude, else -1. */
+int sr__degree_axis(const char *name);
+/* Coordinates of columns named longitude and latitude (lon, lat, ...) whose values fit become
+ * degrees, longitude first. */
+SR_MUST_CHECK sr_status sr__settle_degrees(sr_context *ctx, const sr_read_options *options,
+                                           sr_table *table);
+
+#endif
