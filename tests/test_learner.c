@@ -40,7 +40,7 @@ static kit_options options_of(const sr__learner *learner) {
   kit_options options;
   kit_options_init(&options);
   options.name = learner->about.name;
-  if (strcmp(options.name, "xgboost") == 0) options.name = "xgboost:rounds=2,depth=3";
+  if (strcmp(options.name, "xgboost") == 0) options.name = "xgboost:rounds=2,max_depth=3";
   options.min_leaf = 3;
   return options;
 }

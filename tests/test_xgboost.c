@@ -96,7 +96,7 @@ static void shares_are_those_of_the_library(void **state) {
     fill_rows(&rows, classes, 5);
     sr_table *table = table_of(ctx, &rows, classes, weighted);
     char name[100];
-    snprintf(name, sizeof name, "xgboost:rounds=25,depth=4,rate=0.2,method=%s", method);
+    snprintf(name, sizeof name, "xgboost:rounds=25,max_depth=4,eta=0.2,tree_method=%s", method);
     kit_options options = {.name = name};
     fitted f;
     int32_t vote[N];
@@ -201,7 +201,7 @@ static void every_plan_is_the_same_at_any_thread_count(void **state) {
     sr_train_options options;
     sr_train_options_init(&options);
     options.plan = plan;
-    options.learner = "xgboost:rounds=3,depth=2,subsample=0.7,columns=0.6";
+    options.learner = "xgboost:rounds=3,max_depth=2,subsample=0.7,colsample=0.6";
     options.members = 7;
     void *bytes[2] = {NULL, NULL};
     int64_t size[2];

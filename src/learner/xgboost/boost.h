@@ -6,9 +6,9 @@
 #include "core/core.h"
 
 typedef struct sr__boost_options {
-  int64_t rounds, depth, bins;
-  double rate, min_child_weight, lambda, alpha, gamma, subsample, columns;
-  int method; /* hist, exact, approx */
+  int64_t rounds, max_depth, max_bins;
+  double eta, min_child_weight, lambda, alpha, gamma, subsample, colsample;
+  int tree_method; /* hist, exact, approx */
 } sr__boost_options;
 
 /* Both children of a node stand side by side, the left one first. */

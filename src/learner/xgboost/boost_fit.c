@@ -46,18 +46,18 @@ static sr_status set_options(sr_context *ctx, const sr__boost_problem *problem,
                  {"nthread", 1},
                  {"seed", problem->seed},
                  {"base_score", 0.5},
-                 {"eta", o->rate},
-                 {"max_depth", (double)o->depth},
-                 {"max_bin", (double)o->bins},
+                 {"eta", o->eta},
+                 {"max_depth", (double)o->max_depth},
+                 {"max_bin", (double)o->max_bins},
                  {"min_child_weight", o->min_child_weight},
                  {"lambda", o->lambda},
                  {"alpha", o->alpha},
                  {"gamma", o->gamma},
                  {"subsample", o->subsample},
-                 {"colsample_bytree", o->columns}};
+                 {"colsample_bytree", o->colsample}};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
     SR_TRY(set_number(ctx, booster, numbers[i].key, numbers[i].value));
-  SR_TRY(set_text(ctx, booster, "tree_method", method_names[o->method]));
+  SR_TRY(set_text(ctx, booster, "tree_method", method_names[o->tree_method]));
   if (problem->seen_count > 2) {
     SR_TRY(set_text(ctx, booster, "objective", "multi:softprob"));
     SR_TRY(set_number(ctx, booster, "num_class", problem->seen_count));

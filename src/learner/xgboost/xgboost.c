@@ -7,16 +7,17 @@
 
 static const sr_option options_list[] = {
     SR_INTEGER(sr__boost_options, rounds, "100", 1, 1e6, "boosting rounds"),
-    SR_INTEGER(sr__boost_options, depth, "6", 1, 24, "greatest depth of a tree"),
-    SR_REAL(sr__boost_options, rate, "0.3", 1e-6, 1, "what is kept of each tree (eta)"),
+    SR_INTEGER(sr__boost_options, max_depth, "6", 1, 24, "greatest depth of a tree"),
+    SR_REAL(sr__boost_options, eta, "0.3", 1e-6, 1, "what is kept of each tree"),
     SR_REAL(sr__boost_options, min_child_weight, "1", 0, 1e12, "least sum of hessians in a leaf"),
     SR_REAL(sr__boost_options, lambda, "1", 0, 1e12, "penalty on squares of leaf values"),
     SR_REAL(sr__boost_options, alpha, "0", 0, 1e12, "penalty on sizes of leaf values"),
     SR_REAL(sr__boost_options, gamma, "0", 0, 1e12, "least gain of a split"),
     SR_REAL(sr__boost_options, subsample, "1", 1e-6, 1, "share of the rows that a tree sees"),
-    SR_REAL(sr__boost_options, columns, "1", 1e-6, 1, "share of the features that a tree sees"),
-    SR_INTEGER(sr__boost_options, bins, "256", 2, 65536, "bins per feature (hist, approx)"),
-    SR_CHOICE(sr__boost_options, method, "hist", "hist|exact|approx", "how splits are looked for"),
+    SR_REAL(sr__boost_options, colsample, "1", 1e-6, 1, "share of the features that a tree sees"),
+    SR_INTEGER(sr__boost_options, max_bins, "256", 2, 65536, "bins per feature"),
+    SR_CHOICE(sr__boost_options, tree_method, "hist", "hist|exact|approx",
+              "how splits are looked for"),
     SR_OPTIONS_END};
 
 enum { MAX_CLASSES = 1 << 16 };
