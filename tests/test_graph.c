@@ -504,8 +504,57 @@ static void allocations_may_fail(void **state) {
   test_every_allocation(every_object, none);
 }
 
+/* A lattice of 90 x 45 cells of 4 degrees goes round the globe: the last column lies beside the
+ * first. 89 x 45 does not, nor do cells without degrees. */
+static void global_grids_wrap(void **state) {
+  (void)state;
+  enum { COLUMNS = 90, LINES = 45 };
+  for (int variant = 0; variant < 6; variant++) {
+    sr_context *ctx = test_context(1);
+    int64_t columns = variant % 3 == 1 ? COLUMNS - 1 : COLUMNS, n = columns * LINES;
+    double *place = malloc(sizeof *place * (size_t)(2 * n));
+    int64_t *cell = malloc(sizeof *cell * (size_t)n);
+    for (int64_t i = 0; i < n; i++) {
+      cell[i] = i;
+      place[i] = -178.0 + 4.0 * (double)(i % columns);
+      place[n + i] = -88.0 + 4.0 * (double)(i / columns);
+    }
+    sr_table_view view = {.rows = n,
+                          .coordinate_count = 2,
+                          .coordinates = place,
+                          .grid_rows = LINES,
+                          .grid_columns = columns,
+                          .cell = cell,
+                          .projection = variant % 3 == 2 ? NULL : "GEOGCS[\"WGS 84\"]"};
+    sr_table *table = NULL;
+    sr_graph *graph = NULL;
+    bool eight = variant >= 3;
+    assert_ok(ctx, sr_table_new(ctx, &view, &table));
+    assert_ok(ctx, sr_graph_build(ctx, table, eight ? "grid:k=8" : "grid", 1, &graph));
+    const sr_graph_view *g = sr_graph_get(graph);
+    int64_t edges = (columns - 1) * LINES + columns * (LINES - 1);
+    if (eight) edges += 2 * (columns - 1) * (LINES - 1);
+    if (variant % 3 == 0) edges += eight ? LINES + 2 * (LINES - 1) : LINES;
+    assert_int_equal(g->offset[n], 2 * edges);
+    for (int64_t i = 0; i < n; i++) {
+      bool across = false;
+      for (int64_t k = g->offset[i]; k < g->offset[i + 1]; k++) {
+        if (k > g->offset[i]) assert_true(g->neighbor[k] > g->neighbor[k - 1]);
+        across |= g->neighbor[k] == i + columns - 1;
+      }
+      if (i % columns == 0) assert_int_equal(across, variant % 3 == 0);
+    }
+    sr_graph_free(&graph);
+    sr_table_free(&table);
+    free(place);
+    free(cell);
+    sr_context_free(&ctx);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(global_grids_wrap),
       cmocka_unit_test(given_graphs_are_copied),
       cmocka_unit_test(faults_are_named),
       cmocka_unit_test(components_match_relabelling),

@@ -1,10 +1,14 @@
-/* Lattice graph with holes: cells joined to their 4 or 8 neighbours that hold a row. */
+/* Lattice graph with holes: cells joined to their 4 or 8 neighbours that hold a row. Where the
+ * columns go once round the globe, the last one lies beside the first. */
+#include <math.h>
+
+#include "data/geographic.h"
 #include "graph.h"
 
 typedef struct grid_work {
   const int64_t *cell; /* of each row, increasing */
   int64_t rows, columns;
-  bool diagonal;
+  bool diagonal, wraps;
   sr_graph *graph;
 } grid_work;
 
@@ -40,6 +44,21 @@ static int collect(const grid_work *work, int64_t finger, int64_t low, int64_t h
   return count;
 }
 
+/* Adds the rows at the other end of the lattice lines of a cell in the first or last column. */
+static int collect_across(const grid_work *work, int64_t cell, int32_t *found, int count) {
+  int64_t column = cell % work->columns, reach = work->diagonal ? 1 : 0;
+  if (!work->wraps || (column != 0 && column != work->columns - 1)) return count;
+  int64_t other = column == 0 ? cell + work->columns - 1 : cell - work->columns + 1;
+  for (int64_t line = -reach; line <= reach; line++) {
+    int64_t wanted = other + line * work->columns, row = first_row_from(work, wanted);
+    if (row >= work->rows || work->cell[row] != wanted) continue;
+    int at = count++;
+    for (; at > 0 && found[at - 1] > row; at--) found[at] = found[at - 1];
+    found[at] = (int32_t)row;
+  }
+  return count;
+}
+
 /* The neighbours of row i in increasing order. */
 static int neighbors_of(const grid_work *work, int64_t i, grid_fingers *fingers, int32_t *found) {
   int64_t cell = work->cell[i], column = cell % work->columns;
@@ -53,7 +72,23 @@ static int neighbors_of(const grid_work *work, int64_t i, grid_fingers *fingers,
   if (has_right && i + 1 < work->rows && work->cell[i + 1] == cell + 1)
     found[count++] = (int32_t)(i + 1);
   advance(work, &fingers->below, down - reach_left);
-  return collect(work, fingers->below, down - reach_left, down + reach_right, found, count);
+  count = collect(work, fingers->below, down - reach_left, down + reach_right, found, count);
+  return collect_across(work, cell, found, count);
+}
+
+/* Whether the columns go once round the globe: their number times the step between two of them is
+ * 360 degrees. */
+static bool goes_round(const sr_table_view *table) {
+  if (!sr__is_geographic(table->projection) || table->coordinate_count < 2 ||
+      table->grid_columns < 3)
+    return false;
+  for (int64_t i = 1; i < table->rows; i++) {
+    int64_t apart = table->cell[i] - table->cell[i - 1];
+    if (table->cell[i] / table->grid_columns != table->cell[i - 1] / table->grid_columns) continue;
+    double step = fabs(table->coordinates[i] - table->coordinates[i - 1]) / (double)apart;
+    return fabs(step * (double)table->grid_columns - 360.0) < 0.25 * step;
+  }
+  return false;
 }
 
 static grid_fingers place_fingers(const grid_work *work, int64_t row) {
@@ -67,7 +102,7 @@ static sr_status count_grid(sr_context *worker, void *data, int64_t chunk, int s
   grid_work *work = data;
   sr__span span = sr__graph_chunk(work->rows, chunk);
   grid_fingers fingers = place_fingers(work, span.begin);
-  int32_t found[8];
+  int32_t found[8]; /* in the first or last column the far side takes the place of the near one */
   for (int64_t i = span.begin; i < span.end; i++)
     work->graph->offset[i + 1] = neighbors_of(work, i, &fingers, found);
   return SR_OK;
@@ -93,11 +128,12 @@ static sr_status build_grid(sr_context *ctx, const sr_table_view *table, const v
   (void)seed;
   sr_status status = SR_OK;
   const grid_options *o = options;
-  grid_work work = {table->cell, table->rows, table->grid_columns, o->k == 1, NULL};
+  grid_work work = {table->cell, table->rows, table->grid_columns, o->k == 1, false, NULL};
   if (!table->cell || table->grid_columns < 1)
     SR_TRY(sr__fail(ctx, SR_ERROR_DATA,
                     "the rows are not cells of one lattice; read a NetCDF or GeoTIFF file, or use "
                     "graph space with coordinates"));
+  work.wraps = goes_round(table);
   SR_TRY(sr__graph_begin(ctx, table->rows, "grid", &work.graph));
   int64_t chunks = sr__graph_chunks(table->rows);
   SR_TRY(sr__parallel_for(ctx, chunks, count_grid, &work));
