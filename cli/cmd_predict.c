@@ -2,11 +2,13 @@
 
 #include "commands.h"
 
-static const cli_option options[] = {{"output", 'o', CLI_PATH, "OUT", "-", NULL, 0, 0,
-                                      "csv file for the classes; - is standard output"},
-                                     {"proba", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0,
-                                      "also write each class's share of the vote"},
-                                     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
+static const cli_option options[] = {
+    {"output", 'o', CLI_PATH, "OUT", "-", NULL, 0, 0,
+     "file for the classes: csv, npy, ..., .tif or .nc for a map; - is standard output"},
+    {"proba", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, "also write each class's share of the vote"},
+    {"uncertainty", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0,
+     "also write 1 - the largest share of the vote"},
+    {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
 /* The model decides how the file is read. Where the file holds the class column of the training
  * data the error is told as well; where it does not, it is read again without. */
@@ -43,8 +45,9 @@ static int predict(cli_run *run, const sr_ensemble *ensemble, const sr_table *ta
   const char *path = cli_text(run, "output");
   bool to_stdout = strcmp(path, "-") == 0;
   sr_table *predictions = NULL;
-  sr_status status =
-      sr_ensemble_predict_table(run->ctx, ensemble, table, cli_flag(run, "proba"), &predictions);
+  int said = (cli_flag(run, "proba") ? SR_PREDICT_SHARES : 0) |
+             (cli_flag(run, "uncertainty") ? SR_PREDICT_UNCERTAINTY : 0);
+  sr_status status = sr_ensemble_predict_table(run->ctx, ensemble, table, said, &predictions);
   double seconds = sr_seconds() - start, error = -1.0;
   if (status == SR_OK) {
     error = error_of(ensemble, table, sr_table_get(predictions)->label);

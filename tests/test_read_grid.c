@@ -5,9 +5,11 @@
 #include <netcdf.h>
 #endif
 #if defined(SR_HAVE_GDAL)
+#include <cpl_conv.h>
 #include <cpl_error.h>
 #include <gdal.h>
 #include <gdal_frmts.h>
+#include <ogr_srs_api.h>
 #endif
 
 static void cannot_read(const char *path, const sr_read_options *options, sr_status expected,
@@ -131,6 +133,45 @@ static void netcdf_errors(void **state) {
   cannot_read(test_file("text.nc", "hello", 5), NULL, SR_ERROR_FORMAT, "as NetCDF");
 }
 
+/* One step of a variable as the target, the others as features; lists of steps. */
+static void netcdf_steps_and_targets(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  char path[300];
+  snprintf(path, sizeof path, "%s", make_netcdf("steps.nc"));
+  sr_read_options options = read_defaults();
+  sr_table *table = NULL;
+  options.target = "sst:2 > median";
+  assert_ok(ctx, sr_table_read(ctx, path, &options, &table));
+  const sr_table_view *view = sr_table_get(table);
+  assert_int_equal(view->features, 3); /* sst:1, depth, zone */
+  assert_string_equal(view->feature_names[0], "sst:1");
+  assert_int_equal(strncmp(view->target_name, "sst:2 > ", 8), 0);
+  assert_int_equal(view->classes.count, 2);
+  /* cell 1 is missing in sst:2, 6.1 8.1 9.1 10.1 11.1 elsewhere */
+  const int32_t expected[] = {0, -1, 0, 0, 1, 1};
+  assert_int_equal(view->rows, 6);
+  for (int i = 0; i < 6; i++) assert_int_equal(view->label[i], expected[i]);
+  assert_non_null(view->projection);
+  sr_table_free(&table);
+  static const char *const both[] = {"sst:1", "sst:2-2", "zone", NULL};
+  options = read_defaults();
+  options.variables = both;
+  options.target = "depth <= 4";
+  assert_ok(ctx, sr_table_read(ctx, path, &options, &table));
+  view = sr_table_get(table);
+  assert_int_equal(view->features, 3);
+  assert_string_equal(view->feature_names[1], "sst:2");
+  sr_table_free(&table);
+  options.target = "sst:3 > median";
+  cannot_read(path, &options, SR_ERROR_ARGUMENT, "steps 1 to 2");
+  options.target = "sst:1-2";
+  cannot_read(path, &options, SR_ERROR_ARGUMENT, "steps 1 to 2");
+  options.target = "sst:0";
+  cannot_read(path, &options, SR_ERROR_ARGUMENT, "steps 1 to 2");
+  sr_context_free(&ctx);
+}
+
 static sr_status read_netcdf_once(sr_context *ctx, void *data) {
   sr_read_options options = read_defaults();
   options.target = "zone";
@@ -229,7 +270,7 @@ static void geotiff_errors(void **state) {
   snprintf(two, sizeof two, "%s,%s", first, second);
   cannot_read(two, NULL, SR_ERROR_DATA, "must lie on one grid");
   snprintf(two, sizeof two, "%s,/nonexistent/x.tif", first);
-  cannot_read(two, NULL, SR_ERROR_FORMAT, "x.tif");
+  cannot_read(two, NULL, SR_ERROR_IO, "x.tif");
   sr_read_options options = read_defaults();
   options.target = "her";
   cannot_read(first, &options, SR_ERROR_NOT_FOUND, "did you mean 'here'");
@@ -240,6 +281,145 @@ static void geotiff_errors(void **state) {
   cannot_read(test_file("cut.tif", bytes, 30), NULL, SR_ERROR_FORMAT, "as GeoTIFF");
   free(bytes);
   cannot_read(test_file("text.tif", "hello", 5), NULL, SR_ERROR_FORMAT, "as GeoTIFF");
+}
+
+/* Only plain files are opened; what is cut off or lies on another grid is refused with a word. */
+static void geotiff_hostile_files(void **state) {
+  (void)state;
+  static const char *const virtual[] = {"/vsicurl/http://127.0.0.1:9/x.tif", "/vsimem/x.tif",
+                                        "/vsizip/a.zip/x.tif", "http://127.0.0.1:9/x.tif",
+                                        "file:///etc/x.tif"};
+  const double values[] = {1, 2, 3, 4, 5, 6};
+  char two[900];
+  const char *first = make_raster("plain.tif", 1, values, NAN, 0);
+  for (size_t k = 0; k < sizeof virtual / sizeof *virtual; k++) {
+    snprintf(two, sizeof two, "%s,%s", first, virtual[k]);
+    cannot_read(two, NULL, SR_ERROR_UNSUPPORTED, "virtual path");
+    const char *const variables[] = {virtual[k], NULL};
+    sr_read_options options = read_defaults();
+    options.variables = variables;
+    cannot_read(first, &options, SR_ERROR_UNSUPPORTED, "virtual path");
+  }
+  snprintf(two, sizeof two, "%s,GTIFF_DIR:1:%s", first, first);
+  cannot_read(two, NULL, SR_ERROR_IO, "GTIFF_DIR");
+  snprintf(two, sizeof two, "%s,/dev/null.tif", first);
+  cannot_read(two, NULL, SR_ERROR_IO, "null.tif");
+  /* Every cut of a file is refused, or the pixels were all there. */
+  size_t size;
+  char *bytes = test_read_file(first, &size);
+  sr_context *ctx = test_context(1);
+  for (size_t length = 0; length < size; length += 7) {
+    sr_table *table = NULL;
+    sr_status status = sr_table_read(ctx, test_file("cut.tif", bytes, length), NULL, &table);
+    assert_true(status != SR_OK || sr_table_get(table)->rows == 6);
+    sr_table_free(&table);
+  }
+  /* Bands are declared by a 16-bit number: 65535 of them on 6 cells of which none is stored. */
+  for (size_t at = 0; at + 12 <= size; at++) {
+    const unsigned char tag[] = {0x15, 0x01, 0x03, 0x00, 0x01, 0x00, 0x00, 0x00};
+    if (memcmp(bytes + at, tag, sizeof tag) == 0) bytes[at + 8] = bytes[at + 9] = (char)0xff;
+  }
+  sr_table *table = NULL;
+  assert_true(sr_table_read(ctx, test_file("bands.tif", bytes, size), NULL, &table) != SR_OK);
+  sr_table_free(&table);
+  free(bytes);
+  sr_context_free(&ctx);
+}
+
+/* A turned lattice, and rasters of another cell size or reference system. */
+static void geotiff_georeference(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  const double values[] = {1, 2, 3, 4, 5, 6};
+  char first[300], second[300], two[700];
+  snprintf(first, sizeof first, "%s", make_raster("one.tif", 1, values, NAN, 1000));
+  snprintf(second, sizeof second, "%s", make_raster("other.tif", 1, values, NAN, 1000));
+  snprintf(two, sizeof two, "%s,%s", first, second);
+  GDALDatasetH file = GDALOpen(second, GA_Update);
+  double coarse[] = {1000, 60, 0, 5000, 0, -60}, turned[] = {500, 3, -4, 900, 4, 3};
+  GDALSetGeoTransform(file, coarse);
+  GDALClose(file);
+  cannot_read(two, NULL, SR_ERROR_DATA, "must lie on one grid");
+  snprintf(second, sizeof second, "%s", make_raster("other.tif", 1, values, NAN, 1000));
+  OGRSpatialReferenceH system[2] = {OSRNewSpatialReference(NULL), OSRNewSpatialReference(NULL)};
+  for (int k = 0; k < 2; k++) {
+    char *text = NULL;
+    OSRSetUTM(system[k], 30 + k, 1);
+    OSRSetWellKnownGeogCS(system[k], "WGS84");
+    OSRExportToWkt(system[k], &text);
+    file = GDALOpen(k ? second : first, GA_Update);
+    GDALSetProjection(file, text);
+    GDALClose(file);
+    CPLFree(text);
+    OSRDestroySpatialReference(system[k]);
+  }
+  cannot_read(two, NULL, SR_ERROR_DATA, "reference system");
+  file = GDALOpen(first, GA_Update);
+  GDALSetGeoTransform(file, turned);
+  GDALClose(file);
+  sr_table *table = NULL;
+  assert_ok(ctx, sr_table_read(ctx, first, NULL, &table));
+  assert_close(sr_table_get(table)->coordinates[1], 500 + 1.5 * 3 - 0.5 * 4, 1e-12);
+  assert_close(sr_table_get(table)->coordinates[6 + 1], 900 + 1.5 * 4 + 0.5 * 3, 1e-12);
+  char back[300];
+  snprintf(back, sizeof back, "%s/turned.tif", test_folder());
+  assert_ok(ctx, sr_table_write(ctx, table, back));
+  double transform[6];
+  file = GDALOpen(back, GA_ReadOnly);
+  GDALGetGeoTransform(file, transform);
+  for (int k = 0; k < 6; k++) assert_close(transform[k], turned[k], 1e-9);
+  assert_non_null(strstr(GDALGetProjectionRef(file), "UTM zone 30"));
+  GDALClose(file);
+  char turned_nc[300];
+  snprintf(turned_nc, sizeof turned_nc, "%s/turned.nc", test_folder());
+  assert_int_equal(sr_table_write(ctx, table, turned_nc), SR_ERROR_UNSUPPORTED);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
+/* Classes alone are bytes with a color each, names in the metadata, 255 in the holes, in tiles. */
+static void geotiff_of_classes(void **state) {
+  (void)state;
+  static const char *const words[] = {"oak", "beech"}, *const wide[] = {"-7", "300"};
+  static const int32_t label[] = {1, 0, -1};
+  static const int64_t cells[] = {0, 2, 3};
+  sr_context *ctx = test_context(1);
+  for (int variant = 0; variant < 2; variant++) {
+    sr_table_view view = {.rows = 3,
+                          .label = label,
+                          .classes = {2, variant ? wide : words},
+                          .predicted = 1,
+                          .grid_rows = 2,
+                          .grid_columns = 2,
+                          .cell = cells};
+    sr_table *table = NULL;
+    char path[300];
+    double values[4], expected[2][4] = {{1, 255, 0, 255}, {300, -32768, -7, -32768}};
+    snprintf(path, sizeof path, "%s/classes.tif", test_folder());
+    assert_ok(ctx, sr_table_new(ctx, &view, &table));
+    assert_ok(ctx, sr_table_write(ctx, table, path));
+    GDALDatasetH file = GDALOpen(path, GA_ReadOnly);
+    assert_non_null(file);
+    GDALRasterBandH band = GDALGetRasterBand(file, 1);
+    int width, height;
+    GDALGetBlockSize(band, &width, &height);
+    assert_true(width == 256 && height == 256);
+    assert_int_equal(GDALGetRasterDataType(band), variant ? GDT_Int16 : GDT_Byte);
+    assert_true(GDALGetRasterNoDataValue(band, NULL) == (variant ? -32768 : 255));
+    assert_int_equal(GDALRasterIO(band, GF_Read, 0, 0, 2, 2, values, 2, 2, GDT_Float64, 0, 0),
+                     CE_None);
+    for (int i = 0; i < 4; i++) assert_true(values[i] == expected[variant][i]);
+    if (variant == 0) {
+      assert_string_equal(GDALGetMetadataItem(band, "class_1", NULL), "beech");
+      GDALColorTableH colors = GDALGetRasterColorTable(band);
+      assert_non_null(colors);
+      const GDALColorEntry *a = GDALGetColorEntry(colors, 0), *b = GDALGetColorEntry(colors, 1);
+      assert_true(a->c1 != b->c1 || a->c2 != b->c2 || a->c3 != b->c3);
+    }
+    GDALClose(file);
+    sr_table_free(&table);
+  }
+  sr_context_free(&ctx);
 }
 
 static sr_status read_raster_once(sr_context *ctx, void *data) {
@@ -402,6 +582,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
 #if defined(SR_HAVE_NETCDF)
     cmocka_unit_test(netcdf_cells),
+    cmocka_unit_test(netcdf_steps_and_targets),
     cmocka_unit_test(netcdf_errors),
     cmocka_unit_test(netcdf_allocations_may_fail),
     cmocka_unit_test(netcdf_is_written),
@@ -410,6 +591,9 @@ int main(void) {
 #endif
 #if defined(SR_HAVE_GDAL)
     cmocka_unit_test(geotiff_cells),
+    cmocka_unit_test(geotiff_hostile_files),
+    cmocka_unit_test(geotiff_georeference),
+    cmocka_unit_test(geotiff_of_classes),
     cmocka_unit_test(geotiff_errors),
     cmocka_unit_test(geotiff_allocations_may_fail),
     cmocka_unit_test(geotiff_is_written),

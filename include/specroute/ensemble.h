@@ -39,9 +39,14 @@ SR_API void sr_ensemble_free(sr_ensemble **ensemble);
 SR_API SR_MUST_CHECK sr_status sr_ensemble_predict(sr_context *ctx, const sr_ensemble *ensemble,
                                                    const sr_table *table, int32_t *label,
                                                    float *proba);
-/* The same as a table: the class of each row as its label and, where `shares` is 1, one feature
- * "p_CLASS" per class; time, group, coordinates and cells of the input go along. Free with
- * sr_table_free, write with sr_table_write. Errors as sr_ensemble_predict. */
+/* What a table of predictions says beside the class; a sum of these. */
+enum {
+  SR_PREDICT_SHARES = 1,     /* one feature "p_CLASS" per class */
+  SR_PREDICT_UNCERTAINTY = 2 /* a feature "uncertainty": 1 - the largest share */
+};
+/* The same as a table: the class of each row as its label and the features that `shares` asks for;
+ * time, group, coordinates and cells of the input go along. Free with sr_table_free, write with
+ * sr_table_write. Errors as sr_ensemble_predict. */
 SR_API SR_MUST_CHECK sr_status sr_ensemble_predict_table(sr_context *ctx,
                                                          const sr_ensemble *ensemble,
                                                          const sr_table *table, int shares,

@@ -147,6 +147,19 @@ sr_status sr_ensemble_votes(sr_context *ctx, const sr_ensemble *ensemble, const 
 
 /* ---- predictions as a table --------------------------------------------------------------- */
 
+/* One column per class, then the uncertainty, whichever are asked for. */
+static void fill_columns(const float *proba, int64_t rows, int64_t classes, int shares,
+                         float *column) {
+  for (int64_t c = 0; shares & SR_PREDICT_SHARES && c < classes; c++, column += rows)
+    for (int64_t i = 0; i < rows; i++) column[i] = proba[i * classes + c];
+  for (int64_t i = 0; shares & SR_PREDICT_UNCERTAINTY && i < rows; i++) {
+    float largest = 0.0f;
+    for (int64_t c = 0; c < classes; c++)
+      if (proba[i * classes + c] > largest) largest = proba[i * classes + c];
+    column[i] = 1.0f - largest;
+  }
+}
+
 static sr_status name_shares(sr_context *ctx, const sr_dictionary *classes, sr__arena *arena,
                              const char **name) {
   for (int32_t c = 0; c < classes->count; c++) {
@@ -164,6 +177,8 @@ sr_status sr_ensemble_predict_table(sr_context *ctx, const sr_ensemble *ensemble
   sr_status status = SR_OK;
   sr_table_view view = *sr_table_get(table);
   int64_t rows = view.rows, classes = ensemble->view.classes.count;
+  int64_t columns =
+      (shares & SR_PREDICT_SHARES ? classes : 0) + (shares & SR_PREDICT_UNCERTAINTY ? 1 : 0);
   int32_t *label = NULL;
   float *proba = NULL, *column = NULL;
   const char **name = NULL;
@@ -172,14 +187,14 @@ sr_status sr_ensemble_predict_table(sr_context *ctx, const sr_ensemble *ensemble
   SR_NEW(ctx, label, rows);
   if (shares) {
     SR_NEW(ctx, proba, rows * classes);
-    SR_NEW(ctx, column, rows * classes);
-    SR_NEW(ctx, name, classes);
-    SR_TRY(name_shares(ctx, &ensemble->view.classes, &arena, name));
+    SR_NEW(ctx, column, rows * columns);
+    SR_NEW(ctx, name, classes + 1);
+    if (shares & SR_PREDICT_SHARES) SR_TRY(name_shares(ctx, &ensemble->view.classes, &arena, name));
+    if (shares & SR_PREDICT_UNCERTAINTY) name[columns - 1] = "uncertainty";
   }
   SR_TRY(sr_ensemble_predict(ctx, ensemble, table, label, proba));
-  for (int64_t c = 0; shares && c < classes; c++)
-    for (int64_t i = 0; i < rows; i++) column[c * rows + i] = proba[i * classes + c];
-  view.features = shares ? classes : 0;
+  if (shares) fill_columns(proba, rows, classes, shares, column);
+  view.features = columns;
   view.x = column;
   view.feature_names = name;
   view.categories = NULL;

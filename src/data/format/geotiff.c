@@ -6,12 +6,16 @@
 #include <cpl_error.h>
 #include <cpl_vsi.h>
 #include <ctype.h>
+#include <errno.h>
 #include <gdal.h>
 #include <gdal_frmts.h>
 #include <math.h>
+#include <ogr_srs_api.h>
 #include <pthread.h>
 #include <strings.h>
+#include <sys/stat.h>
 
+#include "data/parse_number.h"
 #include "grid.h"
 
 enum { MOST_FILES = 256 };
@@ -77,6 +81,16 @@ static sr_status name_band(sr_context *ctx, rasters *r, const char *path, int ba
   return SR_OK;
 }
 
+static sr_status check_same_reference(sr_context *ctx, rasters *r, GDALDatasetH file,
+                                      const char *path) {
+  OGRSpatialReferenceH first = GDALGetSpatialRef(r->files[0]), own = GDALGetSpatialRef(file);
+  if (!first || !own || OSRIsSame(first, own)) return SR_OK;
+  return sr__fail_at(ctx, SR_ERROR_DATA, path, 0, 0,
+                     "'%s' has another reference system than '%s'; all rasters must lie on one "
+                     "grid: reproject with gdalwarp",
+                     path, r->file_paths[0]);
+}
+
 static sr_status check_same_grid(sr_context *ctx, rasters *r, GDALDatasetH file, const char *path) {
   double transform[6] = {0, 1, 0, 0, 0, 1};
   int width = GDALGetRasterXSize(file), height = GDALGetRasterYSize(file);
@@ -90,7 +104,7 @@ static sr_status check_same_grid(sr_context *ctx, rasters *r, GDALDatasetH file,
   double pixel = fabs(r->transform[1]) + fabs(r->transform[2]);
   bool same = width == r->width && height == r->height;
   for (int k = 0; k < 6; k++) same &= fabs(transform[k] - r->transform[k]) <= 1e-4 * pixel;
-  if (same) return SR_OK;
+  if (same) return check_same_reference(ctx, r, file, path);
   return sr__fail_at(ctx, SR_ERROR_DATA, path, 0, 0,
                      "'%s' has %d x %d cells from (%g, %g), '%s' has %d x %d from (%g, %g); all "
                      "rasters must lie on one grid: resample with gdalwarp",
@@ -114,6 +128,20 @@ cleanup:
   return status;
 }
 
+/* GDAL takes "/vsicurl/...", "GTIFF_DIR:1:..." and addresses for files too. Only a plain file that
+ * is there is opened, so that no name reaches the network, memory or another file. */
+static sr_status check_plain_file(sr_context *ctx, const char *path) {
+  struct stat about;
+  if (strncmp(path, "/vsi", 4) == 0 || strstr(path, "://"))
+    return sr__fail_at(ctx, SR_ERROR_UNSUPPORTED, path, 0, 0,
+                       "'%s' is a virtual path; copy the raster to a file and name that", path);
+  if (stat(path, &about) != 0)
+    return sr__fail_at(ctx, SR_ERROR_IO, path, 0, 0, "cannot open '%s': %s", path, strerror(errno));
+  if (!S_ISREG(about.st_mode))
+    return sr__fail_at(ctx, SR_ERROR_IO, path, 0, 0, "'%s' is no plain file", path);
+  return SR_OK;
+}
+
 static sr_status open_file(sr_context *ctx, rasters *r, const char *path, size_t length,
                            bool chosen) {
   sr_status status = SR_OK;
@@ -124,6 +152,7 @@ static sr_status open_file(sr_context *ctx, rasters *r, const char *path, size_t
   if (!copy) SR_TRY(SR_ERROR_MEMORY);
   memcpy(copy, path, length);
   copy[length] = '\0';
+  SR_TRY(check_plain_file(ctx, copy));
   GDALDatasetH file = GDALOpenEx(copy, GDAL_OF_RASTER | GDAL_OF_READONLY | GDAL_OF_VERBOSE_ERROR,
                                  drivers, NULL, NULL);
   if (!file) SR_TRY(fail_raster(ctx, r, copy));
@@ -316,34 +345,95 @@ cleanup:
 
 /* ---- writing ------------------------------------------------------------------------------ */
 
-/* Names of classes that are no numbers stand in the band's metadata: class_0=oak. */
-static void describe_classes(GDALRasterBandH band, const sr_table_view *t) {
-  for (int32_t c = 0; !sr__classes_are_numbers(t) && c < t->classes.count; c++) {
+/* What the cells of a file are stored as. */
+typedef struct raster_type {
+  GDALDataType type;
+  double nodata;
+} raster_type;
+
+/* Classes alone fit into bytes or short integers; shares and numbers are floats. */
+static raster_type choose_type(const sr_table_view *t) {
+  const raster_type floats = {t->value ? GDT_Float64 : GDT_Float32, NAN};
+  double low = 0, high = t->classes.count - 1;
+  if (!t->label || t->features > 0) return floats;
+  for (int32_t c = 0; sr__classes_are_numbers(t) && c < t->classes.count; c++) {
+    double value = 0;
+    const char *name = t->classes.names[c];
+    if (!sr__whole_double(name, strlen(name), &value) || value != floor(value))
+      return (raster_type){GDT_Float64, NAN};
+    low = c == 0 || value < low ? value : low;
+    high = c == 0 || value > high ? value : high;
+  }
+  if (low >= 0 && high <= 254) return (raster_type){GDT_Byte, 255};
+  if (low > INT16_MIN && high <= INT16_MAX) return (raster_type){GDT_Int16, INT16_MIN};
+  return (raster_type){GDT_Float64, NAN};
+}
+
+/* Eight colors that are told apart by the color-blind as well (Okabe and Ito), then hues a golden
+ * angle apart. */
+static GDALColorEntry class_color(int32_t c) {
+  static const short known[8][3] = {{230, 159, 0},   {86, 180, 233}, {0, 158, 115},
+                                    {240, 228, 66},  {0, 114, 178},  {213, 94, 0},
+                                    {204, 121, 167}, {153, 153, 153}};
+  if (c < 8) return (GDALColorEntry){known[c][0], known[c][1], known[c][2], 255};
+  double hue = fmod(c * 137.50776, 360.0), rgb[3];
+  for (int k = 0; k < 3; k++) {
+    double away = fabs(fmod(hue + 120.0 * (3 - k), 360.0) - 180.0) / 60.0;
+    rgb[k] = away >= 2.0 ? 1.0 : away <= 1.0 ? 0.0 : away - 1.0;
+  }
+  return (GDALColorEntry){(short)(40 + 180 * rgb[0]), (short)(40 + 180 * rgb[1]),
+                          (short)(40 + 180 * rgb[2]), 255};
+}
+
+/* Names of classes that are no numbers stand in the band's metadata: class_0=oak. A map of classes
+ * in bytes has a color for each. */
+static void describe_classes(GDALRasterBandH band, const sr_table_view *t, raster_type type) {
+  bool numbers = sr__classes_are_numbers(t);
+  GDALColorTableH colors = type.type == GDT_Byte ? GDALCreateColorTable(GPI_RGB) : NULL;
+  const GDALColorEntry nothing = {0, 0, 0, 0};
+  for (int value = 0; colors && value < 256; value++) GDALSetColorEntry(colors, value, &nothing);
+  for (int32_t c = 0; c < t->classes.count; c++) {
     char key[32];
+    double value = c;
+    const char *name = t->classes.names[c];
     snprintf(key, sizeof key, "class_%d", c);
-    GDALSetMetadataItem(band, key, t->classes.names[c], NULL);
+    if (!numbers) GDALSetMetadataItem(band, key, name, NULL);
+    if (numbers && !sr__whole_double(name, strlen(name), &value)) continue;
+    const GDALColorEntry color = class_color(c);
+    if (colors) GDALSetColorEntry(colors, (int)value, &color);
+  }
+  if (colors) {
+    GDALSetRasterColorTable(band, colors);
+    GDALDestroyColorTable(colors);
   }
 }
 
-static sr_status fill_raster(sr_context *ctx, rasters *r, GDALDatasetH file,
-                             const sr_table_view *t) {
+static sr_status fail_writing(sr_context *ctx, const rasters *r) {
+  return sr__fail_at(ctx, SR_ERROR_OUTPUT, r->path, 0, 0, "cannot write '%s': %s", r->path,
+                     r->message[0] ? r->message : "GDAL gives no reason");
+}
+
+static sr_status fill_raster(sr_context *ctx, rasters *r, GDALDatasetH file, const sr_table_view *t,
+                             raster_type type) {
   sr_status status = SR_OK;
   double *cells = NULL;
+  int64_t count = t->grid_rows * t->grid_columns;
   int width = (int)t->grid_columns, height = (int)t->grid_rows;
-  SR_NEW(ctx, cells, t->grid_rows * t->grid_columns);
+  SR_NEW(ctx, cells, count);
   for (int64_t layer = 0; layer < sr__grid_layers(t); layer++) {
     GDALRasterBandH band = GDALGetRasterBand(file, (int)layer + 1);
     bool is_target;
     char numbered[32];
     SR_TRY(sr__check_interrupt(ctx));
     sr__grid_layer(t, layer, cells);
+    for (int64_t i = 0; !isnan(type.nodata) && i < count; i++)
+      if (isnan(cells[i])) cells[i] = type.nodata;
     GDALSetDescription(band, sr__grid_layer_name(t, layer, &is_target, numbered));
-    if (is_target && t->label) describe_classes(band, t);
-    if (GDALSetRasterNoDataValue(band, NAN) != CE_None ||
+    if (is_target && t->label) describe_classes(band, t, type);
+    if (GDALSetRasterNoDataValue(band, type.nodata) != CE_None ||
         GDALRasterIO(band, GF_Write, 0, 0, width, height, cells, width, height, GDT_Float64, 0,
                      0) != CE_None)
-      SR_TRY(sr__fail_at(ctx, SR_ERROR_OUTPUT, r->path, 0, 0, "cannot write '%s': %s", r->path,
-                         r->message[0] ? r->message : "GDAL gives no reason"));
+      SR_TRY(fail_writing(ctx, r));
   }
 cleanup:
   sr__free(ctx, cells);
@@ -354,20 +444,19 @@ cleanup:
 static sr_status make_raster(sr_context *ctx, rasters *r, const sr_table_view *t,
                              const char *memory_path) {
   sr_status status = SR_OK;
-  static const char *const creation[] = {"COMPRESS=DEFLATE", "BIGTIFF=IF_SAFER", NULL};
+  static const char *const creation[] = {"COMPRESS=DEFLATE", "TILED=YES", "BIGTIFF=IF_SAFER", NULL};
   double transform[6];
+  raster_type type = choose_type(t);
   SR_TRY(sr__grid_transform(ctx, t, "a GeoTIFF", transform));
   if (t->grid_rows > INT32_MAX || t->grid_columns > INT32_MAX || sr__grid_layers(t) > 65535)
     SR_TRY(sr__fail(ctx, SR_ERROR_UNSUPPORTED, "a GeoTIFF holds at most 65535 bands"));
-  GDALDatasetH file = GDALCreate(GDALGetDriverByName("GTiff"), memory_path, (int)t->grid_columns,
-                                 (int)t->grid_rows, (int)sr__grid_layers(t),
-                                 t->value ? GDT_Float64 : GDT_Float32, (CSLConstList)creation);
-  if (!file)
-    SR_TRY(sr__fail_at(ctx, SR_ERROR_OUTPUT, r->path, 0, 0, "cannot write '%s': %s", r->path,
-                       r->message[0] ? r->message : "GDAL gives no reason"));
+  GDALDatasetH file =
+      GDALCreate(GDALGetDriverByName("GTiff"), memory_path, (int)t->grid_columns, (int)t->grid_rows,
+                 (int)sr__grid_layers(t), type.type, (CSLConstList)creation);
+  if (!file) SR_TRY(fail_writing(ctx, r));
   if (t->coordinate_count >= 2) GDALSetGeoTransform(file, transform);
   if (t->projection) GDALSetProjection(file, t->projection);
-  status = fill_raster(ctx, r, file, t);
+  status = fill_raster(ctx, r, file, t, type);
   GDALClose(file);
 cleanup:
   return status;

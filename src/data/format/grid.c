@@ -1,6 +1,7 @@
 #include "grid.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "data/parse_number.h"
 #include "data/print_number.h"
@@ -231,6 +232,18 @@ static sr_status check_fit(sr_context *ctx, const sr_table_view *t, const char *
   return SR_OK;
 }
 
+/* The shortest decimal within 1e-11 of a cell's side: least squares leaves noise in the last digits
+ * of numbers that were short. */
+static double without_noise(double value, double side) {
+  char text[40];
+  for (int digits = 1; digits < 16; digits++) {
+    snprintf(text, sizeof text, "%.*g", digits, value);
+    double rounded = strtod(text, NULL);
+    if (fabs(rounded - value) <= 1e-11 * side) return rounded;
+  }
+  return value;
+}
+
 sr_status sr__grid_transform(sr_context *ctx, const sr_table_view *table, const char *format,
                              double t[6]) {
   static const double unit[6] = {0, 1, 0, 0, 0, 1};
@@ -254,6 +267,10 @@ sr_status sr__grid_transform(sr_context *ctx, const sr_table_view *table, const 
     t[5] = -(fabs(t[1]) + fabs(t[4]));
     t[3] -= row * t[5];
   }
+  double side = fabs(t[1]) + fabs(t[2]) + fabs(t[4]) + fabs(t[5]);
+  for (int k = 0; k < 6; k++)
+    t[k] = without_noise(t[k], k % 3 ? side / (double)(table->grid_rows + table->grid_columns)
+                                     : side * 10);
   return check_fit(ctx, table, format, t);
 }
 

@@ -12,6 +12,7 @@
 #include <strings.h>
 
 #include "core/text.h"
+#include "data/geographic.h"
 #include "grid.h"
 
 /* HDF5 below libnetcdf keeps unguarded state of its own: one call at a time in the process. */
@@ -26,9 +27,8 @@ typedef struct nc_variable {
   int dimensions;
   int dimension[MOST_DIMENSIONS];
   size_t length[MOST_DIMENSIONS];
-  int64_t steps;                /* product of the dimensions before the last two */
-  int64_t first_step, end_step; /* those that become features */
-  bool chosen;
+  int64_t steps;   /* product of the dimensions before the last two */
+  uint8_t *wanted; /* per step: 1 where it becomes a feature; NULL: none does */
 } nc_variable;
 
 typedef struct nc_file {
@@ -88,7 +88,6 @@ static sr_status describe(sr_context *ctx, const nc_file *file, int id, nc_varia
     if (d < variable->dimensions - 2 && variable->steps < INT32_MAX)
       variable->steps *= (int64_t)variable->length[d];
   }
-  variable->end_step = variable->steps;
   *usable = variable->length[variable->dimensions - 2] > 0 &&
             variable->length[variable->dimensions - 1] > 0;
 cleanup:
@@ -143,59 +142,128 @@ cleanup:
 
 /* ---- which steps are asked for ------------------------------------------------------------ */
 
-/* "sst", "sst:3" or "sst:1-24": steps count from 1. */
-static sr_status choose_variable(sr_context *ctx, nc_file *file, const char *asked) {
+/* Marks steps [first, end) of a variable. */
+static sr_status want_steps(sr_context *ctx, nc_file *file, nc_variable *variable, int64_t first,
+                            int64_t end, uint8_t wanted) {
+  if (!variable->wanted) {
+    variable->wanted = sr__arena_alloc(ctx, &file->arena, variable->steps, 1);
+    if (!variable->wanted) return SR_ERROR_MEMORY;
+    memset(variable->wanted, 0, (size_t)variable->steps);
+  }
+  memset(variable->wanted + first, wanted, (size_t)(end - first));
+  return SR_OK;
+}
+
+/* The steps that "sst:3" or "sst:1-24" names, [*first, *end); `colon` stands before them. Gives
+ * what follows, or NULL where the steps are not there. */
+static const char *read_steps(const nc_variable *variable, const char *colon, int64_t *first,
+                              int64_t *end) {
+  char *rest;
+  long long from = strtoll(colon + 1, &rest, 10), to = from;
+  if (*rest == '-' && isdigit((unsigned char)rest[1])) to = strtoll(rest + 1, &rest, 10);
+  *first = from - 1;
+  *end = to;
+  return from >= 1 && to >= from && to <= variable->steps ? rest : NULL;
+}
+
+static sr_status fail_steps(sr_context *ctx, const nc_file *file, const char *what,
+                            const char *asked, const nc_variable *variable) {
+  return sr__fail_at(ctx, SR_ERROR_ARGUMENT, file->path, 0, 0,
+                     "%s '%s' asks for steps that are not there; '%s' has steps 1 to %lld, written "
+                     "as %s:1 or %s:1-%lld",
+                     what, asked, variable->name, (long long)variable->steps, variable->name,
+                     variable->name, (long long)variable->steps);
+}
+
+/* The variable of "sst", "sst:3" or "sst:1-24", and its steps, which count from 1. */
+static sr_status find_steps(sr_context *ctx, nc_file *file, const char *what, const char *asked,
+                            nc_variable **variable, int64_t *first, int64_t *end) {
   sr_status status = SR_OK;
   char name[NC_MAX_NAME + 1];
   const char *colon = strrchr(asked, ':');
-  long long first = 1, last = 0;
-  int used = 0;
+  int64_t v;
   bool steps = colon && isdigit((unsigned char)colon[1]);
   snprintf(name, sizeof name, "%.*s", steps ? (int)(colon - asked) : (int)strlen(asked), asked);
-  int64_t v;
-  SR_TRY(sr__find_column(ctx, file->path, "variable", file->names, file->count, name, &v));
-  nc_variable *variable = &file->variables[v];
-  last = variable->steps;
-  if (steps) {
-    int fields = sscanf(colon + 1, "%lld-%lld%n", &first, &last, &used);
-    if (fields == 1) {
-      last = first;
-      used = (int)strspn(colon + 1, "0123456789");
-    }
-    if (colon[1 + used] != '\0' || first < 1 || last < first || last > variable->steps)
-      SR_TRY(sr__fail_at(ctx, SR_ERROR_ARGUMENT, file->path, 0, 0,
-                         "variable '%s' asks for steps that are not there; '%s' has steps 1 to "
-                         "%lld, written as %s:1 or %s:1-%lld",
-                         asked, name, (long long)variable->steps, name, name,
-                         (long long)variable->steps));
-  }
-  variable->first_step = first - 1;
-  variable->end_step = last;
-  variable->chosen = true;
+  SR_TRY(sr__find_column(ctx, file->path, what, file->names, file->count, name, &v));
+  *variable = &file->variables[v];
+  *first = 0;
+  *end = (*variable)->steps;
+  const char *rest = steps ? read_steps(*variable, colon, first, end) : "";
+  if (!rest || *rest) SR_TRY(fail_steps(ctx, file, what, asked, *variable));
 cleanup:
   return status;
 }
 
-static sr_status choose(sr_context *ctx, nc_file *file, const sr_read_options *options,
-                        sr__target_rule *rule, int64_t *target) {
+/* A target is a variable of one step, or one step of a variable: "sst:684", "sst:684 > median". The
+ * step is cut out of the text; *step is -1 where it names none. */
+static sr_status cut_target_step(sr_context *ctx, const nc_file *file, const char *text, char **cut,
+                                 int64_t *step) {
+  *step = -1;
+  *cut = text ? sr__strdup(ctx, text) : NULL;
+  if (text && !*cut) return SR_ERROR_MEMORY;
+  for (int64_t v = 0; text && v < file->count; v++) {
+    const nc_variable *variable = &file->variables[v];
+    size_t length = strlen(variable->name), blank = strspn(text, " ");
+    const char *at = text + blank;
+    int64_t end;
+    if (strncmp(at, variable->name, length) != 0 || at[length] != ':' ||
+        !isdigit((unsigned char)at[length + 1]))
+      continue;
+    const char *rest = read_steps(variable, at + length, step, &end);
+    if (!rest || end != *step + 1) return fail_steps(ctx, file, "target", text, variable);
+    memmove(*cut + blank + length, rest, strlen(rest) + 1);
+    return SR_OK;
+  }
+  return SR_OK;
+}
+
+typedef struct nc_target {
+  nc_variable *variable; /* NULL: none */
+  int64_t step;
+  const char *name;
+  sr__target_rule rule;
+} nc_target;
+
+static sr_status choose_target(sr_context *ctx, nc_file *file, const sr_read_options *options,
+                               nc_target *target) {
   sr_status status = SR_OK;
-  for (int64_t v = 0; v < file->count; v++) file->variables[v].chosen = !options->variables;
-  for (const char *const *name = options->variables; name && *name; name++)
-    SR_TRY(choose_variable(ctx, file, *name));
+  sr_read_options asked = *options;
+  char *cut = NULL;
+  int64_t v;
+  SR_TRY(cut_target_step(ctx, file, options->target, &cut, &target->step));
+  asked.target = cut;
+  SR_TRY(sr__find_target(ctx, file->path, file->names, file->count, &asked, &target->rule, &v));
+  if (v < 0) goto cleanup;
+  nc_variable *variable = &file->variables[v];
+  if (target->step < 0 && variable->steps != 1)
+    SR_TRY(sr__fail_at(ctx, SR_ERROR_UNSUPPORTED, file->path, 0, 0,
+                       "target '%s' has %lld steps, a target has one; name it, such as %s:%lld",
+                       options->target, (long long)variable->steps, variable->name,
+                       (long long)variable->steps));
+  if (target->step < 0) target->step = 0;
+  target->variable = variable;
+  if (variable->wanted) SR_TRY(want_steps(ctx, file, variable, target->step, target->step + 1, 0));
+cleanup:
+  sr__free(ctx, cut);
+  return status;
+}
+
+static sr_status choose(sr_context *ctx, nc_file *file, const sr_read_options *options,
+                        nc_target *target) {
+  sr_status status = SR_OK;
+  nc_variable *variable;
+  int64_t first, end;
+  for (int64_t v = 0; v < file->count && !options->variables; v++)
+    SR_TRY(want_steps(ctx, file, &file->variables[v], 0, file->variables[v].steps, 1));
+  for (const char *const *name = options->variables; name && *name; name++) {
+    SR_TRY(find_steps(ctx, file, "variable", *name, &variable, &first, &end));
+    SR_TRY(want_steps(ctx, file, variable, first, end, 1));
+  }
   for (const char *const *name = options->drop; name && *name; name++) {
-    int64_t v;
-    SR_TRY(sr__find_column(ctx, file->path, "drop", file->names, file->count, *name, &v));
-    file->variables[v].chosen = false;
+    SR_TRY(find_steps(ctx, file, "drop", *name, &variable, &first, &end));
+    SR_TRY(want_steps(ctx, file, variable, first, end, 0));
   }
-  SR_TRY(sr__find_target(ctx, file->path, file->names, file->count, options, rule, target));
-  if (*target >= 0) {
-    file->variables[*target].chosen = false;
-    if (file->variables[*target].steps != 1)
-      SR_TRY(sr__fail_at(ctx, SR_ERROR_UNSUPPORTED, file->path, 0, 0,
-                         "target '%s' has %lld steps, a target has one; cut the file to one time "
-                         "step",
-                         options->target, (long long)file->variables[*target].steps));
-  }
+  SR_TRY(choose_target(ctx, file, options, target));
 cleanup:
   return status;
 }
@@ -328,11 +396,12 @@ static sr_status read_variable(sr_context *ctx, const nc_file *file, const nc_va
   sr_status status = SR_OK;
   int64_t cells = grid->rows * grid->columns;
   const packing p = read_packing(file, variable);
-  for (int64_t step = variable->first_step; step < variable->end_step; step++, ++*feature) {
+  for (int64_t step = 0; variable->wanted && step < variable->steps; step++) {
+    if (!variable->wanted[step]) continue;
     SR_TRY(read_step(ctx, file, variable, step, &p, cells, values));
     float *x = grid->x + *feature * cells;
     SR_TRY(sr__grid_store(ctx, file->path, variable->name, values, cells, x));
-    sr__progress(ctx, "reading", *feature + 1, grid->features);
+    sr__progress(ctx, "reading", ++*feature, grid->features);
   }
 cleanup:
   return status;
@@ -373,34 +442,60 @@ cleanup:
   return status;
 }
 
+/* Whether an axis counts degrees: 0 of longitude, 1 of latitude, else -1; by its units, else by its
+ * name. */
+static int degrees_of(const nc_file *file, int dimension) {
+  char text[NC_MAX_NAME + 1] = "";
+  size_t length;
+  nc_type type;
+  int id = coordinate_variable(file, dimension);
+  if (id >= 0 && nc_inq_att(file->id, id, "units", &type, &length) == NC_NOERR && type == NC_CHAR &&
+      length < sizeof text && nc_get_att_text(file->id, id, "units", text) == NC_NOERR) {
+    text[length] = '\0';
+    if (strncmp(text, "degree", 6) == 0 && sr__degree_axis(text) >= 0) return sr__degree_axis(text);
+  }
+  if (id < 0 || nc_inq_dimname(file->id, dimension, text) != NC_NOERR) return -1;
+  return sr__degree_axis(text);
+}
+
+static bool has_degrees(const nc_file *file) {
+  return degrees_of(file, file->grid_dimension[1]) == 0 &&
+         degrees_of(file, file->grid_dimension[0]) == 1;
+}
+
 /* ---- all of it ---------------------------------------------------------------------------- */
 
 /* sst where a variable has one step, else sst:1, sst:2 ... */
+static const char *name_step(sr_context *ctx, nc_file *file, const nc_variable *variable,
+                             int64_t step) {
+  enum { NUMBER_BYTES = 24 };
+  int64_t bytes = (int64_t)strlen(variable->name) + NUMBER_BYTES;
+  char *name = sr__arena_alloc(ctx, &file->arena, bytes, 1);
+  if (name && variable->steps == 1)
+    snprintf(name, (size_t)bytes, "%s", variable->name);
+  else if (name)
+    snprintf(name, (size_t)bytes, "%s:%lld", variable->name, (long long)step + 1);
+  return name;
+}
+
 static sr_status name_features(sr_context *ctx, nc_file *file, int64_t features,
                                const char ***names) {
-  enum { NUMBER_BYTES = 24 };
   sr_status status = SR_OK;
   int64_t next = 0;
   SR_NEW(ctx, *names, features);
   for (int64_t v = 0; v < file->count; v++) {
     const nc_variable *variable = &file->variables[v];
-    for (int64_t step = variable->first_step; variable->chosen && step < variable->end_step;
-         step++) {
-      int64_t bytes = (int64_t)strlen(variable->name) + NUMBER_BYTES;
-      char *name = sr__arena_alloc(ctx, &file->arena, bytes, 1);
-      if (!name) SR_TRY(SR_ERROR_MEMORY);
-      if (variable->steps == 1)
-        snprintf(name, (size_t)bytes, "%s", variable->name);
-      else
-        snprintf(name, (size_t)bytes, "%s:%lld", variable->name, (long long)step + 1);
-      (*names)[next++] = name;
+    for (int64_t step = 0; variable->wanted && step < variable->steps; step++) {
+      if (!variable->wanted[step]) continue;
+      (*names)[next] = name_step(ctx, file, variable, step);
+      if (!(*names)[next++]) SR_TRY(SR_ERROR_MEMORY);
     }
   }
 cleanup:
   return status;
 }
 
-static sr_status read_grid(sr_context *ctx, nc_file *file, int64_t target, sr__grid *grid,
+static sr_status read_grid(sr_context *ctx, nc_file *file, nc_target *target, sr__grid *grid,
                            const char ***names) {
   sr_status status = SR_OK;
   double *values = NULL;
@@ -409,20 +504,24 @@ static sr_status read_grid(sr_context *ctx, nc_file *file, int64_t target, sr__g
     const nc_variable *variable = &file->variables[v];
     grid->rows = (int64_t)variable->length[variable->dimensions - 2];
     grid->columns = (int64_t)variable->length[variable->dimensions - 1];
-    if (variable->chosen) grid->features += variable->end_step - variable->first_step;
+    for (int64_t step = 0; variable->wanted && step < variable->steps; step++)
+      grid->features += variable->wanted[step];
   }
-  if (target >= 0) grid->target_name = file->names[target];
+  if (target->variable) {
+    grid->target_rule = target->rule;
+    grid->target_name = target->name = name_step(ctx, file, target->variable, target->step);
+    if (!target->name) SR_TRY(SR_ERROR_MEMORY);
+  }
   SR_TRY(sr__grid_allocate(ctx, grid));
   SR_TRY(name_features(ctx, file, grid->features, names));
   grid->names = *names;
+  if (has_degrees(file)) grid->projection = sr__wgs84;
   SR_NEW(ctx, values, grid->rows * grid->columns);
-  for (int64_t v = 0; v < file->count; v++) {
-    if (file->variables[v].chosen)
-      SR_TRY(read_variable(ctx, file, &file->variables[v], grid, values, &feature));
-  }
-  if (target >= 0) {
-    const packing p = read_packing(file, &file->variables[target]);
-    SR_TRY(read_step(ctx, file, &file->variables[target], 0, &p, grid->rows * grid->columns,
+  for (int64_t v = 0; v < file->count; v++)
+    SR_TRY(read_variable(ctx, file, &file->variables[v], grid, values, &feature));
+  if (target->variable) {
+    const packing p = read_packing(file, target->variable);
+    SR_TRY(read_step(ctx, file, target->variable, target->step, &p, grid->rows * grid->columns,
                      grid->target));
   }
   SR_TRY(read_coordinates(ctx, file, grid));
@@ -437,7 +536,7 @@ static sr_status read_netcdf(sr_context *ctx, const char *path, const sr_read_op
   nc_file opened = {.path = path, .id = -1}, *file = &opened;
   sr__grid grid = {.file = path};
   const char **names = NULL;
-  int64_t target;
+  nc_target target = {0};
   *table = NULL;
   SR_TRY(sr__grid_check_options(ctx, path, options));
   pthread_mutex_lock(&library_lock);
@@ -447,8 +546,8 @@ static sr_status read_netcdf(sr_context *ctx, const char *path, const sr_read_op
     status = fail_nc(ctx, file, code, "the file as NetCDF");
   }
   if (status == SR_OK) status = list_variables(ctx, file);
-  if (status == SR_OK) status = choose(ctx, file, options, &grid.target_rule, &target);
-  if (status == SR_OK) status = read_grid(ctx, file, target, &grid, &names);
+  if (status == SR_OK) status = choose(ctx, file, options, &target);
+  if (status == SR_OK) status = read_grid(ctx, file, &target, &grid, &names);
   if (file->id >= 0) nc_close(file->id);
   pthread_mutex_unlock(&library_lock);
   if (status == SR_OK) status = sr__grid_to_table(ctx, &grid, table);
@@ -484,15 +583,38 @@ cleanup:
   return status;
 }
 
-static sr_status put_axis(sr_context *ctx, const nc_file *file, const char *name, int dimension,
-                          int64_t length, double first, double step) {
+static sr_status put_text(sr_context *ctx, const nc_file *file, int id, const char *key,
+                          const char *text) {
+  sr_status status = SR_OK;
+  NC_TRY(nc_put_att_text(file->id, id, key, strlen(text), text), key);
+cleanup:
+  return status;
+}
+
+/* What the CF conventions call an axis: degrees, or a projected coordinate. */
+typedef struct cf_axis {
+  const char *name, *standard, *units, *letter;
+} cf_axis;
+static const cf_axis degrees[2] = {{"lon", "longitude", "degrees_east", "X"},
+                                   {"lat", "latitude", "degrees_north", "Y"}};
+static const cf_axis lengths[2] = {{"x", "projection_x_coordinate", "m", "X"},
+                                   {"y", "projection_y_coordinate", "m", "Y"}};
+
+static sr_status put_axis(sr_context *ctx, const nc_file *file, const cf_axis *axis,
+                          bool referenced, int dimension, int64_t length, double first,
+                          double step) {
   sr_status status = SR_OK;
   double *place = NULL;
   int id;
   SR_NEW(ctx, place, length);
   for (int64_t i = 0; i < length; i++) place[i] = first + ((double)i + 0.5) * step;
-  NC_TRY(nc_def_var(file->id, name, NC_DOUBLE, 1, &dimension, &id), name);
-  NC_TRY(nc_put_var_double(file->id, id, place), name);
+  NC_TRY(nc_def_var(file->id, axis->name, NC_DOUBLE, 1, &dimension, &id), axis->name);
+  SR_TRY(put_text(ctx, file, id, "axis", axis->letter));
+  if (referenced) {
+    SR_TRY(put_text(ctx, file, id, "standard_name", axis->standard));
+    SR_TRY(put_text(ctx, file, id, "units", axis->units));
+  }
+  NC_TRY(nc_put_var_double(file->id, id, place), axis->name);
 cleanup:
   sr__free(ctx, place);
   return status;
@@ -514,6 +636,9 @@ static sr_status put_layers(sr_context *ctx, const nc_file *file, const int dime
     sr__grid_layer(t, layer, cells);
     NC_TRY(nc_def_var(file->id, name, type, 2, dimensions, &id), name);
     NC_TRY(nc_put_att_double(file->id, id, "_FillValue", type, 1, &missing), name);
+    NC_TRY(nc_def_var_deflate(file->id, id, 1, 1, 4), name);
+    SR_TRY(put_text(ctx, file, id, "long_name", name));
+    if (t->projection) SR_TRY(put_text(ctx, file, id, "grid_mapping", "crs"));
     if (is_target && t->label && !sr__classes_are_numbers(t))
       SR_TRY(describe_classes(ctx, file, id, t));
     NC_TRY(nc_put_var_double(file->id, id, cells), name);
@@ -535,13 +660,21 @@ static sr_status fill_file(sr_context *ctx, const nc_file *file, const sr_table_
                       "the lattice is turned against its coordinates, which a NetCDF axis cannot "
                       "say; write .tif instead"));
   }
-  NC_TRY(nc_def_dim(file->id, "y", (size_t)t->grid_rows, &dimensions[0]), "y");
-  NC_TRY(nc_def_dim(file->id, "x", (size_t)t->grid_columns, &dimensions[1]), "x");
-  if (t->projection)
-    NC_TRY(nc_put_att_text(file->id, NC_GLOBAL, "crs_wkt", strlen(t->projection), t->projection),
-           "crs_wkt");
-  SR_TRY(put_axis(ctx, file, "y", dimensions[0], t->grid_rows, transform[3], transform[5]));
-  SR_TRY(put_axis(ctx, file, "x", dimensions[1], t->grid_columns, transform[0], transform[1]));
+  const cf_axis *axis = sr__is_geographic(t->projection) ? degrees : lengths;
+  bool referenced = t->projection != NULL;
+  SR_TRY(put_text(ctx, file, NC_GLOBAL, "Conventions", "CF-1.8"));
+  NC_TRY(nc_def_dim(file->id, axis[1].name, (size_t)t->grid_rows, &dimensions[0]), axis[1].name);
+  NC_TRY(nc_def_dim(file->id, axis[0].name, (size_t)t->grid_columns, &dimensions[1]), axis[0].name);
+  if (referenced) {
+    int id;
+    NC_TRY(nc_def_var(file->id, "crs", NC_INT, 0, NULL, &id), "crs");
+    SR_TRY(put_text(ctx, file, id, "crs_wkt", t->projection));
+    if (axis == degrees) SR_TRY(put_text(ctx, file, id, "grid_mapping_name", "latitude_longitude"));
+  }
+  SR_TRY(put_axis(ctx, file, &axis[1], referenced, dimensions[0], t->grid_rows, transform[3],
+                  transform[5]));
+  SR_TRY(put_axis(ctx, file, &axis[0], referenced, dimensions[1], t->grid_columns, transform[0],
+                  transform[1]));
   SR_TRY(put_layers(ctx, file, dimensions, t));
 cleanup:
   return status;

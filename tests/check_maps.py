@@ -1,0 +1,124 @@
+"""Maps in, maps out: the command on rasters and grids made here, opened again with GDAL and xarray."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+    from osgeo import gdal, osr
+except ImportError:
+    system = "/usr/bin/python3"  # where the packages of the distribution are
+    if sys.executable != system and os.path.exists(system) and "SR_TRIED" not in os.environ:
+        os.execve(system, [system, __file__], {**os.environ, "SR_TRIED": "1"})
+    print("skipped: needs python3-gdal and python3-numpy")
+    sys.exit(77)
+
+COMMAND = os.environ["SR_COMMAND"]
+gdal.UseExceptions()
+HEIGHT, WIDTH = 60, 80
+
+
+def run(*arguments):
+    done = subprocess.run([COMMAND, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, (arguments, done.returncode, done.stderr)
+    return done.stdout
+
+
+def build_has(name):
+    return name in run("--version", "-v").split("without")[0]
+
+
+def field(random):
+    wave = np.zeros((HEIGHT, WIDTH))
+    y, x = np.mgrid[0:HEIGHT, 0:WIDTH]
+    for _ in range(6):
+        a, b, phase = random.normal(size=3)
+        wave += np.sin(0.15 * (a * x + b * y) + 3 * phase)
+    return wave
+
+
+def write_raster(path, bands, nodata, kind):
+    reference = osr.SpatialReference()
+    reference.SetUTM(33, True)
+    reference.SetWellKnownGeogCS("WGS84")
+    file = gdal.GetDriverByName("GTiff").Create(path, WIDTH, HEIGHT, len(bands), kind)
+    file.SetGeoTransform((400000, 30, 0, 5500000, 0, -30))
+    file.SetProjection(reference.ExportToWkt())
+    for k, values in enumerate(bands):
+        band = file.GetRasterBand(k + 1)
+        band.SetNoDataValue(nodata)
+        band.WriteArray(values)
+    file.FlushCache()
+
+
+def check_geotiff(folder, random):
+    first, second = field(random), field(random)
+    cover = np.where(first > 0.5, 30, np.where(second > 0, 20, 10)).astype(float)
+    hole = np.zeros((HEIGHT, WIDTH), bool)
+    hole[10:20, 30:50] = True
+    first[hole] = second[hole] = cover[hole] = -9999
+    bands, truth, model, out, shares = (os.path.join(folder, n) for n in ("bands.tif", "cover.tif", "m.model", "map.tif", "shares.tif"))
+    write_raster(bands, [first, second], -9999, gdal.GDT_Float32)
+    write_raster(truth, [cover], -9999, gdal.GDT_Int16)
+    run("train", f"{bands},{truth}", "--target", "cover", "-o", model, "--members", "15", "--plan", "uniform")
+    said = json.loads(run("predict", model, bands, "-o", out, "--json"))
+    assert said["rows"] == int((~hole).sum()), said
+    file, source = gdal.Open(out), gdal.Open(bands)
+    band = file.GetRasterBand(1)
+    assert file.GetGeoTransform() == source.GetGeoTransform(), file.GetGeoTransform()
+    assert file.GetSpatialRef().IsSame(source.GetSpatialRef())
+    assert gdal.GetDataTypeName(band.DataType) == "Byte" and band.GetNoDataValue() == 255
+    assert band.GetBlockSize() == [256, 256] and file.GetMetadata("IMAGE_STRUCTURE")["COMPRESSION"] == "DEFLATE"
+    values = band.ReadAsArray()
+    assert (values[hole] == 255).all() and set(np.unique(values[~hole])) <= {10, 20, 30}
+    assert (values == cover)[~hole].mean() > 0.95
+    colors = band.GetColorTable()
+    assert len({colors.GetColorEntry(c) for c in (10, 20, 30)}) == 3
+    run("predict", model, bands, "-o", shares, "--proba", "--uncertainty")
+    file = gdal.Open(shares)
+    names = [file.GetRasterBand(k + 1).GetDescription() for k in range(file.RasterCount)]
+    assert names[1:] == ["p_10", "p_20", "p_30", "uncertainty"], names
+    cube = file.ReadAsArray()
+    assert np.isnan(cube[:, hole]).all()
+    assert np.allclose(cube[1:4, ~hole].sum(0), 1, atol=1e-5)
+    assert np.allclose(cube[4, ~hole], 1 - cube[1:4, ~hole].max(0), atol=1e-6)
+    assert (cube[0, ~hole] == values[~hole]).all()
+
+
+def check_netcdf(folder, random):
+    try:
+        import xarray
+    except ImportError:
+        print("xarray is not here: NetCDF maps are not opened again")
+        return
+    longitude, latitude = np.arange(-178, 182, 360 / WIDTH), np.linspace(-80, 80, HEIGHT)
+    cube = np.stack([field(random) for _ in range(4)]).astype("float32")
+    cube[:, 5:15, 5:25] = np.nan
+    cube[3] = np.where(np.isnan(cube[0]), np.nan, cube[0] + 0.2 * cube[1])
+    sst, model, out = (os.path.join(folder, n) for n in ("sst.nc", "sst.model", "sst_map.nc"))
+    data = xarray.Dataset({"sst": (("time", "lat", "lon"), cube)}, {"time": np.arange(4), "lat": latitude, "lon": longitude})
+    data.lon.attrs["units"], data.lat.attrs["units"] = "degrees_east", "degrees_north"
+    data.to_netcdf(sst)
+    run("train", sst, "--target", "sst:4 > median", "-o", model, "--members", "15", "--plan", "uniform")
+    run("predict", model, sst, "-o", out, "--proba")
+    with xarray.open_dataset(out) as made:
+        assert made.attrs["Conventions"].startswith("CF-"), made.attrs
+        assert np.allclose(made.lon, longitude) and np.allclose(made.lat, latitude)
+        assert made.lon.attrs["units"] == "degrees_east" and made.lat.attrs["standard_name"] == "latitude"
+        first = made[[name for name in made.data_vars if name != "crs"][0]]
+        assert first.dims == ("lat", "lon") and np.isnan(first.values[5:15, 5:25]).all()
+        assert np.isfinite(first.values).sum() == np.isfinite(cube[0]).sum()
+
+
+def main():
+    random = np.random.default_rng(3)
+    with tempfile.TemporaryDirectory() as folder:
+        if build_has("gdal"):
+            check_geotiff(folder, random)
+        if build_has("netcdf"):
+            check_netcdf(folder, random)
+
+
+main()
