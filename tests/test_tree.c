@@ -437,7 +437,7 @@ static void rows_may_be_asked_for_in_any_way(void **state) {
 static void votes_do_not_depend_on_the_walk(void **state) {
   (void)state;
   enum { N = 1500 };
-  static const int32_t widths[] = {1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65};
+  static const int32_t widths[] = {1, 2, 15, 16, 17, 33, 64, 65, 128, 129};
   sr_context *ctx = test_context(1);
   int32_t alone[N], beside[N], by_index[N], by_node[N], index[N];
   float shares[N * 3], some[N * 3];
@@ -451,10 +451,10 @@ static void votes_do_not_depend_on_the_walk(void **state) {
     sr__encoded *rows = NULL;
     assert_ok(ctx, fit_table(ctx, table, &options, NULL, 1, &f));
     assert_ok(ctx, f.learner->encode(ctx, f.encoder, other, 0, N, &rows));
-    sr__tree_block *block = f.member->block;
-    f.member->block = NULL; /* node by node */
+    sr__crown *crown = f.member->crown;
+    f.member->crown = NULL; /* node by node */
     assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, NULL, N, by_node, shares));
-    f.member->block = block;
+    f.member->crown = crown;
     assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, NULL, N, alone, NULL));
     assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, NULL, N, beside, some));
     assert_memory_equal(some, shares, sizeof shares);
@@ -474,6 +474,63 @@ static void votes_do_not_depend_on_the_walk(void **state) {
   sr_context_free(&ctx);
 }
 
+/* The kernels of all levels that this processor has, lowest first. */
+static int walk_kernels(const sr__walk_kernel *kernel[SR__ISA_LEVELS]) {
+#if defined(__x86_64__)
+  kernel[SR__ISA_V3] = &sr__walk_kernel_v3;
+  kernel[SR__ISA_V4] = &sr__walk_kernel_v4;
+#endif
+  kernel[SR__ISA_BASE] = &sr__walk_kernel_base;
+  return (int)sr__isa() + 1;
+}
+
+/* More rows than walk together, fewer than fill the lanes, in order and by index: every level finds
+ * the leaves of the walk node by node. */
+static void every_level_finds_the_same_leaves(void **state) {
+  (void)state;
+  enum { N = 10000 };
+  static const int32_t widths[] = {3, 20, 100};
+  static const int64_t counts[] = {1, 7, 8, 33, 500, N};
+  sr_context *ctx = test_context(1);
+  const sr__walk_kernel *kernel[SR__ISA_LEVELS];
+  int levels = walk_kernels(kernel);
+  uint32_t *by_node = malloc(N * sizeof *by_node), *given = malloc(N * sizeof *given);
+  int32_t *index = malloc(N * sizeof *index);
+  uint8_t *scratch = malloc((SR__WALK_GROUP + SR__WALK_SPARE) * (size_t)sr__walk_stride(100));
+  for (int i = 0; i < N; i++) index[i] = (int32_t)((i * 7LL + 3) % N);
+  for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
+    sr_table *table = random_table(ctx, N, widths[w], 3, w == 1 ? 0.0 : 0.2, 60 + w);
+    kit_options options = tree_options();
+    fitted f;
+    sr__encoded *rows = NULL;
+    assert_ok(ctx, fit_table(ctx, table, &options, NULL, 1, &f));
+    assert_ok(ctx, f.learner->encode(ctx, f.encoder, table, 0, N, &rows));
+    assert_non_null(f.member->crown);
+    sr__walk_tree plain = {.node = f.member->node, .shifted = 1}, tree = plain;
+    tree.crown = f.member->crown;
+    tree.next = f.member->next;
+    tree.shifted = f.member->shifted;
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+      for (int by_index = 0; by_index < 2; by_index++) {
+        sr__walk_rows walk = {rows->bins, rows->stride, rows->features, by_index ? index : NULL};
+        sr__walk_kernel_base.walk(&plain, &walk, counts[c], NULL, by_node);
+        for (int level = 0; level < levels; level++) {
+          memset(given, 0xff, N * sizeof *given);
+          kernel[level]->walk(&tree, &walk, counts[c], scratch, given);
+          assert_memory_equal(given, by_node, (size_t)counts[c] * sizeof *given);
+        }
+      }
+    f.learner->free_encoded(rows);
+    fitted_free(&f);
+    sr_table_free(&table);
+  }
+  free(by_node);
+  free(given);
+  free(index);
+  free(scratch);
+  sr_context_free(&ctx);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(distinct_rows_are_memorised),
@@ -487,6 +544,7 @@ int main(void) {
       cmocka_unit_test(codes_and_copies_do_not_change_the_tree),
       cmocka_unit_test(rows_may_be_asked_for_in_any_way),
       cmocka_unit_test(votes_do_not_depend_on_the_walk),
+      cmocka_unit_test(every_level_finds_the_same_leaves),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

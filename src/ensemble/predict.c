@@ -2,7 +2,7 @@
 #include "data/match_columns.h"
 #include "ensemble.h"
 
-enum { PREDICT_CHUNK = 8192 }; /* long enough that reading a tree from memory does not count */
+enum { PREDICT_CHUNK = 65536 }; /* long enough that reading a tree from memory does not count */
 
 typedef struct predict_job {
   const sr_ensemble *ensemble;

@@ -453,7 +453,7 @@ sr_status sr__tree_fit(sr_context *ctx, const sr__encoder *encoder, const sr__tr
   SR_TRY(grow_tree(&g, training->rows, &coded, count));
   trim_tree(&g);
   free_grower(&g);
-  SR_TRY(sr__tree_make_blocks(ctx, encoder, g.tree));
+  SR_TRY(sr__tree_ready(ctx, encoder, g.tree));
   *member = g.tree;
   g.tree = NULL;
 cleanup:

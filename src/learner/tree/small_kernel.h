@@ -2,8 +2,8 @@
 #ifndef SR_LEARNER_TREE_SMALL_KERNEL_H
 #define SR_LEARNER_TREE_SMALL_KERNEL_H
 
-#include "blocks_kernel.h"
 #include "cuts.h"
+#include "walk_kernel.h"
 
 enum {
   SR__SMALL_ROWS = 64,

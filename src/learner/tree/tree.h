@@ -3,12 +3,12 @@
 #define SR_LEARNER_TREE_TREE_H
 
 #include "bins.h"
-#include "blocks_kernel.h"
 #include "cuts.h"
 #include "learner/learner.h"
 #include "rows_kernel.h"
 #include "small_kernel.h"
 #include "split_kernel.h"
+#include "walk_kernel.h"
 
 enum { SR__TREE_GINI, SR__TREE_ENTROPY };
 
@@ -56,10 +56,11 @@ struct sr__member {
   sr__bin_set *set;
   int32_t *mixed; /* leaf: index of its class shares, -1 where pure; NULL: all are pure */
   int64_t mixtures;
-  float *share;                 /* mixtures x classes */
-  uint16_t *mixture_vote;       /* with blocks: a vote a mixture */
-  sr__tree_block *block_memory; /* owns `block` */
-  sr__tree_block *block;        /* NULL: there are none, the tree is walked by its nodes */
+  float *share;                  /* mixtures x classes */
+  sr__crown *crown;              /* NULL: there are none, the tree is walked by its nodes */
+  uint8_t next[SR__CROWN_EXITS]; /* per exit of the first crown: the one below it, or 0 */
+  bool shifted;                  /* some node has SR__NODE_SHIFT */
+  uint8_t *vote;                 /* of the leaves, in little room; NULL: more than 256 classes */
 };
 
 /* ---- growing ------------------------------------------------------------------------------ */
@@ -164,9 +165,10 @@ SR_MUST_CHECK sr_status sr__tree_predict(sr_context *ctx, const sr__encoder *enc
                                          const sr__member *member, const sr__encoded *rows,
                                          const int32_t *index, int64_t count, int32_t *vote,
                                          float *proba);
-/* Blocks for a finished tree, where the processor and the tree allow them. */
-SR_MUST_CHECK sr_status sr__tree_make_blocks(sr_context *ctx, const sr__encoder *encoder,
-                                             sr__member *tree);
+/* Makes a finished tree ready to predict: its crowns, where it is large enough to gain from them,
+ * and its votes in bytes. */
+SR_MUST_CHECK sr_status sr__tree_ready(sr_context *ctx, const sr__encoder *encoder,
+                                       sr__member *tree);
 void sr__tree_save(const sr__encoder *encoder, const sr__member *member, sr__bytes *bytes);
 SR_MUST_CHECK sr_status sr__tree_load(sr__byte_reader *reader, const sr__encoder *encoder,
                                       sr__member **member);

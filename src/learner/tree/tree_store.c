@@ -10,8 +10,8 @@
 void sr__tree_free(sr__member *tree) {
   if (!tree) return;
   sr_allocator allocator = tree->allocator;
-  void *blocks[] = {tree->node,  tree->info,         tree->set,          tree->mixed,
-                    tree->share, tree->mixture_vote, tree->block_memory, tree};
+  void *blocks[] = {tree->node,  tree->info, tree->set,   tree->mixed,
+                    tree->share, tree->vote, tree->crown, tree};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__release(&allocator, blocks[i]);
 }
 
@@ -153,7 +153,7 @@ sr_status sr__tree_load(sr__byte_reader *reader, const sr__encoder *encoder, sr_
     SR_NEW(reader->ctx, l.tree->share, l.mixtures * encoder->classes);
   }
   SR_TRY(load_nodes(&l));
-  SR_TRY(sr__tree_make_blocks(reader->ctx, encoder, l.tree));
+  SR_TRY(sr__tree_ready(reader->ctx, encoder, l.tree));
   *member = l.tree;
   l.tree = NULL;
 cleanup:
