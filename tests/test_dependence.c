@@ -363,7 +363,7 @@ static void test_advice(void **state) {
   (void)state;
   sr_context *ctx = test_context(2);
   sr_table *still = chain(ctx, 5000, 3, 1.0, 1);
-  sr_table *slow = chain(ctx, 2000, 3, 200.0, 1);
+  sr_table *slow = chain(ctx, 2000, 3, 400.0, 1);
   sr_table *moving = test_simulate(ctx, 1, "drift:n=5000,d=3,tmix=5,drift=3");
   sr_table *steady = chain(ctx, 5000, 3, 5.0, 1);
   sr_dependence *a = diagnose(ctx, still, "time"), *b = diagnose(ctx, slow, "time");

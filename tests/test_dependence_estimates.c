@@ -54,12 +54,12 @@ typedef struct tally {
   double mean;
 } tally;
 
-static tally run_cell(int32_t d, double tmix, int seeds) {
+static tally run_cell(int32_t d, double tmix, const char *method, int seeds) {
   tally t = {0};
   sr_context *ctx = test_context(0);
   for (int seed = 1; seed <= seeds; seed++) {
     sr_dependence *found = diagnose(ctx, chain(ctx, 50000, d, tmix, (uint64_t)seed), "time");
-    sr_scale scale = sr_dependence_get(found)->tmix;
+    sr_scale scale = method ? scale_named(found, method) : sr_dependence_get(found)->tmix;
     t.runs++;
     t.covered += scale.low <= tmix && tmix <= scale.high;
     t.mean += scale.estimate / tmix / seeds;
@@ -76,8 +76,24 @@ static void test_ar1(void **state) {
   static const double times[] = {1.0, 10.0, 50.0, 200.0};
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 4; j++) {
-      tally t = run_cell(dimensions[i], times[j], 1);
+      tally t = run_cell(dimensions[i], times[j], "slow-graph", 1);
       assert_close(t.mean, 1.0, 0.05 + 4.0 * sqrt(2.0 * times[j] / 50000.0));
+    }
+}
+
+/* What is trusted is the largest of the reaches of all features and sizes: it may not be too short,
+ * and is too long by what the largest of so many lies above the middle one. */
+static void test_reach_of_ar1(void **state) {
+  (void)state;
+  static const int32_t dimensions[] = {1, 5, 20};
+  static const double times[] = {1.0, 10.0, 50.0, 200.0};
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 4; j++) {
+      tally t = run_cell(dimensions[i], times[j], NULL, 1);
+      if (times[j] == 1.0)
+        assert_close(t.mean, 1.0, 0.0);
+      else
+        assert_true(t.mean > 0.6 && t.mean < 1.9);
     }
 }
 
@@ -88,7 +104,7 @@ static void test_coverage(void **state) {
   static const double times[] = {1.0, 10.0, 50.0, 200.0};
   for (int i = 0; i < 5; i++)
     for (int j = 0; j < 4; j++) {
-      tally t = run_cell(dimensions[i], times[j], 50);
+      tally t = run_cell(dimensions[i], times[j], "slow-graph", 50);
       print_message("d %d T %g: mean %.3f covered %d of %d\n", dimensions[i], times[j], t.mean,
                     t.covered, t.runs);
       assert_true(t.covered >= 40);
@@ -196,8 +212,10 @@ static void test_hidden_chain(void **state) {
   sr_dependence *found = diagnose(ctx, table_of(ctx, N, 1, x), "time");
   const sr_dependence_view *v = sr_dependence_get(found);
   /* 1 + 2 sum rho_k = 1 + 98 / 3.25; T = (iact + 1) / 2 */
-  assert_string_equal(v->tmix.method, "slow-geyer");
-  assert_close(v->tmix.estimate, 1.0 + 49.0 / 3.25, 0.25);
+  assert_close(scale_named(found, "slow-geyer").estimate, 1.0 + 49.0 / 3.25, 0.25);
+  /* the reach is not fooled by noise: it is T of the chain below it */
+  assert_string_equal(v->tmix.method, "reach-features");
+  assert_true(v->tmix.estimate > 30.0 && v->tmix.estimate < 90.0);
   assert_true(v->implied_timescale[0] < 3.0 && v->implied_timescale[v->implied_count - 1] > 5.0);
   sr_dependence_free(&found);
   free(x);
@@ -348,16 +366,12 @@ static void test_symmetric_top(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_ar1),
-                                     cmocka_unit_test(test_coverage),
-                                     cmocka_unit_test(test_one_slow_coordinate),
-                                     cmocka_unit_test(test_two_states),
-                                     cmocka_unit_test(test_ring),
-                                     cmocka_unit_test(test_hidden_chain),
-                                     cmocka_unit_test(test_fields),
-                                     cmocka_unit_test(test_many_pieces),
-                                     cmocka_unit_test(test_lags_reference),
-                                     cmocka_unit_test(test_lag_grid),
-                                     cmocka_unit_test(test_symmetric_top)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_ar1),          cmocka_unit_test(test_reach_of_ar1),
+      cmocka_unit_test(test_coverage),     cmocka_unit_test(test_one_slow_coordinate),
+      cmocka_unit_test(test_two_states),   cmocka_unit_test(test_ring),
+      cmocka_unit_test(test_hidden_chain), cmocka_unit_test(test_fields),
+      cmocka_unit_test(test_many_pieces),  cmocka_unit_test(test_lags_reference),
+      cmocka_unit_test(test_lag_grid),     cmocka_unit_test(test_symmetric_top)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,6 +24,7 @@ typedef struct sr_dependence_view {
   int64_t rows, features;
   int32_t classes;     /* 0 where the table has no target */
   sr_scale tmix;       /* the one that is trusted */
+  double tmix_careful; /* rather too long than too short: it sets the width of intervals */
   int32_t scale_count; /* every estimator that ran */
   const sr_scale *scales;
   double lambda2; /* of the transition graph (graphs: 1 - correlation of neighbours) */

@@ -30,6 +30,7 @@ typedef struct sr_structure_view {
   int64_t rows;
   const char *graph;                /* as it was named */
   double tmix, tmix_low, tmix_high; /* the bounds are NaN where tmix was given */
+  double tmix_careful;              /* rather too long than too short; tmix where it was given */
   const char *tmix_method;          /* "given" or the estimator's name */
   double block_rows;                /* Politis-White, circular form; NaN where it cannot be told */
   sr_unit unit;                     /* what the parts are: parts of the graph, or groups */
@@ -44,7 +45,8 @@ typedef struct sr_structure_view {
 SR_API void sr_structure_options_init(sr_structure_options *options);
 /* Builds the graph, estimates T and cuts the parts, each once. `options` may be NULL. Free with
  * sr_structure_free. Errors: SR_ERROR_ARGUMENT, SR_ERROR_NOT_FOUND (no such graph), SR_ERROR_DATA
- * (the graph needs what the table lacks), SR_ERROR_MEMORY. Cost: that of the graph, O(n d^2) for T.
+ * (the graph needs what the table lacks), SR_ERROR_MEMORY. Cost: that of the graph, O(n d^2 + n d
+ * log n) for T.
  */
 SR_API SR_MUST_CHECK sr_status sr_structure_estimate(sr_context *ctx, const sr_table *table,
                                                      const sr_structure_options *options,

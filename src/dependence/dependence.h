@@ -9,6 +9,7 @@
 #include <specroute/dependence.h>
 
 #include "core/core.h"
+#include "reach.h"
 
 enum { SR__MAX_BLOCKS = 40, SR__MAX_WARNINGS = 24, SR__MAX_SCALES = 12, SR__MAX_IMPLIED = 16 };
 
@@ -27,6 +28,7 @@ typedef struct sr__rows {
   int64_t piece_count;
   sr__piece *piece; /* increasing */
   int64_t groups;
+  int64_t *group_start; /* positions of group g: [group_start[g], group_start[g + 1]) */
   bool time_missing;    /* in some row */
   bool time_disordered; /* it goes back somewhere inside a group */
   bool time_irregular;  /* steps of very different length */
@@ -98,6 +100,18 @@ SR_MUST_CHECK sr_status sr__politis_white_runs(sr_context *ctx, const float *cen
                                                const sr__piece *piece, int64_t piece_count,
                                                sr_politis_white_form form,
                                                sr_politis_white *length);
+
+/* ---- T of rows in order ------------------------------------------------------------------- */
+
+typedef struct sr__row_scale {
+  sr__reach features, sizes, labels; /* ranks; how far they lie from the middle; class indicators */
+  sr__reach all;                     /* the largest */
+  double quarters;                   /* median T of the four quarters; NaN: not looked at */
+} sr__row_scale;
+/* `slow` (may be NULL) is looked at where there are more features than are looked at one by one. */
+SR_MUST_CHECK sr_status sr__row_scale_measure(sr_context *ctx, const sr__rows *rows,
+                                              const sr__columns *columns, const sr__columns *labels,
+                                              const float *slow, sr__row_scale *scale);
 
 /* ---- the slow coordinate and its transition graph ---------------------------------------------
  */

@@ -83,7 +83,7 @@ static void warn_scale(sr_dependence *d) {
 /* Labels may well be faster or slower than the features; a range is no number of nodes. */
 static bool about_features(const char *method) {
   return strcmp(method, "labels") != 0 && strcmp(method, "residuals") != 0 &&
-         strcmp(method, "range") != 0;
+         strcmp(method, "range") != 0 && strncmp(method, "reach", 5) != 0;
 }
 
 static void warn_disagreement(sr_dependence *d) {
@@ -104,6 +104,7 @@ static void warn_disagreement(sr_dependence *d) {
 static void conclude(sr_dependence *d) {
   sr_dependence_view *v = &d->view;
   v->scales = d->scales;
+  if (!isfinite(v->tmix_careful)) v->tmix_careful = v->tmix.estimate;
   v->warnings = d->warnings;
   v->sample_condition = sr_theory_bounds(v->tmix.estimate, (double)v->rows, 0.0).sample_condition;
   if (isfinite(v->tmix.estimate) && v->relation != SR_RELATION_NONE) warn_scale(d);
@@ -118,6 +119,7 @@ static void set_unknown(sr_dependence *d, const sr_table_view *table, const sr_g
                                  .features = table->features,
                                  .classes = table->label ? table->classes.count : 0,
                                  .tmix = {"none", NAN, NAN, NAN},
+                                 .tmix_careful = NAN,
                                  .lambda2 = NAN,
                                  .iact = NAN,
                                  .ess = NAN,
@@ -158,6 +160,7 @@ static sr_status check_options(sr_context *ctx, const sr_dependence_options *opt
 /* The user says that there is nothing to estimate. */
 static void set_independent(sr_dependence *d) {
   d->view.tmix = (sr_scale){"independent", 1.0, 1.0, 1.0};
+  d->view.tmix_careful = 1.0;
   d->view.iact = d->view.iact_pooled = 1.0;
   d->view.ess = (double)d->view.rows;
   snprintf(d->reason, sizeof d->reason, "the rows were said not to depend on each other");

@@ -11,6 +11,7 @@ typedef struct time_work {
   float *eigenvector; /* by position */
   bool has_slow;
   sr__transition_modes transition;
+  sr__row_scale scale;
 } time_work;
 
 static void free_work(sr_context *ctx, time_work *w) {
@@ -81,10 +82,12 @@ static sr_status measure(sr_context *ctx, const sr_table_view *table, double z, 
   sr__progress(ctx, "autocorrelation", 0, 3);
   SR_TRY(sr__lags_measure(ctx, &w->rows, &w->columns, &w->lags, &w->pooled));
   SR_TRY(sr__lags_measure(ctx, &w->rows, &w->labels, &w->label_lags, &w->label));
-  SR_TRY(sr__columns_residuals(ctx, &w->columns, &w->labels));
-  SR_TRY(sr__lags_measure(ctx, &w->rows, &w->labels, &w->residual_lags, &w->residual));
   sr__progress(ctx, "slow coordinate", 1, 3);
   SR_TRY(measure_slow(ctx, z, w));
+  SR_TRY(sr__row_scale_measure(ctx, &w->rows, &w->columns, &w->labels,
+                               w->has_slow ? w->slow_column.value : NULL, &w->scale));
+  SR_TRY(sr__columns_residuals(ctx, &w->columns, &w->labels));
+  SR_TRY(sr__lags_measure(ctx, &w->rows, &w->labels, &w->residual_lags, &w->residual));
   sr__progress(ctx, "slow coordinate", 3, 3);
 cleanup:
   return status;
@@ -92,40 +95,51 @@ cleanup:
 
 /* ---- choosing ----------------------------------------------------------------------------- */
 
-static void trust(sr_dependence *d, sr_scale scale, const char *reason) {
-  d->view.tmix = scale;
-  snprintf(d->reason, sizeof d->reason, "%s", reason);
+static sr_scale scale_of(const sr__reach *reach, const char *method, int64_t rows, double z) {
+  double width = z * sr__reach_noise(reach->careful, rows);
+  if (reach->estimate <= 1.0) /* what would have been seen */
+    return (sr_scale){method, 1.0, 1.0, 1.0 / (1.0 - fmin(0.9, 4.0 / sqrt((double)rows)))};
+  return (sr_scale){method, reach->estimate, fmax(1.0, reach->estimate * exp(-width)),
+                    reach->careful * exp(width)};
 }
 
-/* The transition graph where the memory is one step deep; the integrated time elsewhere, because
- * then no single eigenvalue says how long a row is remembered. */
-static void choose(sr_dependence *d, const time_work *w, double z) {
-  sr_scale graph = w->transition.scale;
-  sr_scale slow = sr__lags_integrated_scale(&w->slow_lags, &w->slow, "slow-geyer", z);
-  sr_scale pooled = sr__lags_integrated_scale(&w->lags, &w->pooled, "pooled-geyer", z);
-  sr_scale first = sr__lags_first(&w->lags, "pooled-lag1", z);
-  sr_scale labels = sr__lags_integrated_scale(&w->label_lags, &w->label, "labels", z);
-  sr_scale residuals = sr__lags_integrated_scale(&w->residual_lags, &w->residual, "residuals", z);
-  if (isfinite(graph.estimate)) sr__dependence_add(d, graph);
-  if (isfinite(slow.estimate)) sr__dependence_add(d, slow);
-  if (isfinite(pooled.estimate)) sr__dependence_add(d, pooled);
-  if (isfinite(first.estimate)) sr__dependence_add(d, first);
-  if (isfinite(labels.estimate)) sr__dependence_add(d, labels);
-  if (isfinite(residuals.estimate)) sr__dependence_add(d, residuals);
-  if (isfinite(graph.estimate) && !w->transition.implied_bends)
-    trust(d, graph,
-          "the implied timescale is the same at every lag, so the gap of the transition graph on "
-          "the slowest direction is the sharpest estimate");
-  else if (isfinite(graph.estimate) && isfinite(slow.estimate))
-    trust(d, slow,
-          "the implied timescale moves with the lag, so the memory is not one step deep; the "
-          "integrated autocorrelation of the slowest direction assumes no such thing");
-  else if (isfinite(slow.estimate))
-    trust(d, slow,
-          "some states were visited only once, so the transition graph falls apart; the integrated "
-          "autocorrelation of the slowest direction is what is left");
-  else if (isfinite(pooled.estimate))
-    trust(d, pooled, "no slowest direction could be fitted on both halves of the rows");
+/* The largest reach is T: what is missed by one of them is seen by another. */
+static void trust_reach(sr_dependence *d, const time_work *w, double z) {
+  static const char *const names[] = {"reach-features", "reach-sizes", "reach-labels"};
+  static const char *const what[] = {"the ranks of the features",
+                                     "how far the features lie from their middle", "the labels"};
+  const sr__reach *found[] = {&w->scale.features, &w->scale.sizes, &w->scale.labels};
+  int largest = 0;
+  if (w->columns.count == 0 && w->labels.count == 0) return;
+  for (int k = 0; k < 3; k++) {
+    if (k == 2 && w->labels.count == 0) continue;
+    sr__dependence_add(d, scale_of(found[k], names[k], w->rows.n, z));
+    if (found[k]->estimate > found[largest]->estimate) largest = k;
+  }
+  d->view.tmix = scale_of(&w->scale.all, names[largest], w->rows.n, z);
+  d->view.tmix.estimate = found[largest]->estimate;
+  d->view.tmix_careful = w->scale.all.careful;
+  if (found[largest]->estimate > 1.0)
+    snprintf(d->reason, sizeof d->reason,
+             "the longest memory is that of %s: the autocorrelation still to come, over its value "
+             "now",
+             what[largest]);
+  else
+    snprintf(d->reason, sizeof d->reason,
+             "no autocorrelation of features, of their sizes or of the labels is clear");
+}
+
+/* What other estimators say, from the sharpest to the plainest. */
+static void list_others(sr_dependence *d, const time_work *w, double z) {
+  const sr_scale scales[] = {w->transition.scale,
+                             sr__lags_integrated_scale(&w->slow_lags, &w->slow, "slow-geyer", z),
+                             sr__lags_integrated_scale(&w->lags, &w->pooled, "pooled-geyer", z),
+                             sr__lags_first(&w->lags, "pooled-lag1", z),
+                             sr__lags_integrated_scale(&w->label_lags, &w->label, "labels", z),
+                             sr__lags_integrated_scale(&w->residual_lags, &w->residual, "residuals",
+                                                       z)};
+  for (size_t k = 0; k < sizeof scales / sizeof *scales; k++)
+    if (isfinite(scales[k].estimate)) sr__dependence_add(d, scales[k]);
 }
 
 /* ---- telling ------------------------------------------------------------------------------ */
@@ -162,6 +176,28 @@ static void warn_rows(sr_dependence *d, const time_work *w) {
                         "%.0f %% of the variance lies between the %lld groups: rows of one group "
                         "never become new to each other, so hold out whole groups",
                         100.0 * d->view.group_share, (long long)d->view.groups);
+}
+
+/* Memory that a look at the features' values alone would miss. */
+static void warn_scale(sr_dependence *d, const time_work *w) {
+  const sr__row_scale *s = &w->scale;
+  double seen = fmax(s->features.estimate, 1.0);
+  if (s->labels.estimate > 3.0 * fmax(seen, s->sizes.estimate))
+    sr__dependence_warn(d,
+                        "the labels are slow: they remember %.3g rows, the features %.3g; rows "
+                        "that are near each other share their class",
+                        s->labels.estimate, seen);
+  if (s->sizes.estimate > 3.0 * seen)
+    sr__dependence_warn(d,
+                        "the spread of the features comes in regimes: it remembers %.3g rows, the "
+                        "values themselves %.3g",
+                        s->sizes.estimate, seen);
+  if (s->all.estimate > 3.0 * s->quarters)
+    sr__dependence_warn(d,
+                        "T still grows with the number of rows (%.3g over all, %.3g over a "
+                        "quarter of them): memory without end, jumps or drift; more rows would "
+                        "give a longer T, and intervals are rather too short",
+                        s->all.estimate, s->quarters);
 }
 
 static void warn_series(sr_dependence *d, const sr_table_view *table) {
@@ -244,7 +280,8 @@ sr_status sr__estimate_time(sr_context *ctx, const sr_table_view *table, double 
   sr_dependence_view *v = &d->view;
   SR_TRY(measure(ctx, table, z, &w));
   sr__warn_columns(d, table, &w.columns);
-  choose(d, &w, z);
+  trust_reach(d, &w, z);
+  list_others(d, &w, z);
   v->groups = w.rows.groups;
   v->iact_pooled = w.pooled.iact;
   v->iact = isfinite(w.slow.iact) ? w.slow.iact : w.pooled.iact;
@@ -259,6 +296,7 @@ sr_status sr__estimate_time(sr_context *ctx, const sr_table_view *table, double 
   v->drift_score = drift.score;
   v->drift_feature = drift.feature;
   warn_rows(d, &w);
+  warn_scale(d, &w);
   warn_series(d, table);
 cleanup:
   free_work(ctx, &w);

@@ -103,7 +103,8 @@ sr_status sr__rows_gather(sr_context *ctx, const sr_table_view *table, sr__rows 
   int64_t *start = NULL;
   *rows = (sr__rows){.n = table->rows};
   rows->groups = table->group && table->groups.count > 0 ? table->groups.count : 1;
-  SR_NEW(ctx, start, rows->groups + 1);
+  SR_NEW(ctx, rows->group_start, rows->groups + 1);
+  start = rows->group_start;
   SR_NEW(ctx, rows->order, rows->n);
   order_by_group(table, rows->groups, start, rows->order);
   if (table->time) {
@@ -115,11 +116,11 @@ sr_status sr__rows_gather(sr_context *ctx, const sr_table_view *table, sr__rows 
   rows->blocks = (int32_t)(blocks < 4 ? 4 : blocks > SR__MAX_BLOCKS ? SR__MAX_BLOCKS : blocks);
   SR_TRY(cut_pieces(ctx, start, rows));
 cleanup:
-  sr__free(ctx, start);
   return status;
 }
 
 void sr__rows_free(sr_context *ctx, sr__rows *rows) {
+  sr__free(ctx, rows->group_start);
   sr__free(ctx, rows->order);
   sr__free(ctx, rows->piece);
   *rows = (sr__rows){0};

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "core/random.h"
+#include "dependence/dependence.h"
 #include "graph/graph.h"
 
 const char *sr_unit_name(sr_unit unit) {
@@ -31,6 +32,19 @@ static sr_status shuffle_rows(sr_context *ctx, uint64_t seed, sr_structure *s) {
   sr__random_shuffle(&random, s->rank, s->view.rows);
 cleanup:
   return status;
+}
+
+/* Classes one after the other: the file was sorted, so its order tells nothing of time. */
+static bool is_sorted_by_class(const sr_table_view *view) {
+  int64_t runs = 0;
+  int32_t last = -1;
+  if (!view->label || view->time || view->group || view->classes.count < 2) return false;
+  for (int64_t i = 0; i < view->rows; i++) {
+    if (view->label[i] < 0 || view->label[i] == last) continue;
+    runs++;
+    last = view->label[i];
+  }
+  return runs >= 2 && runs == view->classes.count && view->rows >= 10 * runs;
 }
 
 /* Windows follow the order of the rows; where nothing cuts that order, no graph is needed. */
@@ -70,21 +84,31 @@ static sr_status find_scale(sr_context *ctx, const sr_table *table,
   s->view.block_rows = found->politis_white_circular;
   s->view.tmix_low = s->view.tmix_high = NAN;
   if (options->tmix > 0.0) {
-    s->view.tmix = options->tmix;
+    s->view.tmix = s->view.tmix_careful = options->tmix;
   } else if (found->tmix.estimate >= 1.0 && isfinite(found->tmix.estimate)) {
     s->view.tmix = found->tmix.estimate;
     s->view.tmix_low = found->tmix.low;
     s->view.tmix_high = found->tmix.high;
+    s->view.tmix_careful = found->tmix_careful;
     method = found->tmix.method;
   } else {
-    s->view.tmix = 1.0;
+    s->view.tmix = s->view.tmix_careful = 1.0;
     method = "none: taken as 1";
+  }
+  if (s->rank && !s->graph) {
+    s->view.tmix = s->view.tmix_careful = 1.0;
+    s->view.tmix_low = s->view.tmix_high = NAN;
+    method = "none: sorted by class";
+    sr__dependence_warn(s->dependence,
+                        "the file is sorted by class, so its order tells nothing of time: rows are "
+                        "held out at random; give a time or a group, or say --graph none");
   }
   s->tmix_method = copy_text(ctx, method, &s->view.tmix_method);
   if (!s->tmix_method) SR_TRY(SR_ERROR_MEMORY);
-  bool independent = found->ess >= 0.8 * (double)s->view.rows && s->view.tmix < 1.25;
-  s->view.independent = independent || !isfinite(found->tmix.estimate);
-  s->view.recommend = s->view.independent ? "uniform" : "auto";
+  /* what cannot be told is not independent */
+  s->view.independent = isfinite(found->tmix.estimate) &&
+                        found->ess >= 0.8 * (double)s->view.rows && s->view.tmix < 1.25;
+  s->view.recommend = "auto";
 cleanup:
   return status;
 }
@@ -136,6 +160,8 @@ sr_status sr_structure_estimate(sr_context *ctx, const sr_table *table,
   if (!s->graph_text) SR_TRY(SR_ERROR_MEMORY);
   SR_TRY(copy_groups(ctx, view->group, view->groups.count, s));
   SR_TRY(build_graph(ctx, table, s->graph_text, seed, s));
+  if (sr__structure_is_series(s) && !(graph && *graph) && is_sorted_by_class(view))
+    SR_TRY(shuffle_rows(ctx, seed, s));
   SR_TRY(find_scale(ctx, table, options, seed, s));
   SR_TRY(sr__structure_make_parts(ctx, s, options->parts));
   s->view.seconds = sr_seconds() - start;
@@ -170,7 +196,7 @@ sr_status sr_structure_new(sr_context *ctx, const sr_structure_input *in,
   *structure = NULL;
   SR_TRY(new_structure(ctx, in->rows, &s));
   SR_TRY(check_input(ctx, in));
-  s->view.tmix = in->tmix;
+  s->view.tmix = s->view.tmix_careful = in->tmix;
   if (in->block_rows > 0.0) s->view.block_rows = in->block_rows;
   s->view.tmix_low = s->view.tmix_high = NAN;
   s->view.recommend = "auto";

@@ -15,13 +15,13 @@ struct sr_structure {
   sr_parts *hierarchy; /* finest cut of the graph; NULL for one series and for groups */
   int32_t *group;      /* of each row; NULL: one group */
   int32_t groups;
-  int32_t *rank; /* independent rows: the random order that cuts follow; else NULL */
+  int32_t *rank; /* rows whose order means nothing: the random order that cuts follow; else NULL */
   char *graph_text, *tmix_method;
 };
 
 /* The rows are one series in order: every cut is a range of rows and needs no graph. */
 static inline bool sr__structure_is_series(const sr_structure *structure) {
-  return !structure->graph && !structure->group;
+  return !structure->graph && !structure->group && !structure->rank;
 }
 /* Whether cuts of any size can be had: not where the parts are groups of a graph that was never
  * cut. */

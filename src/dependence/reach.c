@@ -1,0 +1,211 @@
+/* The reach of a series: its mean residual correlation.
+ *
+ *   reach = max over k = 1, 2, 4, ... of  sum_{j = k .. cut} r_j / r_k
+ *
+ * It is T at every k for a first-order chain with r_j = (1 - 1/T)^j, and stays T under added white
+ * noise, which shrinks all r_j alike. Fast and slow parts side by side show the slow one at large
+ * k. */
+#include "reach.h"
+
+#include <math.h>
+
+enum { LEAST_ROWS = 30, ROUNDS = 3 };
+#define CUT_AT 1.65        /* standard errors below which the correlation has ended */
+#define CUT_AT_CAREFUL 1.0 /* the same for the careful form */
+#define LARGEST_PULL 0.3
+#define CLEAR_LATER 4.0       /* standard errors of a correlation at a later start */
+#define LEAST_SHARE_LATER 0.2 /* and its least share of the first one */
+
+double sr__reach_clear(int64_t features) {
+  return 4.0 + 0.3 * log((double)(features > 1 ? features : 1));
+}
+
+#define NOISE_OF_THE_CUT 0.2
+
+double sr__reach_noise(double reach, int64_t rows) {
+  return NOISE_OF_THE_CUT + sqrt(2.0 * reach / (double)rows);
+}
+
+/* ---- from a correlation --------------------------------------------------------------------- */
+
+typedef struct curve {
+  int64_t most, rows;
+  double *r, *total, *error; /* total[k] = r_0 + .. + r_{k-1}; error[k]: Bartlett's of r_k */
+} curve;
+
+static void sum_up(curve *c) {
+  double total = 0.0, square = 0.0;
+  for (int64_t k = 0; k <= c->most; k++) {
+    c->total[k] = total;
+    total += c->r[k];
+    if (k > 0) square += c->r[k] * c->r[k];
+    c->error[k] = sqrt((1.0 + 2.0 * square) / (double)c->rows);
+  }
+  c->total[c->most + 1] = total;
+}
+
+/* Mean of r over [k, 1.25 k]. */
+static double around(const curve *c, int64_t k) {
+  int64_t end = k + k / 4 + 1;
+  if (end > c->most + 1) end = c->most + 1;
+  return (c->total[end] - c->total[k]) / (double)(end - k);
+}
+
+static int64_t find_cut(const curve *c, double cut_at) {
+  for (int64_t k = 1; k < c->most - 1; k++)
+    if (around(c, k) < cut_at * c->error[k]) return k;
+  return c->most - 1;
+}
+
+double sr__reach_of(const double *correlation, int64_t most, int64_t rows, double clear,
+                    double cut_at, double *scratch) {
+  curve c = {.most = most, .rows = rows};
+  c.r = scratch;
+  c.total = scratch + most + 1;
+  c.error = scratch + 2 * most + 3;
+  int64_t cut = 1;
+  if (most < 3) return 1.0;
+  memcpy(c.r, correlation, (size_t)(most + 1) * sizeof *c.r);
+  for (int round = 0; round < ROUNDS; round++) {
+    /* subtracting the mean pulls every correlation down by about (1 + 2 sum r) / n */
+    sum_up(&c);
+    cut = find_cut(&c, cut_at);
+    double pull = fmax(1.0, 1.0 + 2.0 * (c.total[cut] - c.total[1])) / (double)rows;
+    if (pull > LARGEST_PULL) pull = LARGEST_PULL;
+    for (int64_t k = 1; k <= most; k++) c.r[k] = (correlation[k] + pull) / (1.0 + pull);
+  }
+  sum_up(&c);
+  double best = 1.0;
+  for (int64_t k = 1; k < cut; k *= 2) {
+    double here = around(&c, k);
+    double least = k == 1 ? clear / sqrt((double)rows)
+                          : fmax(CLEAR_LATER * c.error[k], LEAST_SHARE_LATER * c.r[1]);
+    if (here > least) best = fmax(best, (c.total[cut] - c.total[k]) / here);
+  }
+  return best;
+}
+
+/* ---- the correlation ------------------------------------------------------------------------ */
+
+static int64_t run_length(const sr__runs *runs, int64_t k) {
+  return runs->start[k + 1] - runs->start[k];
+}
+
+/* Lags of a run that are looked at. */
+static int64_t run_lags(const sr__reach_plan *plan, int64_t k) {
+  int64_t length = run_length(&plan->runs, k);
+  return plan->most < length - 1 ? plan->most : length - 1;
+}
+
+static int fft_of(const sr__reach_plan *plan, int64_t k) {
+  int64_t size = sr__fft_size(run_length(&plan->runs, k) + run_lags(plan, k) + 1);
+  int bits = 0;
+  while ((INT64_C(1) << bits) < size) bits++;
+  return bits;
+}
+
+sr_status sr__reach_plan_new(sr_context *ctx, const sr__runs *runs, sr__reach_plan *plan) {
+  sr_status status = SR_OK;
+  int64_t longest = 0;
+  *plan = (sr__reach_plan){.runs = *runs, .rows = runs->start[runs->count] - runs->start[0]};
+  for (int64_t k = 0; k < runs->count; k++)
+    if (run_length(runs, k) > longest) longest = run_length(runs, k);
+  plan->most = plan->rows / 3;
+  if (runs->count > 1 && plan->most > 2 * longest / 3) plan->most = 2 * longest / 3;
+  SR_NEW_ZERO(ctx, plan->pairs, plan->most + 2);
+  for (int64_t k = 0; k < runs->count; k++) {
+    int64_t length = run_length(runs, k);
+    for (int64_t lag = 0; lag <= plan->most && lag < length; lag++)
+      plan->pairs[lag] += (double)(length - lag);
+    int bits = length > 1 ? fft_of(plan, k) : 0;
+    if (bits > 0 && !plan->fft[bits].size)
+      SR_TRY(sr__fft_new(ctx, INT64_C(1) << bits, &plan->fft[bits]));
+  }
+cleanup:
+  return status;
+}
+
+void sr__reach_plan_free(sr_context *ctx, sr__reach_plan *plan) {
+  sr__free(ctx, plan->pairs);
+  for (size_t b = 0; b < sizeof plan->fft / sizeof *plan->fft; b++)
+    sr__fft_free(ctx, &plan->fft[b]);
+  *plan = (sr__reach_plan){0};
+}
+
+static double mean_of(const double *x, int64_t n) {
+  double sum = 0.0;
+  for (int64_t i = 0; i < n; i++) sum += x[i];
+  return sum / (double)n;
+}
+
+/* Two real series are one complex one: the sums of products of the first come out as real, those of
+ * the second as imaginary numbers. */
+static void add_run(const sr__fft *fft, const double *first, const double *second,
+                    const double mean[2], int64_t length, int64_t lags, double *re, double *im,
+                    double *power, double *sum[2]) {
+  int64_t size = fft->size;
+  for (int64_t i = 0; i < length; i++) {
+    re[i] = first[i] - mean[0];
+    im[i] = second ? second[i] - mean[1] : 0.0;
+  }
+  memset(re + length, 0, (size_t)(size - length) * sizeof *re);
+  memset(im + length, 0, (size_t)(size - length) * sizeof *im);
+  sr__fft_run(fft, re, im);
+  for (int64_t k = 0; k < size; k++) { /* |X|^2 and |Y|^2 of z = x + i y */
+    int64_t back = k ? size - k : 0;
+    double a = re[k] + re[back], b = im[k] - im[back], c = im[k] + im[back], d = re[back] - re[k];
+    power[k] = 0.25 * (a * a + b * b);
+    power[size + k] = 0.25 * (c * c + d * d);
+  }
+  sr__fft_run(fft, power, power + size); /* both are even: forward is backward */
+  for (int64_t k = 0; k <= lags; k++) {
+    sum[0][k] += power[k] / (double)size;
+    sum[1][k] += power[size + k] / (double)size;
+  }
+}
+
+/* Unbiased, over the variance. false for a constant series. */
+static bool scale_sums(const sr__reach_plan *plan, double *sum) {
+  double variance = sum[0] / (double)plan->rows;
+  if (!(variance > 1e-24)) return false;
+  for (int64_t k = 0; k <= plan->most; k++)
+    sum[k] = plan->pairs[k] > 0.0 ? sum[k] / plan->pairs[k] / variance : 0.0;
+  return true;
+}
+
+sr_status sr__reach_measure(sr_context *ctx, const sr__reach_plan *plan, const double *first,
+                            const double *second, double clear, sr__reach *reach) {
+  sr_status status = SR_OK;
+  int64_t lags = plan->most + 2, largest = 1;
+  double *memory = NULL, *sums = NULL;
+  for (int s = 0; s < (second ? 2 : 1); s++) reach[s] = (sr__reach){1.0, 1.0};
+  if (plan->rows < LEAST_ROWS || plan->most < 3) goto cleanup;
+  for (size_t b = 0; b < sizeof plan->fft / sizeof *plan->fft; b++)
+    if (plan->fft[b].size > largest) largest = plan->fft[b].size;
+  SR_NEW(ctx, memory, 4 * largest);
+  SR_NEW_ZERO(ctx, sums, 5 * lags + 3);
+  double *sum[2] = {sums, sums + lags};
+  double mean[2] = {mean_of(first, plan->rows), second ? mean_of(second, plan->rows) : 0.0};
+  for (int64_t k = 0; k < plan->runs.count; k++) {
+    int64_t at = plan->runs.start[k] - plan->runs.start[0], length = run_length(&plan->runs, k);
+    if (length < 1) continue;
+    if (length == 1) {
+      sum[0][0] += (first[at] - mean[0]) * (first[at] - mean[0]);
+      if (second) sum[1][0] += (second[at] - mean[1]) * (second[at] - mean[1]);
+      continue;
+    }
+    add_run(&plan->fft[fft_of(plan, k)], first + at, second ? second + at : NULL, mean, length,
+            run_lags(plan, k), memory, memory + largest, memory + 2 * largest, sum);
+  }
+  for (int s = 0; s < (second ? 2 : 1); s++) {
+    if (!scale_sums(plan, sum[s])) continue;
+    reach[s].estimate =
+        sr__reach_of(sum[s], plan->most, plan->rows, clear, CUT_AT, sums + 2 * lags);
+    reach[s].careful = fmax(reach[s].estimate, sr__reach_of(sum[s], plan->most, plan->rows, clear,
+                                                            CUT_AT_CAREFUL, sums + 2 * lags));
+  }
+cleanup:
+  sr__free(ctx, memory);
+  sr__free(ctx, sums);
+  return status;
+}

@@ -1,0 +1,208 @@
+/* T of rows in order: the largest reach that features, their sizes and the labels show. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "dependence.h"
+#include "reach.h"
+
+enum { MOST_FEATURES = 64, QUARTERS = 4 };
+#define LOOK_AT_QUARTERS 8.0 /* rows of T below which its growth is not looked for */
+
+typedef struct scale_job {
+  const sr__columns *columns, *labels;
+  const int64_t *chosen; /* features that are looked at; the slow coordinate is -1 */
+  int64_t chosen_count;
+  const float *slow;
+  int64_t first, n; /* rows [first, first + n) */
+  const sr__reach_plan *plan;
+  double clear;
+  sr__reach *found; /* 2 per feature, then 1 per class */
+} scale_job;
+
+/* ---- ranks ---------------------------------------------------------------------------------- */
+
+typedef struct ranked {
+  float value;
+  int32_t place;
+} ranked;
+
+static int by_value(const void *a, const void *b) {
+  const ranked *x = a, *y = b;
+  if (x->value != y->value) return x->value < y->value ? -1 : 1;
+  return x->place < y->place ? -1 : 1;
+}
+
+/* Ranks in (-1/2, 1/2), ties share their mean, 0 where the value is missing; `size` is how far a
+ * rank lies from the middle. */
+static sr_status rank_column(sr_context *ctx, const float *x, const uint8_t *present, int64_t n,
+                             double *rank, double *size) {
+  sr_status status = SR_OK;
+  ranked *sorted = NULL;
+  int64_t count = 0;
+  double mean = 0.0;
+  SR_NEW(ctx, sorted, n);
+  for (int64_t i = 0; i < n; i++) {
+    rank[i] = 0.0;
+    if (!present || present[i]) sorted[count++] = (ranked){x[i], (int32_t)i};
+  }
+  qsort(sorted, (size_t)count, sizeof *sorted, by_value);
+  for (int64_t low = 0, high; low < count; low = high) {
+    for (high = low + 1; high < count && sorted[high].value == sorted[low].value;) high++;
+    double value = 0.5 * (double)(low + high) / (double)count - 0.5;
+    for (int64_t k = low; k < high; k++) rank[sorted[k].place] = value;
+    mean += fabs(value) * (double)(high - low);
+  }
+  mean = count ? mean / (double)count : 0.0;
+  for (int64_t i = 0; i < n; i++) size[i] = !present || present[i] ? fabs(rank[i]) : mean;
+cleanup:
+  sr__free(ctx, sorted);
+  return status;
+}
+
+static sr_status measure_series(sr_context *ctx, void *data, int64_t item, int slot) {
+  (void)slot;
+  const scale_job *job = data;
+  sr_status status = SR_OK;
+  int64_t n = job->n, all = job->columns->n;
+  double *first = NULL, *second = NULL;
+  SR_NEW(ctx, first, n);
+  SR_NEW(ctx, second, n);
+  if (item < job->chosen_count) {
+    int64_t j = job->chosen[item];
+    const float *x = j < 0 ? job->slow : job->columns->value + j * all;
+    const uint8_t *present =
+        j < 0 || !job->columns->present ? NULL : job->columns->present + j * all;
+    SR_TRY(
+        rank_column(ctx, x + job->first, present ? present + job->first : NULL, n, first, second));
+    SR_TRY(sr__reach_measure(ctx, job->plan, first, second, job->clear, job->found + 2 * item));
+  } else {
+    int64_t c = item - job->chosen_count;
+    for (int64_t i = 0; i < n; i++) first[i] = (double)job->labels->value[c * all + job->first + i];
+    SR_TRY(sr__reach_measure(ctx, job->plan, first, NULL, sr__reach_clear(1),
+                             job->found + 2 * job->chosen_count + c));
+  }
+cleanup:
+  sr__free(ctx, first);
+  sr__free(ctx, second);
+  return status;
+}
+
+/* ---- which features ------------------------------------------------------------------------- */
+
+typedef struct lagged {
+  double correlation;
+  int64_t column;
+} lagged;
+
+static int by_correlation(const void *a, const void *b) {
+  const lagged *x = a, *y = b;
+  if (x->correlation != y->correlation) return x->correlation > y->correlation ? -1 : 1;
+  return x->column < y->column ? -1 : x->column > y->column;
+}
+
+/* All features; of many, those that are most alike from row to row, and the slow coordinate. */
+static sr_status choose_features(sr_context *ctx, const sr__rows *rows, const sr__columns *columns,
+                                 const float *slow, int64_t *chosen, int64_t *count) {
+  sr_status status = SR_OK;
+  lagged *list = NULL;
+  *count = 0;
+  if (columns->count <= MOST_FEATURES) {
+    for (; *count < columns->count; (*count)++) chosen[*count] = *count;
+    return SR_OK;
+  }
+  SR_NEW(ctx, list, columns->count);
+  for (int64_t j = 0; j < columns->count; j++) {
+    const float *x = columns->value + j * columns->n;
+    list[j] = (lagged){0.0, j};
+    for (int64_t p = 0; p < rows->piece_count; p++) {
+      const sr__piece *piece = rows->piece + p;
+      int64_t end = piece->limit - 1 < piece->end ? piece->limit - 1 : piece->end;
+      if (end > piece->start)
+        list[j].correlation += sr__dot(x + piece->start, x + piece->start + 1, end - piece->start);
+    }
+  }
+  qsort(list, (size_t)columns->count, sizeof *list, by_correlation);
+  for (; *count < MOST_FEATURES; (*count)++) chosen[*count] = list[*count].column;
+  if (slow) chosen[(*count)++] = -1;
+cleanup:
+  sr__free(ctx, list);
+  return status;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+static void keep_larger(const sr__reach *found, sr__reach *largest) {
+  if (found->estimate > largest->estimate) largest->estimate = found->estimate;
+  if (found->careful > largest->careful) largest->careful = found->careful;
+}
+
+static sr__reach largest_of(const sr__reach *found, int64_t count, int64_t step) {
+  sr__reach largest = {1.0, 1.0};
+  for (int64_t j = 0; j < count; j++) keep_larger(found + j * step, &largest);
+  return largest;
+}
+
+static sr_status measure_rows(sr_context *ctx, scale_job *job, const sr__runs *runs,
+                              sr__row_scale *scale) {
+  sr_status status = SR_OK;
+  sr__reach_plan plan = {0};
+  SR_TRY(sr__reach_plan_new(ctx, runs, &plan));
+  job->plan = &plan;
+  SR_TRY(sr__parallel_for(ctx, job->chosen_count + job->labels->count, measure_series, job));
+  scale->features = largest_of(job->found, job->chosen_count, 2);
+  scale->sizes = largest_of(job->found + 1, job->chosen_count, 2);
+  scale->labels = largest_of(job->found + 2 * job->chosen_count, job->labels->count, 1);
+  scale->all = scale->features;
+  keep_larger(&scale->sizes, &scale->all);
+  keep_larger(&scale->labels, &scale->all);
+cleanup:
+  sr__reach_plan_free(ctx, &plan);
+  return status;
+}
+
+static int compare_doubles(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* The median T of the four quarters of one series. */
+static sr_status measure_quarters(sr_context *ctx, scale_job *job, int64_t n, double *median) {
+  sr_status status = SR_OK;
+  double t[QUARTERS];
+  for (int q = 0; q < QUARTERS; q++) {
+    sr__row_scale quarter;
+    job->first = n * q / QUARTERS;
+    job->n = n * (q + 1) / QUARTERS - job->first;
+    int64_t start[2] = {0, job->n};
+    SR_TRY(measure_rows(ctx, job, &(sr__runs){1, start}, &quarter));
+    t[q] = quarter.all.estimate;
+  }
+  qsort(t, QUARTERS, sizeof *t, compare_doubles);
+  *median = 0.5 * (t[1] + t[2]);
+cleanup:
+  return status;
+}
+
+sr_status sr__row_scale_measure(sr_context *ctx, const sr__rows *rows, const sr__columns *columns,
+                                const sr__columns *labels, const float *slow,
+                                sr__row_scale *scale) {
+  sr_status status = SR_OK;
+  int64_t *chosen = NULL;
+  scale_job job = {.columns = columns,
+                   .labels = labels,
+                   .slow = slow,
+                   .n = rows->n,
+                   .clear = sr__reach_clear(columns->count)};
+  *scale = (sr__row_scale){.quarters = NAN};
+  SR_NEW(ctx, chosen, MOST_FEATURES + 1);
+  SR_TRY(choose_features(ctx, rows, columns, slow, chosen, &job.chosen_count));
+  job.chosen = chosen;
+  SR_NEW(ctx, job.found, 2 * job.chosen_count + labels->count + 1);
+  SR_TRY(measure_rows(ctx, &job, &(sr__runs){rows->groups, rows->group_start}, scale));
+  if (rows->groups == 1 && scale->all.estimate > LOOK_AT_QUARTERS)
+    SR_TRY(measure_quarters(ctx, &job, rows->n, &scale->quarters));
+cleanup:
+  sr__free(ctx, chosen);
+  sr__free(ctx, job.found);
+  return status;
+}
