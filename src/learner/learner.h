@@ -35,6 +35,8 @@ enum {
   SR_LEARNER_TAKES_NUMBERS = 4 /* a target that is a number */
 };
 
+enum { SR__LARGE_LEAF = 5 };
+
 typedef struct sr__learner {
   sr_method about;
   unsigned flags;
@@ -61,6 +63,20 @@ typedef struct sr__learner {
   sr_status (*predict)(sr_context *ctx, const sr__encoder *encoder, const sr__member *member,
                        const sr__encoded *rows, const int32_t *index, int64_t count, int32_t *vote,
                        float *proba);
+  /* Answers of larger leaves from the same member, for learners that have leaves; else all NULL.
+   * read_leaves reads the bag of a fitted member once more and notes, for each of its leaves, the
+   * class shares of the smallest node above it that holds SR__LARGE_LEAF rows of the bag.
+   * predict_leaves then gives the shares of the leaf itself and of that node (rows x classes each);
+   * blend_leaves makes (1 - weight) of the first and weight of the second the member's own shares
+   * and forgets the note, so that predict gives the blend at its usual speed. */
+  sr_status (*read_leaves)(sr_context *ctx, const sr__encoder *encoder,
+                           const sr__training *training, const sr__bag *bag, sr__member *member);
+  sr_status (*predict_leaves)(sr_context *ctx, const sr__encoder *encoder, const sr__member *member,
+                              const sr__encoded *rows, const int32_t *index, int64_t count,
+                              float *leaf, float *large_leaf);
+  sr_status (*blend_leaves)(sr_context *ctx, const sr__encoder *encoder, float weight,
+                            sr__member *member);
+
   /* rows_to's feature j becomes that of `from`, taken from row source[i] for row i (NULL: row i).
    * Both hold the same number of rows and were made by the same `encoder`. For permutation
    * importance; NULL where the learner has no features. */

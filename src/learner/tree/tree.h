@@ -61,6 +61,9 @@ struct sr__member {
   uint8_t next[SR__CROWN_EXITS]; /* per exit of the first crown: the one below it, or 0 */
   bool shifted;                  /* some node has SR__NODE_SHIFT */
   uint8_t *vote;                 /* of the leaves, in little room; NULL: more than 256 classes */
+  int32_t *large;                /* leaf: index of its large leaf; NULL: not read */
+  float *large_share;            /* large leaves x classes */
+  int64_t large_count;
 };
 
 /* ---- growing ------------------------------------------------------------------------------ */
@@ -165,6 +168,25 @@ SR_MUST_CHECK sr_status sr__tree_predict(sr_context *ctx, const sr__encoder *enc
                                          const sr__member *member, const sr__encoded *rows,
                                          const int32_t *index, int64_t count, int32_t *vote,
                                          float *proba);
+/* The leaves of rows; `scratch` is what sr__leaf_scratch gave. At most SR__WALK_GROUP rows. */
+void sr__tree_find_leaves(const sr__member *tree, const sr__walk_rows *rows, int64_t count,
+                          uint8_t *scratch, uint32_t *leaf);
+/* Room to find the leaves of `count` rows; NULL where the tree needs none. */
+SR_MUST_CHECK sr_status sr__leaf_scratch(sr_context *ctx, const sr__member *tree,
+                                         const sr__encoded *rows, int64_t count, uint8_t **scratch);
+/* The class shares of a leaf. */
+void sr__tree_share(const sr__encoder *encoder, const sr__member *tree, uint32_t leaf,
+                    float *share);
+/* Large leaves: see sr__learner. */
+SR_MUST_CHECK sr_status sr__tree_read_leaves(sr_context *ctx, const sr__encoder *encoder,
+                                             const sr__training *training, const sr__bag *bag,
+                                             sr__member *member);
+SR_MUST_CHECK sr_status sr__tree_predict_leaves(sr_context *ctx, const sr__encoder *encoder,
+                                                const sr__member *member, const sr__encoded *rows,
+                                                const int32_t *index, int64_t count, float *leaf,
+                                                float *large_leaf);
+SR_MUST_CHECK sr_status sr__tree_blend_leaves(sr_context *ctx, const sr__encoder *encoder,
+                                              float weight, sr__member *member);
 /* Makes a finished tree ready to predict: its crowns, where it is large enough to gain from them,
  * and its votes in bytes. */
 SR_MUST_CHECK sr_status sr__tree_ready(sr_context *ctx, const sr__encoder *encoder,

@@ -16,8 +16,8 @@ static uint32_t walk_with_sets(const sr__member *tree, const uint8_t *row) {
   }
 }
 
-static void give_share(const sr__encoder *encoder, const sr__member *tree, uint32_t leaf,
-                       float *share) {
+void sr__tree_share(const sr__encoder *encoder, const sr__member *tree, uint32_t leaf,
+                    float *share) {
   size_t bytes = (size_t)encoder->classes * sizeof *share;
   int32_t mixture = tree->mixed ? tree->mixed[leaf] : -1;
   if (mixture >= 0) {
@@ -43,6 +43,22 @@ static void find_leaves(const sr__member *tree, const sr__walk_rows *rows, int64
   }
 }
 
+void sr__tree_find_leaves(const sr__member *tree, const sr__walk_rows *rows, int64_t count,
+                          uint8_t *scratch, uint32_t *leaf) {
+  find_leaves(tree, rows, count, NULL, scratch, leaf);
+}
+
+sr_status sr__leaf_scratch(sr_context *ctx, const sr__member *tree, const sr__encoded *rows,
+                           int64_t count, uint8_t **scratch) {
+  sr_status status = SR_OK;
+  int64_t together = count < SR__WALK_GROUP ? count : SR__WALK_GROUP;
+  *scratch = NULL;
+  if (tree->crown)
+    SR_NEW(ctx, *scratch, (together + SR__WALK_SPARE) * sr__walk_stride(rows->features));
+cleanup:
+  return status;
+}
+
 sr_status sr__tree_predict(sr_context *ctx, const sr__encoder *encoder, const sr__member *tree,
                            const sr__encoded *rows, const int32_t *index, int64_t count,
                            int32_t *vote, float *proba) {
@@ -50,9 +66,7 @@ sr_status sr__tree_predict(sr_context *ctx, const sr__encoder *encoder, const sr
   uint32_t leaf[CHUNK];
   uint8_t *scratch = NULL;
   sr__walk_rows walk = {rows->bins, rows->stride, rows->features, index};
-  int64_t together = count < SR__WALK_GROUP ? count : SR__WALK_GROUP;
-  if (tree->crown)
-    SR_NEW(ctx, scratch, (together + SR__WALK_SPARE) * sr__walk_stride(rows->features));
+  SR_TRY(sr__leaf_scratch(ctx, tree, rows, count, &scratch));
   for (int64_t first = 0; first < count; first += CHUNK) {
     int64_t here = count - first < CHUNK ? count - first : CHUNK;
     if (!proba && tree->vote) {
@@ -60,7 +74,7 @@ sr_status sr__tree_predict(sr_context *ctx, const sr__encoder *encoder, const sr
     } else {
       find_leaves(tree, &walk, here, NULL, scratch, leaf);
       for (int64_t i = 0; proba && i < here; i++)
-        give_share(encoder, tree, leaf[i], proba + (first + i) * encoder->classes);
+        sr__tree_share(encoder, tree, leaf[i], proba + (first + i) * encoder->classes);
       for (int64_t i = 0; vote && i < here; i++) vote[first + i] = (int32_t)tree->info[leaf[i]];
     }
     if (index)
