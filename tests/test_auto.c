@@ -105,7 +105,7 @@ static void rows_tests_and_blocks_agree(void **state) {
   const sr_comparison_view *view = sr_comparison_get(comparison);
   assert_int_equal(view->row_count, 3);
   assert_int_equal(view->test_count, 2);
-  assert_int_equal(view->folds, 5);
+  assert_int_equal(view->folds, 8);
   for (int r = 0; r < 3; r++) {
     const sr_compare_row *row = &view->rows[r];
     assert_string_equal(row->plan, names[r]);

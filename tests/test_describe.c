@@ -107,8 +107,8 @@ static void ensembles_are_told(void **state) {
   const sr_ensemble_view *v = sr_ensemble_get(ensemble);
   const sr_evaluation *e = v->evaluation;
   assert_ok(ctx, sr_describe_ensemble(ctx, ensemble, SR_DESCRIPTION_TEXT, &text));
-  assert_says(text, "honest %.4f", e->honest);
-  assert_says(text, "naive  %.4f", e->naive);
+  assert_says(text, "honest: the process elsewhere      %.4f", e->honest);
+  assert_says(text, "naive: new rows between these      %.4f", e->naive);
   for (int32_t k = 0; k < v->warning_count; k++) assert_non_null(strstr(text, v->warnings[k]));
   sr_bytes_free((void **)&text);
   assert_ok(ctx, sr_describe_ensemble(ctx, ensemble, SR_DESCRIPTION_JSON, &text));
@@ -155,7 +155,7 @@ static void comparisons_are_told(void **state) {
   json_decref(json);
   for (int format = SR_DESCRIPTION_TEXT; format <= SR_DESCRIPTION_MARKDOWN; format++) {
     assert_ok(ctx, sr_describe_comparison(ctx, comparison, (sr_description)format, &text));
-    assert_says(text, format == SR_DESCRIPTION_JSON ? "%.3f" : "%.4f", v->rows[v->best].error);
+    assert_says(text, format == SR_DESCRIPTION_JSON ? "%.5f" : "%.4f", v->rows[v->best].error);
     sr_bytes_free((void **)&text);
   }
   sr_comparison_free(&comparison);

@@ -64,6 +64,32 @@ typedef struct sr_class_report {
   double precision; /* share of the votes for this class that were right; NaN: no such vote */
 } sr_class_report;
 
+/* What an error is asked for. Each is a number of its own: what was held out decides which. */
+typedef enum sr_question_kind {
+  SR_QUESTION_ROWS,      /* new rows between those of the table */
+  SR_QUESTION_ELSEWHERE, /* rows of the same process, far from every training row: the mean risk */
+  SR_QUESTION_NEXT,      /* one more unit: so many rows in a row, or a group */
+  SR_QUESTION_FUTURE,    /* the rows that follow, by training on the past alone */
+  SR_QUESTION_GROUPS,    /* new groups: the mean risk */
+  SR_QUESTION_PIXELS,    /* on maps: rows between the sampled ones */
+  SR_QUESTION_FIELDS,    /* new fields of the same ground */
+  SR_QUESTION_AREAS,     /* ground beyond the range of the residuals */
+  SR_QUESTION_REGIONS    /* another region */
+} sr_question_kind;
+/* "rows", "elsewhere", "next", "future", "groups", "pixels", "fields", "areas" or "regions". */
+SR_API const char *sr_question_name(sr_question_kind kind);
+
+/* An answer: NaN where it is refused, and then `reason` says why. */
+typedef struct sr_question {
+  sr_question_kind kind;
+  double estimate, low, high;
+  double next_low, next_high; /* for one more unit of the same kind */
+  int32_t units;              /* how many were held out */
+  double distance;    /* from what was held out to the nearest training row: rows, on maps in the
+                         unit of the coordinates; NaN where it has no meaning */
+  const char *reason; /* sentences: why there is no answer, or how to read it; NULL: nothing */
+} sr_question;
+
 typedef struct sr_evaluation {
   int64_t rows;    /* rows with a class */
   double baseline; /* error of always naming the most frequent class */
@@ -85,9 +111,19 @@ typedef struct sr_evaluation {
   int32_t classes;
   const sr_class_report *by_class;
   int64_t features;
-  const double *importance; /* per feature: error gained by shuffling it inside parts; NULL: not
-                               asked for */
-  double seconds;           /* not in the model file */
+  const double *importance; /* per feature: error gained by shuffling it inside parts, on the
+                               held-out rows; NULL: not asked for */
+  int32_t question_count;
+  const sr_question *questions;
+  double tmix_careful;        /* the scale that the intervals were made for, losses included */
+  double degrees;             /* of freedom of the honest interval */
+  int64_t next_rows;          /* length of the next unit; 0: a group */
+  int32_t origin_count;       /* 0: the future was not asked for */
+  const double *origin_error; /* in order of time: trained on the past, judged on what follows */
+  double forward, forward_low, forward_high; /* the line through them at the next origin */
+  double forward_mean, forward_mean_low, forward_mean_high; /* their mean, for one unit more */
+  double forward_slope; /* error gained from one origin to the next, over its standard error */
+  double seconds;       /* not in the model file */
 } sr_evaluation;
 
 /* ---- the choice of a plan ------------------------------------------------------------------- */

@@ -13,8 +13,9 @@ extern "C" {
 typedef struct sr_folds sr_folds;
 
 typedef struct sr_folds_options {
-  int64_t folds;  /* 5; with groups 0 = one group per fold */
-  int64_t buffer; /* -1: tmix rows around held-out blocks of a series, 0 elsewhere */
+  int64_t folds;  /* 8; with groups 0 = one group per fold */
+  int64_t buffer; /* -1: tmix rows around what is held out of a series, at most 15 % of all rows; 0
+                     elsewhere */
 } sr_folds_options;
 
 typedef enum sr_fold_role { SR_ROLE_TRAIN, SR_ROLE_TEST, SR_ROLE_FREE } sr_fold_role;
@@ -23,7 +24,8 @@ typedef struct sr_folds_view {
   int64_t rows;
   int32_t folds;
   int32_t units;
-  sr_unit unit; /* blocks of rows or parts, or groups */
+  sr_unit unit; /* blocks of rows or parts, or groups; blocks of a series: each fold is one stretch
+                   of them */
   const int32_t *unit_of_row;
   const int32_t *fold_of_unit;
   int64_t buffer;      /* rows of a series, steps of a graph */
@@ -53,6 +55,8 @@ typedef struct sr_evaluate_options {
   int evaluate;   /* 1: naive and honest error, covariance */
   int importance; /* 1: permutation importance as well */
   double level;   /* of the intervals: 0.95 */
+  int64_t next;   /* rows of the next unit; 0: a twentieth of the rows, or a group */
+  int forward;    /* 1: train on the past and judge what follows, from five origins */
   sr_folds_options folds;
 } sr_evaluate_options;
 

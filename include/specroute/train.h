@@ -41,13 +41,17 @@ typedef struct sr_compare_options {
   int64_t members;      /* 100 */
   int vote;             /* hard or soft */
   double level;         /* of the intervals: 0.95 */
+  int64_t next;         /* rows of the next unit; 0: a twentieth of the rows, or a group */
+  int forward;          /* 1: the future as well */
   sr_structure_options structure;
   sr_folds_options folds;
 } sr_compare_options;
 
 typedef struct sr_compare_row {
-  const char *plan, *learner; /* NAME[:KEY=VALUE,...] */
-  double error, low, high;    /* interval over held-out units */
+  const char *plan, *learner;                /* NAME[:KEY=VALUE,...] */
+  double error, low, high;                   /* as sr_train tells them for the plan; NaN: refused */
+  double next_low, next_high;                /* for the next unit */
+  double forward, forward_low, forward_high; /* NaN: not asked for */
   double seconds;
 } sr_compare_row;
 
@@ -82,8 +86,8 @@ SR_API const sr_option *sr_compare_option_list(void);
 SR_API SR_MUST_CHECK sr_status sr_compare_options_check(sr_context *ctx,
                                                         const sr_compare_options *options);
 /* Every plan with every learner on the same folds, with paired tests over the held-out units; a
- * plan that chooses does so inside each fold. `options` may be NULL. Free with sr_comparison_free.
- * Errors as sr_train. */
+ * plan that chooses is judged as sr_train does it: weights of a mix for a fold come from the
+ * others. `options` may be NULL. Free with sr_comparison_free. Errors as sr_train. */
 SR_API SR_MUST_CHECK sr_status sr_compare(sr_context *ctx, const sr_table *table,
                                           const sr_compare_options *options, uint64_t seed,
                                           sr_comparison **comparison);

@@ -1,4 +1,6 @@
 /* Plans and learners side by side. */
+#include <math.h>
+
 #include "describe.h"
 
 enum { CELL = 96, COLUMNS = 6 };
@@ -33,6 +35,16 @@ static void add_lines(sr__description *lines, const void *object) {
     if (test) sr__description_add(lines, "%10.4f", test->p_holm);
     sr__description_add(lines, "%s\n", r == view->best ? "      best" : "");
   }
+  for (int32_t r = 0; r < view->row_count; r++) {
+    const sr_compare_row *row = &view->rows[r];
+    if (isnan(row->next_low)) continue;
+    sr__description_add(lines, "%-*s next unit %.4f to %.4f", plan_width, row->plan, row->next_low,
+                        row->next_high);
+    if (isfinite(row->forward))
+      sr__description_add(lines, "; the future %.4f (%.4f to %.4f)", row->forward, row->forward_low,
+                          row->forward_high);
+    sr__description_add(lines, "\n");
+  }
   sr__description_add(
       lines, "p: the best against each other row, Wilcoxon signed ranks paired over %ss, Holm\n",
       unit);
@@ -42,9 +54,13 @@ static void add_lines(sr__description *lines, const void *object) {
 /* ---- JSON --------------------------------------------------------------------------------- */
 
 static json_t *row_json(const sr_compare_row *row) {
-  return json_pack("{s:s,s:s,s:o,s:o,s:o,s:o}", "plan", row->plan, "learner", row->learner, "error",
-                   sr__json_real(row->error), "low", sr__json_real(row->low), "high",
-                   sr__json_real(row->high), "seconds", sr__json_real(row->seconds));
+  return json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "plan", row->plan, "learner",
+                   row->learner, "error", sr__json_real(row->error), "low", sr__json_real(row->low),
+                   "high", sr__json_real(row->high), "next_low", sr__json_real(row->next_low),
+                   "next_high", sr__json_real(row->next_high), "forward",
+                   sr__json_real(row->forward), "forward_low", sr__json_real(row->forward_low),
+                   "forward_high", sr__json_real(row->forward_high), "seconds",
+                   sr__json_real(row->seconds));
 }
 
 static json_t *test_json(const sr_comparison_view *view, const sr_compare_test *test) {

@@ -44,24 +44,77 @@ static void add_plan_lines(sr__description *lines, const sr_ensemble_view *view)
     sr__description_add(lines, "scale     rows are new after about %.3g rows\n", view->tmix);
 }
 
-static void add_error_lines(sr__description *lines, const sr_evaluation *e) {
-  const char *unit = sr_unit_name(e->held_out);
-  sr__description_add(lines, "error     honest %.4f (%g %% interval %.4f to %.4f)\n", e->honest,
-                      100 * e->level, e->honest_low, e->honest_high);
-  if (e->folds)
-    sr__description_add(lines,
-                        "          held out: %d %ss in %d folds, %lld rows kept free around them\n",
-                        e->units, unit, e->folds, (long long)e->buffer);
+/* What a question asks, in words. */
+static void name_question(const sr_evaluation *e, const sr_question *q, char *text, size_t size) {
+  static const char *const words[] = {"naive: new rows between these",
+                                      "honest: the process elsewhere",
+                                      "",
+                                      "the rows that follow",
+                                      "honest: new groups",
+                                      "new pixels of the same fields",
+                                      "new fields of the same ground",
+                                      "new areas",
+                                      "a new region"};
+  if (q->kind != SR_QUESTION_NEXT)
+    snprintf(text, size, "%s", words[q->kind]);
+  else if (e->next_rows > 0)
+    snprintf(text, size, "the next %lld rows", (long long)e->next_rows);
   else
-    sr__description_add(
-        lines,
-        "          held out: each of %d %ss is judged by the members that saw nothing of "
-        "it (%.0f on average)\n",
-        e->units, unit, e->judges);
-  sr__description_add(
-      lines,
-      "          naive  %.4f (held out: single rows, by the members that did not draw them)\n",
-      e->naive);
+    snprintf(text, size, "the next %s", sr_unit_name(e->held_out));
+}
+
+static void print_number(double value, char *text, size_t size) {
+  if (isfinite(value))
+    snprintf(text, size, "%.4f", value);
+  else
+    snprintf(text, size, "not told");
+}
+
+static void print_interval(double low, double high, char *text, size_t size) {
+  if (isfinite(low) && isfinite(high))
+    snprintf(text, size, "%.4f to %.4f", low, high);
+  else
+    snprintf(text, size, "not told");
+}
+
+/* What was held out, how many, how long, and which buffer was kept. */
+static void print_held_out(const sr_evaluation *e, char *text, size_t size) {
+  const char *unit = sr_unit_name(e->held_out);
+  if (!e->folds)
+    snprintf(text, size, "each of %d %ss, judged by the members that saw nothing of it", e->units,
+             unit);
+  else if (e->held_out == SR_UNIT_GROUP)
+    snprintf(text, size, "%d whole groups in %d folds", e->units, e->folds);
+  else
+    snprintf(text, size,
+             "%d stretches of about %lld rows (%d blocks), %lld rows kept free around each",
+             e->folds, (long long)(e->rows / e->folds), e->units, (long long)e->buffer);
+}
+
+static void add_question_lines(sr__description *lines, const sr_evaluation *e) {
+  char name[CELL], estimate[CELL], interval[CELL];
+  sr__description_add(lines, "error     %-32s %8s   %g %% interval\n", "", "", 100 * e->level);
+  for (int32_t k = 0; k < e->question_count; k++) {
+    const sr_question *q = &e->questions[k];
+    name_question(e, q, name, sizeof name);
+    print_number(q->estimate, estimate, sizeof estimate);
+    print_interval(q->low, q->high, interval, sizeof interval);
+    sr__description_add(lines, "          %-32s %8s   %s\n", name, estimate, interval);
+    if (q->reason) sr__description_add(lines, "            %s\n", q->reason);
+  }
+  if (e->origin_count > 0) {
+    sr__description_add(lines, "          errors from origin to origin  ");
+    for (int32_t k = 0; k < e->origin_count; k++)
+      sr__description_add(lines, " %.4f", e->origin_error[k]);
+    sr__description_add(lines, "; their mean %.4f\n", e->forward_mean);
+  }
+}
+
+static void add_error_lines(sr__description *lines, const sr_evaluation *e) {
+  char text[256];
+  add_question_lines(lines, e);
+  print_held_out(e, text, sizeof text);
+  sr__description_add(lines, "          held out: %s\n", text);
   sr__description_add(lines, "          always naming the most frequent class: %.4f\n",
                       e->baseline);
   sr__description_add(
@@ -102,8 +155,7 @@ static void add_feature_lines(sr__description *lines, const sr_ensemble_view *vi
   int64_t list[SHOWN_FEATURES];
   char name[64];
   if (!e->importance) return;
-  sr__description_add(lines, "features  error gained by shuffling inside %s\n",
-                      e->folds ? "parts (naive error)" : "parts (honest error)");
+  sr__description_add(lines, "features  error gained on held-out rows by shuffling inside parts\n");
   int32_t count = list_important(e, SHOWN_FEATURES, list);
   for (int32_t k = 0; k < count; k++) {
     name_feature(view, list[k], name, sizeof name);
@@ -142,15 +194,54 @@ static json_t *plan_json(const sr_ensemble_view *view) {
   return json_pack("{s:s,s:o,s:o}", "name", first->name, "parameters", values, "weights", weights);
 }
 
+static json_t *question_json(const sr_question *q) {
+  json_t *value = json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:i,s:o}", "name", sr_question_name(q->kind),
+                            "estimate", sr__json_real(q->estimate), "low", sr__json_real(q->low),
+                            "high", sr__json_real(q->high), "next_low", sr__json_real(q->next_low),
+                            "next_high", sr__json_real(q->next_high), "units", (int)q->units,
+                            "distance", sr__json_real(q->distance));
+  json_object_set_new(value, "reason", q->reason ? json_string(q->reason) : json_null());
+  return value;
+}
+
 static json_t *error_json(const sr_evaluation *e) {
-  return json_pack("{s:o,s:o,s:o,s:o,s:o,s:s,s:i,s:i,s:I,s:I,s:I,s:o,s:o}", "honest",
-                   sr__json_real(e->honest), "honest_low", sr__json_real(e->honest_low),
-                   "honest_high", sr__json_real(e->honest_high), "naive", sr__json_real(e->naive),
-                   "baseline", sr__json_real(e->baseline), "held_out", sr_unit_name(e->held_out),
-                   "units", (int)e->units, "folds", (int)e->folds, "buffer", (json_int_t)e->buffer,
-                   "honest_rows", (json_int_t)e->honest_rows, "naive_rows",
-                   (json_int_t)e->naive_rows, "level", sr__json_real(e->level), "judges",
-                   sr__json_real(e->judges));
+  double next_low = NAN, next_high = NAN;
+  json_t *questions = json_array(), *origins = json_array();
+  for (int32_t k = 0; k < e->question_count; k++) {
+    const sr_question *q = &e->questions[k];
+    json_array_append_new(questions, question_json(q));
+    if (q->kind != SR_QUESTION_NEXT) continue;
+    next_low = q->low;
+    next_high = q->high;
+  }
+  for (int32_t k = 0; k < e->origin_count; k++)
+    json_array_append_new(origins, sr__json_real(e->origin_error[k]));
+  json_t *value =
+      json_pack("{s:o,s:o,s:o,s:o,s:o,s:s,s:i,s:i,s:I,s:I,s:I,s:o,s:o,s:o}", "honest",
+                sr__json_real(e->honest), "honest_low", sr__json_real(e->honest_low), "honest_high",
+                sr__json_real(e->honest_high), "naive", sr__json_real(e->naive), "baseline",
+                sr__json_real(e->baseline), "held_out", sr_unit_name(e->held_out), "units",
+                (int)e->units, "folds", (int)e->folds, "buffer", (json_int_t)e->buffer,
+                "honest_rows", (json_int_t)e->honest_rows, "naive_rows", (json_int_t)e->naive_rows,
+                "level", sr__json_real(e->level), "judges", sr__json_real(e->judges), "questions",
+                questions);
+  const struct {
+    const char *key;
+    double value;
+  } more[] = {{"next_low", next_low},
+              {"next_high", next_high},
+              {"forward", e->origin_count ? e->forward : NAN},
+              {"forward_low", e->origin_count ? e->forward_low : NAN},
+              {"forward_high", e->origin_count ? e->forward_high : NAN},
+              {"forward_mean", e->origin_count ? e->forward_mean : NAN},
+              {"forward_slope", e->origin_count ? e->forward_slope : NAN},
+              {"tmix_careful", e->tmix_careful},
+              {"degrees", e->degrees}};
+  for (size_t k = 0; k < sizeof more / sizeof *more; k++)
+    json_object_set_new(value, more[k].key, sr__json_real(more[k].value));
+  json_object_set_new(value, "next_rows", json_integer(e->next_rows));
+  json_object_set_new(value, "origins", origins);
+  return value;
 }
 
 static json_t *covariance_json(const sr_evaluation *e) {
@@ -220,42 +311,83 @@ static json_t *to_json(const void *object) {
 
 /* ---- the page: the error ------------------------------------------------------------------ */
 
+enum { MOST_QUESTIONS = 16 };
+
 static sr_status add_error_table(sr_context *ctx, sr_page *page, const sr_evaluation *e) {
-  static const char *const header[] = {"error", "value", "interval", "held out"};
-  char naive[CELL], honest[CELL], interval[CELL], held[CELL], baseline[CELL];
-  snprintf(naive, CELL, "%.4f", e->naive);
-  snprintf(honest, CELL, "%.4f", e->honest);
-  snprintf(interval, CELL, "%.4f to %.4f (%.0f %%)", e->honest_low, e->honest_high,
-           100.0 * e->level);
-  snprintf(held, CELL, "%d whole %ss, %lld rows kept free around them", e->units,
-           sr_unit_name(e->held_out), (long long)e->buffer);
-  snprintf(baseline, CELL, "%.4f", e->baseline);
-  sr_page_cell cells[] = {{"naive", 0},       {naive, 0},    {"", 0},
-                          {"single rows", 0}, {"honest", 0}, {honest, 0},
-                          {interval, 0},      {held, 0},     {"most frequent class", 0},
-                          {baseline, 0},      {"", 0},       {"", 0}};
-  sr_page_table table = {.caption = "What the ensemble gets wrong",
+  static const char *const header[] = {"question", "error", "interval", "how to read it"};
+  char text[MOST_QUESTIONS + 1][3][CELL];
+  sr_page_cell cells[4 * (MOST_QUESTIONS + 1)] = {0};
+  int32_t rows = e->question_count < MOST_QUESTIONS ? e->question_count : MOST_QUESTIONS;
+  for (int32_t k = 0; k < rows; k++) {
+    const sr_question *q = &e->questions[k];
+    name_question(e, q, text[k][0], CELL);
+    print_number(q->estimate, text[k][1], CELL);
+    print_interval(q->low, q->high, text[k][2], CELL);
+    for (int c = 0; c < 3; c++) cells[4 * k + c].text = text[k][c];
+    cells[4 * k + 3].text = q->reason ? q->reason : "";
+  }
+  snprintf(text[rows][1], CELL, "%.4f", e->baseline);
+  cells[4 * rows].text = "always the most frequent class";
+  cells[4 * rows + 1].text = text[rows][1];
+  cells[4 * rows + 2].text = cells[4 * rows + 3].text = "";
+  sr_page_table table = {.caption = "What the ensemble gets wrong, by what is asked",
                          .columns = 4,
                          .header = header,
                          .alignment = "lrll",
-                         .rows = 3,
+                         .rows = rows + 1,
                          .cells = cells};
   return sr_page_add_table(ctx, page, &table);
 }
 
 static sr_status add_error_plot(sr_context *ctx, sr_page *page, const sr_evaluation *e) {
-  static const char *const names[] = {"naive", "honest", "most frequent class"};
-  double x[] = {0, 1, 2}, y[] = {e->naive, e->honest, e->baseline};
-  double low[] = {e->naive, e->honest_low, e->baseline};
-  double high[] = {e->naive, e->honest_high, e->baseline};
+  char text[MOST_QUESTIONS][CELL];
+  const char *names[MOST_QUESTIONS];
+  double x[MOST_QUESTIONS], y[MOST_QUESTIONS], low[MOST_QUESTIONS], high[MOST_QUESTIONS];
+  int32_t count = 0;
+  for (int32_t k = 0; k < e->question_count && count < MOST_QUESTIONS; k++) {
+    const sr_question *q = &e->questions[k];
+    if (!isfinite(q->estimate)) continue;
+    name_question(e, q, text[count], CELL);
+    names[count] = text[count];
+    x[count] = count;
+    y[count] = q->estimate;
+    low[count] = isfinite(q->low) ? q->low : q->estimate;
+    high[count] = isfinite(q->high) ? q->high : q->estimate;
+    count++;
+  }
   sr_plot_series series = {
-      .kind = SR_PLOT_BARS, .count = 3, .x = x, .y = y, .low = low, .high = high};
-  sr_plot plot = {.title = "Error, by what was held out",
+      .kind = SR_PLOT_BARS, .count = count, .x = x, .y = y, .low = low, .high = high};
+  sr_plot plot = {.title = "Error, by what is asked",
                   .y_label = "error",
                   .series_count = 1,
                   .series = &series,
                   .x_names = names,
-                  .x_name_count = 3};
+                  .x_name_count = count};
+  return sr_page_add_plot(ctx, page, &plot);
+}
+
+/* Errors in order of time, and where the line through them goes. */
+static sr_status add_forward_plot(sr_context *ctx, sr_page *page, const sr_evaluation *e) {
+  double x[MOST_QUESTIONS], y[MOST_QUESTIONS], next = e->origin_count;
+  int32_t count = e->origin_count < MOST_QUESTIONS ? e->origin_count : MOST_QUESTIONS;
+  for (int32_t k = 0; k < count; k++) {
+    x[k] = k;
+    y[k] = e->origin_error[k];
+  }
+  sr_plot_series series[] = {
+      {.label = "origins", .kind = SR_PLOT_LINE, .count = count, .x = x, .y = y},
+      {.label = "the line's next",
+       .kind = SR_PLOT_POINTS,
+       .count = 1,
+       .x = &next,
+       .y = &e->forward,
+       .low = &e->forward_low,
+       .high = &e->forward_high}};
+  sr_plot plot = {.title = "Trained on the past, judged on the tenth that follows",
+                  .x_label = "origin",
+                  .y_label = "error",
+                  .series_count = 2,
+                  .series = series};
   return sr_page_add_plot(ctx, page, &plot);
 }
 
@@ -283,18 +415,18 @@ static sr_status add_classes(sr_context *ctx, sr_page *page, const sr_ensemble_v
 static sr_status add_error(sr_context *ctx, sr_page *page, const sr_ensemble_view *v) {
   sr_status status = SR_OK;
   const sr_evaluation *e = v->evaluation;
-  const char *unit = sr_unit_name(e->held_out);
-  char text[512];
-  snprintf(
-      text, sizeof text,
-      "Judged by members that never drew the row, the error looks like %.4f. Judged by members "
-      "that saw nothing of the whole %s around it, it is %.4f. The second number is what new "
-      "%ss will meet.",
-      e->naive, unit, e->honest, unit);
+  char text[640], held[256];
+  print_held_out(e, held, sizeof held);
+  snprintf(text, sizeof text,
+           "Judged by members that never drew the row, the error looks like %.4f. Judged by "
+           "members that saw nothing near it, it is %.4f: this is what the same process will show "
+           "elsewhere. Held out: %s.",
+           e->naive, e->honest, held);
   SR_TRY(sr_page_heading(ctx, page, 2, "The error"));
   SR_TRY(sr_page_paragraph(ctx, page, text));
   SR_TRY(add_error_table(ctx, page, e));
   SR_TRY(add_error_plot(ctx, page, e));
+  if (e->origin_count > 0) SR_TRY(add_forward_plot(ctx, page, e));
   SR_TRY(add_classes(ctx, page, v));
 cleanup:
   return status;

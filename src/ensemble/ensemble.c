@@ -164,6 +164,10 @@ cleanup:
 void sr__evaluation_free(const sr_allocator *allocator, sr_evaluation *evaluation) {
   sr__release(allocator, (void *)(uintptr_t)evaluation->by_class);
   sr__release(allocator, (void *)(uintptr_t)evaluation->importance);
+  for (int32_t k = 0; k < evaluation->question_count; k++)
+    sr__release(allocator, (void *)(uintptr_t)evaluation->questions[k].reason);
+  sr__release(allocator, (void *)(uintptr_t)evaluation->questions);
+  sr__release(allocator, (void *)(uintptr_t)evaluation->origin_error);
   *evaluation = (sr_evaluation){0};
 }
 

@@ -37,6 +37,7 @@ typedef struct sr__mix_entry {
   sr__configuration plan;
   int32_t members;
   double weight;
+  double large_leaf; /* share of that weight that answers from large leaves; 0: none */
 } sr__mix_entry;
 
 /* Plans with their members and weights; a named plan is a mix of one. Zeroed it is empty. */
@@ -88,6 +89,7 @@ typedef struct sr__fit {
   int32_t stride; /* 0 = 1; prime to the number of members, so that a few are a fair sample */
   uint64_t seed, replicate; /* names of the members' own streams */
   bool keep_drawn;
+  bool leaves;       /* members must answer at both leaf sizes (sr__learner.read_leaves) */
   const char *stage; /* what progress calls it; NULL: silent */
 } sr__fit;
 

@@ -26,6 +26,12 @@ static sr_status fit_member(sr_context *ctx, void *data, int64_t item, int slot)
   SR_TRY(prepared->learner->fit(ctx, prepared->encoder, prepared->training,
                                 prepared->configuration.options, &bag, &random,
                                 &job->members->member[item]));
+  if (fit->leaves && prepared->learner->read_leaves) {
+    bag = sr__bag_open(fit->plan, member);
+    bag.subset = fit->subset;
+    SR_TRY(prepared->learner->read_leaves(ctx, prepared->encoder, prepared->training, &bag,
+                                          job->members->member[item]));
+  }
   int64_t done = atomic_fetch_add(&job->done, 1) + 1;
   if (fit->stage) sr__progress(ctx, fit->stage, done, fit->count);
 cleanup:

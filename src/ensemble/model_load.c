@@ -248,6 +248,53 @@ cleanup:
   return status;
 }
 
+static sr_status get_question(model_reader *m, sr__byte_reader *from, sr_question *q) {
+  uint32_t kind = sr__get_u32(from);
+  q->units = (int32_t)sr__get_u32(from);
+  double *reals[] = {&q->estimate, &q->low, &q->high, &q->next_low, &q->next_high, &q->distance};
+  for (size_t r = 0; r < sizeof reals / sizeof *reals; r++) *reals[r] = sr__get_f64(from);
+  bool has_reason = sr__get_u8(from) != 0;
+  char *reason = sr__get_string(from);
+  if (has_reason)
+    q->reason = reason;
+  else
+    sr__free(m->ctx, reason);
+  if (from->status != SR_OK) return from->status;
+  if (kind > SR_QUESTION_REGIONS) return refuse(m, "it was asked something unknown");
+  q->kind = (sr_question_kind)kind;
+  return SR_OK;
+}
+
+static sr_status get_questions(model_reader *m, sr__byte_reader *from) {
+  sr_status status = SR_OK;
+  sr_evaluation *to = &m->ensemble->evaluation;
+  sr_question *list = NULL;
+  double *origin = NULL;
+  if (!m->has_evaluation || to->questions) return refuse(m, "its questions are out of place");
+  int64_t count = sr__get_count(from, 61);
+  SR_TRY(from->status);
+  SR_NEW_ZERO(m->ctx, list, count);
+  to->questions = list;
+  for (int64_t k = 0; k < count; k++) {
+    to->question_count++;
+    SR_TRY(get_question(m, from, &list[k]));
+  }
+  double *reals[] = {&to->tmix_careful,     &to->degrees,           &to->forward,
+                     &to->forward_low,      &to->forward_high,      &to->forward_mean,
+                     &to->forward_mean_low, &to->forward_mean_high, &to->forward_slope};
+  for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) *reals[k] = sr__get_f64(from);
+  to->next_rows = (int64_t)sr__get_u64(from);
+  int64_t origins = sr__get_count(from, 8);
+  SR_TRY(from->status);
+  SR_NEW(m->ctx, origin, origins);
+  to->origin_error = origin;
+  to->origin_count = (int32_t)origins;
+  for (int64_t k = 0; k < origins; k++) origin[k] = sr__get_f64(from);
+  status = from->status;
+cleanup:
+  return status;
+}
+
 static sr_status get_shared(model_reader *m, sr__byte_reader *from) {
   sr_ensemble *e = m->ensemble;
   if (!m->has_head || m->has_shared) return refuse(m, "its encoder section is out of place");
@@ -315,10 +362,10 @@ typedef struct section_kind {
   sr_status (*get)(model_reader *m, sr__byte_reader *from);
 } section_kind;
 
-static const section_kind kinds[] = {{"Head", get_head},        {"Mix ", get_mix},
-                                     {"told", get_story},       {"eval", get_evaluation},
-                                     {"Shar", get_shared},      {"Memb", get_members},
-                                     {"Near", get_part_weights}};
+static const section_kind kinds[] = {{"Head", get_head},      {"Mix ", get_mix},
+                                     {"told", get_story},     {"eval", get_evaluation},
+                                     {"asks", get_questions}, {"Shar", get_shared},
+                                     {"Memb", get_members},   {"Near", get_part_weights}};
 
 static sr_status get_section(model_reader *m, sr__byte_reader *from) {
   char tag[SR_MODEL_TAG_BYTES + 1] = {0};

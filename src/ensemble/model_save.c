@@ -105,6 +105,30 @@ static void put_evaluation(sr__bytes *to, const sr_evaluation *e) {
   section_end(to, begin);
 }
 
+/* What was asked and answered; behind the evaluation that it belongs to. */
+static void put_questions(sr__bytes *to, const sr_evaluation *e) {
+  if (!e) return;
+  int64_t begin = section_begin(to, "asks");
+  sr__put_u64(to, (uint64_t)e->question_count);
+  for (int32_t k = 0; k < e->question_count; k++) {
+    const sr_question *q = &e->questions[k];
+    const double reals[] = {q->estimate, q->low, q->high, q->next_low, q->next_high, q->distance};
+    sr__put_u32(to, (uint32_t)q->kind);
+    sr__put_u32(to, (uint32_t)q->units);
+    for (size_t r = 0; r < sizeof reals / sizeof *reals; r++) sr__put_f64(to, reals[r]);
+    sr__put_u8(to, q->reason != NULL);
+    sr__put_string(to, q->reason);
+  }
+  const double reals[] = {e->tmix_careful,     e->degrees,           e->forward,
+                          e->forward_low,      e->forward_high,      e->forward_mean,
+                          e->forward_mean_low, e->forward_mean_high, e->forward_slope};
+  for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) sr__put_f64(to, reals[k]);
+  sr__put_u64(to, (uint64_t)e->next_rows);
+  sr__put_u64(to, (uint64_t)e->origin_count);
+  for (int32_t k = 0; k < e->origin_count; k++) sr__put_f64(to, e->origin_error[k]);
+  section_end(to, begin);
+}
+
 static void put_part_weights(sr__bytes *to, const sr_ensemble *e) {
   const sr__part_weights *w = &e->part_weights;
   if (!w->parts) return;
@@ -140,6 +164,7 @@ sr_status sr__model_write(const sr_ensemble *ensemble, sr__bytes *to) {
   put_mix(to, ensemble);
   put_story(to, ensemble);
   put_evaluation(to, ensemble->view.evaluation);
+  put_questions(to, ensemble->view.evaluation);
   put_members(to, ensemble);
   put_part_weights(to, ensemble);
   section_end(to, begin);

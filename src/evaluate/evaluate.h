@@ -22,9 +22,11 @@ typedef struct sr__holdout {
   const sr_structure *structure;
   const sr__prepared *prepared;
   const sr__configuration *plan;
-  int32_t plan_members; /* that the plan deals bags to */
-  int32_t first, count; /* of them, spread fairly; count 0: all */
-  uint64_t seed;
+  int32_t plan_members;     /* that the plan deals bags to */
+  int32_t first, count;     /* of them, spread fairly; count 0: all */
+  uint64_t seed, replicate; /* names of the members' own streams, with the fold */
+  bool leaves;              /* members must answer at both leaf sizes */
+  bool keep_drawn;
 } sr__holdout;
 /* A plan on the fold's training rows and its members: the one place where anything is fitted on a
  * fold. */
@@ -37,18 +39,6 @@ SR_MUST_CHECK sr_status sr__free_margin(sr_context *ctx, const sr_structure *str
                                         int64_t buffer, uint8_t *role);
 
 /* ---- judging training rows ---------------------------------------------------------------- */
-
-/* Sums over judged rows from which covariances come. */
-typedef struct sr__margins {
-  int32_t members;
-  double *member_sum, *member_square; /* per member */
-  int64_t *member_count;
-  double pair_sum, pair_count; /* over pairs of members that judged the same row */
-  double rho_sum, rho_square;  /* of the mean margin of rows with two judges or more */
-  int64_t rho_count;
-  double judges;
-  int64_t judged;
-} sr__margins;
 
 /* Members vote on rows of the table that they may judge: rows that they did not draw and whose unit
  * is not barred to them. */
@@ -63,28 +53,16 @@ typedef struct sr__judging {
   const int32_t *unit;   /* of each row; with `barred` */
   const uint8_t *barred; /* members x units; NULL: every member that did not draw the row judges */
   int32_t units;
-  int32_t *vote;        /* by row number, -1 = no judge */
-  sr__margins *margins; /* may be NULL */
+  const float *weight; /* of each member, in place of its own; NULL: its own */
+  const float *offset; /* added to each class's share; NULL: none */
+  int32_t *vote;       /* by row number, -1 = no judge */
 } sr__judging;
 
 SR_MUST_CHECK sr_status sr__judge_rows(sr_context *ctx, const sr__judging *judging);
-SR_MUST_CHECK sr_status sr__margins_init(sr_context *ctx, int32_t members, sr__margins *margins);
-void sr__margins_free(sr_context *ctx, sr__margins *margins);
+/* Whether the member drew neither the row nor anything that bars it. */
+bool sr__may_judge(const sr__judging *judging, int32_t member, int32_t row);
 
-/* ---- errors by unit ----------------------------------------------------------------------- */
-
-/* Loss of votes over units and its bootstrap interval over units. */
-typedef struct sr__unit_errors {
-  int32_t units;
-  double *loss, *judged; /* per unit */
-} sr__unit_errors;
-double sr__unit_error_rate(const sr__unit_errors *errors);
-SR_MUST_CHECK sr_status sr__unit_interval(sr_context *ctx, const sr__unit_errors *errors,
-                                          double level, uint64_t seed, double *low, double *high);
-SR_MUST_CHECK sr_status sr__unit_errors_new(sr_context *ctx, const sr_table_view *view,
-                                            const int32_t *vote, const int32_t *unit, int32_t units,
-                                            sr__unit_errors *errors);
-void sr__unit_errors_free(sr_context *ctx, sr__unit_errors *errors);
+/* ---- losses ------------------------------------------------------------------------------- */
 
 /* The loss of a vote on a row: 1 where it is wrong; NaN where the row has no target or no vote. The
  * one place that asks what kind the target is. */
@@ -92,23 +70,35 @@ double sr__row_loss(const sr_table_view *view, const int32_t *vote, int64_t row)
 /* Mean loss over the rows that have one, and how many these are. */
 double sr__mean_loss(const sr_table_view *view, const int32_t *vote, int64_t *judged);
 
+/* Held-out rows and what the vote lost on each: what every answer is made from. */
+typedef struct sr__judged {
+  int64_t count;
+  int32_t *row;   /* of the table; increasing where the rows are a series */
+  double *loss;   /* carried to the delivered members */
+  int32_t *vote;  /* class */
+  float *share;   /* rows x classes: shares of the vote; NULL: none */
+  int64_t stride; /* one of so many held-out rows was judged */
+} sr__judged;
+void sr__judged_free(sr_context *ctx, sr__judged *judged);
+
 /* ---- evaluation --------------------------------------------------------------------------- */
+
+/* A mix tried on folds: members' answers on held-out rows, and the weights that judge each fold. */
+typedef struct sr__trial sr__trial;
 
 /* What is judged and how. */
 typedef struct sr__evaluate_input {
   const sr_structure *structure;
   const sr__prepared *prepared;
+  const sr_folds *folds;
   const sr__mix *mix;
-  const sr__members *members;           /* with what they drew */
+  const sr__trial *trial;               /* NULL: the members' own bags cannot be dealt on folds */
+  const sr__members *members;           /* with what they drew; NULL: held-out answers alone */
   const sr__part_weights *part_weights; /* NULL: not gated */
   sr_vote vote;
 } sr__evaluate_input;
 SR_MUST_CHECK sr_status sr__evaluate(sr_context *ctx, const sr__evaluate_input *input,
                                      const sr_evaluate_options *options, uint64_t seed,
-                                     sr_evaluation *evaluation);
-/* Error gained by shuffling each feature inside parts, judged as `judging` says. */
-SR_MUST_CHECK sr_status sr__importance(sr_context *ctx, const sr__judging *judging,
-                                       const sr_parts_view *parts, uint64_t seed,
-                                       double *importance);
+                                     sr__judged *judged, sr_evaluation *evaluation);
 
 #endif

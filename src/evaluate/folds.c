@@ -3,9 +3,10 @@
 
 #include "evaluate.h"
 
-/* A block of a series spans ten mixing times, so that the margin costs little; more than 50 blocks
- * bring nothing. */
-enum { BLOCK_SCALES = 10, MOST_BLOCKS = 50, GRAPH_BLOCKS_PER_FOLD = 4 };
+/* A block of a series spans ten mixing times; more than about 50 blocks bring nothing. */
+enum { FOLDS = 8, BLOCK_SCALES = 10, MOST_BLOCKS = 50, GRAPH_BLOCKS_PER_FOLD = 4 };
+/* A buffer beyond this share of the rows would eat the training rows. */
+#define MOST_BUFFER 0.15
 
 struct sr_folds {
   sr_folds_view view;
@@ -15,33 +16,26 @@ struct sr_folds {
 };
 
 void sr_folds_options_init(sr_folds_options *options) {
-  *options = (sr_folds_options){.folds = 5, .buffer = -1};
+  *options = (sr_folds_options){.folds = FOLDS, .buffer = -1};
 }
 
+/* Blocks of a series are dealt in order, the same number to every fold. */
 static int32_t block_count(const sr_structure *s, int32_t folds) {
   double rows = (double)s->view.rows, wanted = rows / (BLOCK_SCALES * s->view.tmix);
-  double least = sr__structure_is_series(s) ? folds : GRAPH_BLOCKS_PER_FOLD * folds;
   if (wanted > MOST_BLOCKS) wanted = MOST_BLOCKS;
-  if (wanted < least) wanted = least;
+  if (sr__structure_is_series(s)) {
+    double each = fmax(1.0, round(wanted / folds));
+    wanted = each * folds <= rows ? each * folds : folds;
+  } else if (wanted < GRAPH_BLOCKS_PER_FOLD * folds) {
+    wanted = GRAPH_BLOCKS_PER_FOLD * folds;
+  }
   return (int32_t)(wanted < rows ? wanted : rows);
 }
 
-/* Each run of `folds` blocks goes to the folds in a random order, so that every fold holds blocks
- * from all over a series. */
-static sr_status deal_in_order(sr_context *ctx, sr_folds *f, sr__random *random) {
-  sr_status status = SR_OK;
-  int32_t *order = NULL, folds = f->view.folds;
-  SR_NEW(ctx, order, folds);
-  for (int32_t b = 0; b < f->view.units; b++) {
-    if (b % folds == 0) {
-      for (int32_t k = 0; k < folds; k++) order[k] = k;
-      sr__random_shuffle(random, order, folds);
-    }
-    f->fold[b] = order[b % folds];
-  }
-cleanup:
-  sr__free(ctx, order);
-  return status;
+/* A fold is one stretch of a series: every further edge would cost rows for its buffer. */
+static void deal_in_order(sr_folds *f) {
+  for (int32_t b = 0; b < f->view.units; b++)
+    f->fold[b] = (int32_t)((int64_t)b * f->view.folds / f->view.units);
 }
 
 /* Units in a random order, each to the fold that has fewest rows so far. */
@@ -89,12 +83,9 @@ cleanup:
   return status;
 }
 
-/* A margin longer than a quarter of a block would eat the training rows. */
-static int64_t default_buffer(const sr_structure *s, const sr_folds *f) {
-  if (!sr__structure_is_series(s)) return 0;
-  int64_t most = f->view.rows / f->view.units / 4;
-  double wanted = ceil(s->view.tmix);
-  return wanted < (double)most ? (int64_t)wanted : most;
+static int64_t default_buffer(const sr_structure *s) {
+  if (!sr__structure_is_series(s) || s->view.tmix <= 1.0) return 0;
+  return (int64_t)fmin(ceil(s->view.tmix), MOST_BUFFER * (double)s->view.rows);
 }
 
 /* ---- the margin --------------------------------------------------------------------------- */
@@ -190,9 +181,11 @@ sr_status sr_folds_new(sr_context *ctx, const sr_structure *structure,
   SR_TRY(find_units(ctx, structure, f));
   SR_NEW_ZERO(ctx, f->fold, f->view.units);
   sr__random_init(&random, seed, SR_PURPOSE_FOLD, 0, 0);
-  SR_TRY(sr__structure_is_series(structure) ? deal_in_order(ctx, f, &random)
-                                            : deal_by_size(ctx, f, &random));
-  f->view.buffer = options->buffer >= 0 ? options->buffer : default_buffer(structure, f);
+  if (sr__structure_is_series(structure))
+    deal_in_order(f);
+  else
+    SR_TRY(deal_by_size(ctx, f, &random));
+  f->view.buffer = options->buffer >= 0 ? options->buffer : default_buffer(structure);
   SR_TRY(set_roles(ctx, structure, f));
   f->view.unit_of_row = f->unit;
   f->view.fold_of_unit = f->fold;

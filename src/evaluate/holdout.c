@@ -41,7 +41,9 @@ sr_status sr__holdout_fit(sr_context *ctx, const sr__holdout *h, int32_t fold,
                  .count = some ? h->count : all,
                  .stride = some ? sr__fair_stride(all) : 1,
                  .seed = h->seed,
-                 .replicate = (uint64_t)fold + 1};
+                 .replicate = h->replicate + (uint64_t)fold + 1,
+                 .leaves = h->leaves,
+                 .keep_drawn = h->keep_drawn};
   SR_TRY(sr__fit_plan(ctx, h->prepared, &fit, members));
 cleanup:
   sr_plan_free(&plan);

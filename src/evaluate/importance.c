@@ -1,42 +1,25 @@
 /* How much the error grows when a feature's values change places inside each part: what the feature
- * says beyond where the row lies. */
+ * says beyond where the row lies. The members of the folds judge the rows that they did not train
+ * near, under every plan. */
 #include <math.h>
 
 #include "core/label_sort.h"
-#include "evaluate.h"
+#include "trial.h"
 
-/* Member votes spent in all; rows are sampled down to it. */
+/* Member votes spent in all; rows are thinned to it. */
 #define VOTE_BUDGET 2e7
 enum { LEAST_ROWS = 500 };
 
 typedef struct importance_job {
-  sr__judging judging;
-  int32_t *rows; /* the judged sample */
-  int32_t *vote;
+  const sr__trial *trial;
+  int64_t step;    /* one of so many held-out rows is judged */
   int32_t *sorted; /* rows by part */
   int64_t *offset; /* of each part in `sorted` */
   int32_t *source; /* where each row takes the shuffled value from */
   int32_t *scratch;
   sr__encoded *encoded;
+  double *wrong, *judged; /* per fold */
 } importance_job;
-
-static sr_status choose_sample(sr_context *ctx, importance_job *job, uint64_t seed) {
-  sr_status status = SR_OK;
-  const sr_table_view *view = job->judging.prepared->view;
-  uint64_t *bitmap = NULL;
-  double each = (double)view->features * job->judging.members->count;
-  double wanted = VOTE_BUDGET / (each > 1.0 ? each : 1.0);
-  if (wanted < LEAST_ROWS) wanted = LEAST_ROWS;
-  job->judging.count = wanted < (double)view->rows ? (int64_t)wanted : view->rows;
-  SR_NEW(ctx, bitmap, (view->rows + 63) / 64);
-  sr__random random;
-  sr__random_init(&random, seed, SR_PURPOSE_PERMUTE, 0, 0);
-  sr__random_sample(&random, view->rows, job->judging.count, bitmap, job->rows);
-  job->judging.rows = job->rows;
-cleanup:
-  sr__free(ctx, bitmap);
-  return status;
-}
 
 static void shuffle_inside_parts(importance_job *job, int32_t parts, uint64_t seed,
                                  int64_t feature) {
@@ -50,63 +33,132 @@ static void shuffle_inside_parts(importance_job *job, int32_t parts, uint64_t se
   }
 }
 
-static sr_status sample_error(sr_context *ctx, const importance_job *job, double *error) {
-  sr_status status = SR_OK;
-  double sum = 0.0;
-  int64_t judged = 0;
-  SR_TRY(sr__judge_rows(ctx, &job->judging));
-  for (int64_t k = 0; k < job->judging.count; k++) {
-    double loss = sr__row_loss(job->judging.prepared->view, job->vote, job->rows[k]);
-    if (isnan(loss)) continue;
-    judged++;
-    sum += loss;
+typedef struct fold_scratch {
+  int32_t *index, *vote;
+  float *fine, *coarse, *tally;
+} fold_scratch;
+
+static sr_status ask(sr_context *ctx, const importance_job *job, const sr__member *member,
+                     int64_t count, fold_scratch *s) {
+  const sr__held *held = &job->trial->held;
+  const sr__prepared *p = held->prepared;
+  if (held->leaves == 2)
+    return p->learner->predict_leaves(ctx, p->encoder, member, job->encoded, s->index, count,
+                                      s->fine, s->coarse);
+  bool soft = held->rule == SR_VOTE_SOFT;
+  return p->learner->predict(ctx, p->encoder, member, job->encoded, s->index, count,
+                             soft ? NULL : s->vote, soft ? s->fine : NULL);
+}
+
+static void add_answer(const sr__held *held, const double *weight, int64_t count,
+                       const fold_scratch *s) {
+  int64_t values = count * held->classes;
+  if (held->leaves == 1 && held->rule != SR_VOTE_SOFT) {
+    for (int64_t i = 0; i < count; i++)
+      s->tally[i * held->classes + s->vote[i]] += (float)weight[0];
+    return;
   }
-  *error = judged ? sum / (double)judged : NAN;
+  for (int64_t k = 0; k < values; k++) s->tally[k] += (float)weight[0] * s->fine[k];
+  for (int64_t k = 0; held->leaves == 2 && k < values; k++)
+    s->tally[k] += (float)weight[1] * s->coarse[k];
+}
+
+static int32_t winner(const float *tally, const double *offset, int32_t classes) {
+  int32_t best = 0;
+  double most = -INFINITY;
+  for (int32_t c = 0; c < classes; c++) {
+    double here = (double)tally[c] + (offset ? offset[c] : 0.0);
+    if (here > most) best = c;
+    if (here > most) most = here;
+  }
+  return best;
+}
+
+static sr_status judge_fold(sr_context *ctx, void *data, int64_t fold, int slot) {
+  (void)slot;
+  importance_job *job = data;
+  sr_status status = SR_OK;
+  const sr__held *held = &job->trial->held;
+  const sr__vote_weights *weights = &job->trial->fold[fold];
+  const int32_t *label = held->prepared->view->label;
+  int64_t all = held->first[fold + 1] - held->first[fold], count = 0;
+  fold_scratch s = {0};
+  SR_NEW(ctx, s.index, all);
+  SR_NEW(ctx, s.vote, all);
+  SR_NEW(ctx, s.fine, all * held->classes);
+  SR_NEW(ctx, s.coarse, all * held->classes);
+  SR_NEW_ZERO(ctx, s.tally, all * held->classes);
+  for (int64_t i = 0; i < all; i += job->step) s.index[count++] = held->row[held->first[fold] + i];
+  for (int32_t e = 0; e < held->entries; e++) {
+    const sr__held_entry *entry = &held->entry[e];
+    double each[SR__MOST_LEAVES] = {0};
+    for (int32_t l = 0; l < held->leaves; l++)
+      each[l] = weights->weight[e * held->leaves + l] / entry->members;
+    for (int32_t j = 0; j < entry->members && each[0] + each[1] > 0.0; j++) {
+      SR_TRY(ask(ctx, job, entry->fitted[j * held->folds + fold], count, &s));
+      add_answer(held, each, count, &s);
+    }
+  }
+  job->wrong[fold] = 0.0;
+  job->judged[fold] = (double)count;
+  for (int64_t i = 0; i < count; i++)
+    job->wrong[fold] +=
+        winner(s.tally + i * held->classes, weights->offset, held->classes) != label[s.index[i]];
+cleanup:;
+  void *blocks[] = {s.index, s.vote, s.fine, s.coarse, s.tally};
+  for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++) sr__free(ctx, blocks[b]);
+  return status;
+}
+
+static sr_status measure(sr_context *ctx, importance_job *job, double *error) {
+  sr_status status = SR_OK;
+  double wrong = 0.0, judged = 0.0;
+  SR_TRY(sr__parallel_for(ctx, job->trial->held.folds, judge_fold, job));
+  for (int32_t f = 0; f < job->trial->held.folds; f++) {
+    wrong += job->wrong[f];
+    judged += job->judged[f];
+  }
+  *error = judged > 0.0 ? wrong / judged : NAN;
 cleanup:
   return status;
 }
 
-static sr_status allocate(sr_context *ctx, importance_job *job) {
-  sr_status status = SR_OK;
-  const sr__prepared *prepared = job->judging.prepared;
-  int64_t rows = prepared->view->rows;
-  SR_NEW(ctx, job->rows, rows);
-  SR_NEW(ctx, job->vote, rows);
-  SR_NEW(ctx, job->source, rows);
-  SR_NEW(ctx, job->scratch, rows);
-  SR_TRY(prepared->learner->copy_encoded(ctx, prepared->encoder,
-                                         prepared->learner->training_encoded(prepared->training),
-                                         &job->encoded));
-cleanup:
-  return status;
+static int64_t choose_step(const sr__held *held) {
+  double members = 0.0;
+  for (int32_t e = 0; e < held->entries; e++) members += held->entry[e].members * held->leaves;
+  double each = (double)held->prepared->view->features * members;
+  double rows = fmax(VOTE_BUDGET / fmax(each, 1.0), LEAST_ROWS);
+  return (double)held->count > rows ? (int64_t)ceil((double)held->count / rows) : 1;
 }
 
-sr_status sr__importance(sr_context *ctx, const sr__judging *judging, const sr_parts_view *parts,
-                         uint64_t seed, double *importance) {
+sr_status sr__importance(sr_context *ctx, const sr__trial *trial, uint64_t seed,
+                         double *importance) {
   sr_status status = SR_OK;
-  const sr__prepared *prepared = judging->prepared;
-  const sr__encoded *original = prepared->learner->training_encoded(prepared->training);
-  importance_job job = {.judging = *judging};
+  const sr__held *held = &trial->held;
+  const sr__prepared *p = held->prepared;
+  const sr_parts_view *parts = sr_parts_get(held->structure->parts);
+  const sr__encoded *original = p->learner->training_encoded(p->training);
+  importance_job job = {.trial = trial, .step = choose_step(held)};
   double error, shuffled;
-  SR_TRY(allocate(ctx, &job));
-  SR_TRY(choose_sample(ctx, &job, seed));
-  SR_TRY(sr__sort_by_label(ctx, parts->part, prepared->view->rows, parts->parts, &job.offset,
-                           &job.sorted));
-  job.judging.vote = job.vote;
-  job.judging.margins = NULL;
-  job.judging.encoded = job.encoded;
-  SR_TRY(sample_error(ctx, &job, &error));
-  for (int64_t j = 0; j < prepared->view->features; j++) {
+  SR_NEW(ctx, job.source, p->view->rows);
+  SR_NEW(ctx, job.scratch, p->view->rows);
+  SR_NEW(ctx, job.wrong, held->folds);
+  SR_NEW(ctx, job.judged, held->folds);
+  SR_TRY(p->learner->copy_encoded(ctx, p->encoder, original, &job.encoded));
+  SR_TRY(
+      sr__sort_by_label(ctx, parts->part, p->view->rows, parts->parts, &job.offset, &job.sorted));
+  SR_TRY(measure(ctx, &job, &error));
+  for (int64_t j = 0; j < p->view->features; j++) {
     shuffle_inside_parts(&job, parts->parts, seed, j);
-    prepared->learner->copy_feature(prepared->encoder, original, j, job.source, job.encoded);
-    SR_TRY(sample_error(ctx, &job, &shuffled));
-    prepared->learner->copy_feature(prepared->encoder, original, j, NULL, job.encoded);
+    p->learner->copy_feature(p->encoder, original, j, job.source, job.encoded);
+    SR_TRY(measure(ctx, &job, &shuffled));
+    p->learner->copy_feature(p->encoder, original, j, NULL, job.encoded);
     importance[j] = shuffled - error;
-    sr__progress(ctx, "importance", j + 1, prepared->view->features);
+    sr__progress(ctx, "importance", j + 1, p->view->features);
   }
 cleanup:
-  prepared->learner->free_encoded(job.encoded);
-  void *blocks[] = {job.rows, job.vote, job.sorted, job.offset, job.source, job.scratch};
+  p->learner->free_encoded(job.encoded);
+  void *blocks[] = {job.sorted, job.offset, job.source, job.scratch, job.wrong, job.judged};
   for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++) sr__free(ctx, blocks[b]);
   return status;
 }

@@ -442,8 +442,10 @@ static void job_free(sr_context *ctx, choose_job *job) {
 }
 
 static sr_status choose_plan(sr_context *ctx, const sr__choose_input *input, const void *options,
-                             sr__mix *mix) {
+                             sr__mix *mix, sr_vote *vote, sr__trial *trial) {
   (void)options;
+  (void)vote;
+  (void)trial;
   sr_status status = SR_OK;
   choose_job *job = NULL;
   double start = sr_seconds();
@@ -454,7 +456,7 @@ static sr_status choose_plan(sr_context *ctx, const sr__choose_input *input, con
   SR_TRY(make_folds(ctx, job));
   SR_TRY(run_rounds(ctx, job));
   int32_t base = default_candidate(job), chosen = best_candidate(job, base);
-  mix->entry[0] = (sr__mix_entry){job->state[chosen].plan, input->members, 1.0};
+  mix->entry[0] = (sr__mix_entry){job->state[chosen].plan, input->members, 1.0, 0.0};
   job->state[chosen].plan = (sr__configuration){0};
   SR_TRY(report_choice(ctx, job, base, chosen, mix));
   mix->choice.seconds = sr_seconds() - start;

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <specroute/stats.h>
 
-#include "data/table.h"
 #include "train.h"
 
 enum { MOST_METHODS = 64 };
@@ -22,13 +21,13 @@ typedef struct compare_job {
   const sr_compare_options *options;
   uint64_t seed;
   const sr_table *table;
+  sr_table *kept; /* rows with a class, where some have none */
   sr_structure *structure;
   sr_folds *folds;
   sr_comparison *comparison;
   int32_t plan_count, learner_count;
   sr__configuration plan[MOST_METHODS];
   char *plan_text[MOST_METHODS], *learner_text[MOST_METHODS]; /* owned by the comparison */
-  int32_t *vote; /* of the present plan and learner, by row of the table */
 } compare_job;
 
 #define COMPARE(kind, key, field, ...) SR_##kind##_AT(sr_compare_options, field, key, __VA_ARGS__)
@@ -39,13 +38,17 @@ static const sr_option compare_options[] = {
     COMPARE(INTEGER, "members", members, "100", 1, 1e7, "number of members"),
     COMPARE(CHOICE, "vote", vote, "hard", "hard|soft", "majority or mean probability"),
     COMPARE(REAL, "level", level, "0.95", 0.01, 0.999, "probability of the intervals"),
+    COMPARE(INTEGER, "next", next, "0", 0, 1e12,
+            "rows of the next unit that is asked about; 0 is a twentieth of all, or a group"),
+    COMPARE(FLAG, "forward", forward, "no",
+            "the future as well: train on the past, judge what follows, from five origins"),
     COMPARE(TEXT, "graph", structure.graph, "", "dependency graph; by default as the table is"),
     COMPARE(REAL, "tmix", structure.tmix, "0", 0, 1e12, "rows until a row is new; 0 estimates it"),
     COMPARE(INTEGER, "parts", structure.parts, "0", 0, 1e9,
             "number of parts; 0 is the groups, or about four T rows each"),
     COMPARE(REAL, "tmix_level", structure.level, "0.9", 0.01, 0.999,
             "probability of the interval of T"),
-    COMPARE(INTEGER, "folds", folds.folds, "5", 0, 1e6, "folds; 0 is one per group"),
+    COMPARE(INTEGER, "folds", folds.folds, "8", 0, 1e6, "folds; 0 is one per group"),
     COMPARE(INTEGER, "buffer", folds.buffer, "-1", -1, 1e12,
             "rows or graph steps left out around what is held out; -1 is by T"),
     SR_OPTIONS_END};
@@ -119,91 +122,92 @@ cleanup:
 
 /* ---- one plan and learner ------------------------------------------------------------------- */
 
-/* The mix for the present fold, chosen on the fold's training rows alone. */
-static sr_status choose_in_fold(sr_context *ctx, const compare_job *job, const sr__fold_rows *rows,
-                                const char *learner, const sr__configuration *plan, sr__mix *mix) {
+/* Errors by unit, for the tests. */
+static sr_status keep_units(sr_context *ctx, const compare_job *job, const sr__judged *judged,
+                            double *unit_error) {
   sr_status status = SR_OK;
-  sr_table *table = NULL;
-  sr_structure *structure = NULL;
-  sr__prepared prepared = {0};
-  sr_structure_options wanted = job->options->structure;
-  wanted.tmix = job->structure->view.tmix;
-  SR_TRY(sr__table_select(ctx, job->table, rows->train, rows->train_count, &table));
-  SR_TRY(sr_structure_estimate(ctx, table, &wanted, job->seed, &structure));
-  SR_TRY(sr__prepare(ctx, table, learner, &prepared));
-  sr__choose_input input = {.structure = structure,
-                            .prepared = &prepared,
-                            .members = (int32_t)job->options->members,
-                            .vote = (sr_vote)job->options->vote,
-                            .buffer = job->options->folds.buffer,
-                            .seed = job->seed};
-  SR_TRY(sr__choose(ctx, plan, &input, mix));
-cleanup:
-  sr__prepared_free(ctx, &prepared);
-  sr_structure_free(&structure);
-  sr_table_free(&table);
-  return status;
-}
-
-static sr_status judge_fold(sr_context *ctx, compare_job *job, const sr__prepared *prepared,
-                            const char *learner, const sr__configuration *plan, int32_t fold) {
-  sr_status status = SR_OK;
-  sr_allocator allocator = sr__allocator(ctx);
-  sr__fold_rows rows = {0};
-  sr__mix mix = {0};
-  sr__members members = {0}, more = {0};
-  SR_TRY(sr__fold_rows_new(ctx, job->folds, fold, &rows));
-  SR_TRY(choose_in_fold(ctx, job, &rows, learner, plan, &mix));
-  for (int32_t k = 0; k < mix.count; k++) {
-    sr__holdout holdout = {.structure = job->structure,
-                           .prepared = prepared,
-                           .plan = &mix.entry[k].plan,
-                           .plan_members = mix.entry[k].members,
-                           .seed = job->seed};
-    SR_TRY(sr__holdout_fit(ctx, &holdout, fold, &rows, &more));
-    SR_TRY(sr__members_append(ctx, &more, mix.entry[k].weight, &members));
+  const sr_folds_view *folds = sr_folds_get(job->folds);
+  double *rows = NULL;
+  SR_NEW_ZERO(ctx, rows, folds->units);
+  for (int32_t u = 0; u < folds->units; u++) unit_error[u] = 0.0;
+  for (int64_t k = 0; k < judged->count; k++) {
+    unit_error[folds->unit_of_row[judged->row[k]]] += judged->loss[k];
+    rows[folds->unit_of_row[judged->row[k]]] += 1.0;
   }
-  sr__judging judging = {.prepared = prepared,
-                         .members = &members,
-                         .rule = (sr_vote)job->options->vote,
-                         .rows = rows.test,
-                         .count = rows.test_count,
-                         .vote = job->vote};
-  SR_TRY(sr__judge_rows(ctx, &judging));
+  for (int32_t u = 0; u < folds->units; u++)
+    unit_error[u] = rows[u] > 0.0 ? unit_error[u] / rows[u] : NAN;
 cleanup:
-  sr__members_free(ctx, &more);
-  sr__members_free(ctx, &members);
-  sr__mix_free(&allocator, &mix);
-  sr__fold_rows_free(ctx, &rows);
+  sr__free(ctx, rows);
   return status;
 }
 
+static void keep_row(const sr_evaluation *e, sr_compare_row *row) {
+  row->error = e->honest;
+  row->low = e->honest_low;
+  row->high = e->honest_high;
+  row->next_low = row->next_high = NAN;
+  for (int32_t k = 0; k < e->question_count; k++) {
+    if (e->questions[k].kind != SR_QUESTION_NEXT) continue;
+    row->next_low = e->questions[k].low;
+    row->next_high = e->questions[k].high;
+  }
+  row->forward = e->forward;
+  row->forward_low = e->forward_low;
+  row->forward_high = e->forward_high;
+}
+
+/* Chosen, tried and judged exactly as a training does it, without the fit on all rows. */
 static sr_status compare_one(sr_context *ctx, compare_job *job, const sr__prepared *prepared,
                              int32_t learner, int32_t plan) {
   sr_status status = SR_OK;
+  sr_allocator allocator = sr__allocator(ctx);
   int32_t index = learner * job->plan_count + plan;
   sr_compare_row *row = &job->comparison->row[index];
-  const sr_folds_view *folds = sr_folds_get(job->folds);
-  const sr_table_view *view = sr_table_get(job->table);
-  sr__unit_errors errors = {0};
+  const sr_compare_options *o = job->options;
+  sr__mix mix = {0};
+  sr__trial trial = {0};
+  sr__judged judged = {0};
+  sr_evaluation evaluation = {0};
+  sr_vote vote;
   double start = sr_seconds();
-  for (int64_t i = 0; i < view->rows; i++) job->vote[i] = -1;
-  for (int32_t fold = 0; fold < folds->folds; fold++) {
-    SR_TRY(judge_fold(ctx, job, prepared, job->learner_text[learner], &job->plan[plan], fold));
-    sr__progress(ctx, "compare", (int64_t)index * folds->folds + fold + 1,
-                 (int64_t)job->comparison->view.row_count * folds->folds);
-  }
-  SR_TRY(sr__unit_errors_new(ctx, view, job->vote, folds->unit_of_row, folds->units, &errors));
-  for (int32_t u = 0; u < errors.units; u++)
-    job->comparison->unit_error[(int64_t)index * errors.units + u] =
-        errors.judged[u] > 0.0 ? errors.loss[u] / errors.judged[u] : NAN;
-  row->error = sr__unit_error_rate(&errors);
-  SR_TRY(sr__unit_interval(ctx, &errors, job->options->level, job->seed, &row->low, &row->high));
+  sr__choose_input choose = {.structure = job->structure,
+                             .prepared = prepared,
+                             .folds = job->folds,
+                             .members = (int32_t)o->members,
+                             .vote = (sr_vote)o->vote,
+                             .buffer = o->folds.buffer,
+                             .seed = job->seed};
+  SR_TRY(sr__choose(ctx, &job->plan[plan], &choose, &mix, &vote, &trial));
+  SR_TRY(sr__try_mix(ctx, &choose, &mix, vote, &trial));
+  if (sr__trial_is_empty(&trial))
+    SR_TRY(sr__fail(ctx, SR_ERROR_UNSUPPORTED,
+                    "the bags of plan %s name rows and cannot be dealt on folds; train it by "
+                    "itself",
+                    job->plan_text[plan]));
+  sr__evaluate_input input = {.structure = job->structure,
+                              .prepared = prepared,
+                              .folds = job->folds,
+                              .mix = &mix,
+                              .trial = &trial,
+                              .vote = vote};
+  sr_evaluate_options asked = {.level = o->level,
+                               .next = o->next,
+                               .forward = o->forward,
+                               .folds = o->folds};
+  SR_TRY(sr__evaluate(ctx, &input, &asked, job->seed, &judged, &evaluation));
+  SR_TRY(
+      keep_units(ctx, job, &judged,
+                 job->comparison->unit_error + (int64_t)index * sr_folds_get(job->folds)->units));
+  keep_row(&evaluation, row);
   row->plan = job->plan_text[plan];
   row->learner = job->learner_text[learner];
   row->seconds = sr_seconds() - start;
+  sr__progress(ctx, "compare", index + 1, job->comparison->view.row_count);
 cleanup:
-  sr__unit_errors_free(ctx, &errors);
+  sr__evaluation_free(&allocator, &evaluation);
+  sr__judged_free(ctx, &judged);
+  sr__trial_free(ctx, &trial);
+  sr__mix_free(&allocator, &mix);
   return status;
 }
 
@@ -267,7 +271,6 @@ static sr_status start_comparison(sr_context *ctx, compare_job *job) {
                                  .held_out = folds->unit,
                                  .buffer = folds->buffer,
                                  .unit_error = c->unit_error};
-  SR_NEW(ctx, job->vote, sr_table_get(job->table)->rows);
 cleanup:
   return status;
 }
@@ -289,7 +292,7 @@ static void job_free(sr_context *ctx, compare_job *job) {
   sr_comparison_free(&job->comparison);
   sr_folds_free(&job->folds);
   sr_structure_free(&job->structure);
-  sr__free(ctx, job->vote);
+  sr_table_free(&job->kept);
 }
 
 static sr_status open_job(sr_context *ctx, compare_job *job) {
@@ -328,7 +331,9 @@ sr_status sr_compare(sr_context *ctx, const sr_table *table, const sr_compare_op
   *comparison = NULL;
   SR_TRY(open_job(ctx, &job));
   SR_TRY(sr__check_target(ctx, table));
-  SR_TRY(sr_structure_estimate(ctx, table, &job.options->structure, seed, &job.structure));
+  SR_TRY(sr__drop_unlabelled(ctx, table, &job.kept));
+  if (job.kept) job.table = job.kept;
+  SR_TRY(sr_structure_estimate(ctx, job.table, &job.options->structure, seed, &job.structure));
   SR_TRY(sr_folds_new(ctx, job.structure, &job.options->folds, seed, &job.folds));
   SR_TRY(start_comparison(ctx, &job));
   for (int32_t l = 0; l < job.learner_count; l++) SR_TRY(compare_learner(ctx, &job, l));

@@ -28,11 +28,12 @@ static const sr__chooser *chooser_of(const sr_method *method) {
 }
 
 sr_status sr__choose(sr_context *ctx, const sr__configuration *plan, const sr__choose_input *input,
-                     sr__mix *mix) {
+                     sr__mix *mix, sr_vote *vote, sr__trial *trial) {
   sr_status status = SR_OK;
   char *text = NULL;
   const sr__chooser *chooser = chooser_of(plan->method);
-  if (chooser) return chooser->choose(ctx, input, plan->options, mix);
+  *vote = input->vote;
+  if (chooser) return chooser->choose(ctx, input, plan->options, mix, vote, trial);
   SR_TRY(sr__mix_new(ctx, 1, mix));
   text = sr__configuration_text(ctx, plan->method, plan->options);
   if (!text) SR_TRY(SR_ERROR_MEMORY);

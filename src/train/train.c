@@ -19,7 +19,11 @@ static const sr_option train_options[] = {
     TRAIN(FLAG, "evaluation", evaluate.evaluate, "yes", "error, covariance and importance"),
     TRAIN(FLAG, "importance", evaluate.importance, "yes", "importance of every feature"),
     TRAIN(REAL, "level", evaluate.level, "0.95", 0.01, 0.999, "probability of the intervals"),
-    TRAIN(INTEGER, "folds", evaluate.folds.folds, "5", 0, 1e6,
+    TRAIN(INTEGER, "next", evaluate.next, "0", 0, 1e12,
+          "rows of the next unit that is asked about; 0 is a twentieth of all, or a group"),
+    TRAIN(FLAG, "forward", evaluate.forward, "no",
+          "the future as well: train on the past, judge what follows, from five origins"),
+    TRAIN(INTEGER, "folds", evaluate.folds.folds, "8", 0, 1e6,
           "folds of the honest error; 0 is one per group"),
     TRAIN(INTEGER, "buffer", evaluate.folds.buffer, "-1", -1, 1e12,
           "rows or graph steps left out around what is held out; -1 is by T"),
@@ -42,9 +46,7 @@ sr_status sr__check_target(sr_context *ctx, const sr_table *table) {
   return SR_OK;
 }
 
-/* Rows without a class cannot teach and are left out, with a word. *kept is NULL where all have
- * one. */
-static sr_status drop_unlabelled(sr_context *ctx, const sr_table *table, sr_table **kept) {
+sr_status sr__drop_unlabelled(sr_context *ctx, const sr_table *table, sr_table **kept) {
   sr_status status = SR_OK;
   const sr_table_view *view = sr_table_get(table);
   int32_t *rows = NULL;
@@ -93,64 +95,141 @@ sr_status sr_train_options_check(sr_context *ctx, const sr_train_options *option
   return status;
 }
 
-sr_status sr_train(sr_context *ctx, const sr_table *table, const sr_train_options *options,
-                   uint64_t seed, sr_ensemble **ensemble) {
+/* ---- all of it ---------------------------------------------------------------------------- */
+
+static bool has_own_bags(const sr__mix *mix) {
+  for (int32_t k = 0; k < mix->count; k++) {
+    if (((const sr__scheme *)mix->entry[k].plan.method)->flags & SR_PLAN_OWN_BAGS) return true;
+  }
+  return false;
+}
+
+sr_status sr__try_mix(sr_context *ctx, const sr__choose_input *input, const sr__mix *mix,
+                      sr_vote vote, sr__trial *trial) {
   sr_status status = SR_OK;
+  sr__fold_rows *rows = NULL;
+  if (!sr__trial_is_empty(trial) || has_own_bags(mix)) return SR_OK;
+  sr__evaluate_input what = {.structure = input->structure,
+                             .prepared = input->prepared,
+                             .folds = input->folds,
+                             .mix = mix,
+                             .vote = vote};
+  SR_TRY(sr__all_fold_rows(ctx, input->folds, &rows));
+  SR_TRY(sr__trial_of_mix(ctx, &what, rows, sr_folds_get(input->folds)->folds, input->keep_members,
+                          input->seed, 0, "honest error", trial));
+cleanup:
+  return status;
+}
+
+/* What a training makes on its way. */
+typedef struct train_job {
+  sr_train_options options;
+  uint64_t seed;
+  sr__configuration plan;
+  sr_table *kept;
+  sr_structure *structure;
+  sr_folds *folds;
+  sr__prepared prepared;
+  sr__mix mix;
+  sr_vote vote;
+  sr__trial trial;
+  sr__members members;
+  sr__part_weights part_weights;
+  sr__judged judged;
+  sr_evaluation evaluation;
+} train_job;
+
+static void job_free(sr_context *ctx, train_job *job) {
   sr_allocator allocator = sr__allocator(ctx);
-  sr_train_options o;
-  sr__configuration plan = {0};
-  sr_table *kept = NULL;
-  sr_structure *structure = NULL;
-  sr__prepared prepared = {0};
-  sr__mix mix = {0};
-  sr__members members = {0};
-  sr__part_weights part_weights = {0};
-  sr_evaluation evaluation = {0};
-  *ensemble = NULL;
-  sr_train_options_init(&o);
-  if (options) o = *options;
-  bool gated = o.vote == SR_VOTE_GATED, judged = o.evaluate.evaluate;
-  SR_TRY(check_options(ctx, &o, &plan));
-  SR_TRY(sr__check_target(ctx, table));
-  SR_TRY(drop_unlabelled(ctx, table, &kept));
-  const sr_table *rows = kept ? kept : table;
-  SR_TRY(sr_structure_estimate(ctx, rows, &o.structure, seed, &structure));
-  SR_TRY(sr__prepare(ctx, rows, o.learner, &prepared));
-  sr__choose_input choose = {.structure = structure,
-                             .prepared = &prepared,
-                             .members = (int32_t)o.members,
-                             .vote = (sr_vote)o.vote,
-                             .buffer = o.evaluate.folds.buffer,
-                             .seed = seed};
-  SR_TRY(sr__choose(ctx, &plan, &choose, &mix));
-  SR_TRY(sr__fit_members(ctx, structure, &prepared, &mix, judged || gated, seed, &members));
+  sr__evaluation_free(&allocator, &job->evaluation);
+  sr__judged_free(ctx, &job->judged);
+  sr__trial_free(ctx, &job->trial);
+  sr__part_weights_free(&allocator, &job->part_weights);
+  sr__members_free(ctx, &job->members);
+  sr__mix_free(&allocator, &job->mix);
+  sr__prepared_free(ctx, &job->prepared);
+  sr_folds_free(&job->folds);
+  sr_structure_free(&job->structure);
+  sr_table_free(&job->kept);
+  sr__configuration_free(&allocator, &job->plan);
+}
+
+/* The mix, and its answers on held-out rows: what is fitted on folds is fitted once. */
+static sr_status choose_and_try(sr_context *ctx, train_job *job) {
+  sr_status status = SR_OK;
+  const sr_train_options *o = &job->options;
+  sr__choose_input choose = {.structure = job->structure,
+                             .prepared = &job->prepared,
+                             .folds = job->folds,
+                             .members = (int32_t)o->members,
+                             .vote = (sr_vote)o->vote,
+                             .buffer = o->evaluate.folds.buffer,
+                             .keep_members = o->evaluate.evaluate && o->evaluate.importance &&
+                                             job->prepared.learner->copy_feature,
+                             .seed = job->seed};
+  SR_TRY(sr__choose(ctx, &job->plan, &choose, &job->mix, &job->vote, &job->trial));
+  if (o->evaluate.evaluate) SR_TRY(sr__try_mix(ctx, &choose, &job->mix, job->vote, &job->trial));
+cleanup:
+  return status;
+}
+
+static sr_status fit_and_judge(sr_context *ctx, train_job *job) {
+  sr_status status = SR_OK;
+  bool gated = job->vote == SR_VOTE_GATED, judged = job->options.evaluate.evaluate;
+  SR_TRY(sr__fit_members(ctx, job->structure, &job->prepared, &job->mix, judged || gated, job->seed,
+                         &job->members));
   if (gated)
-    SR_TRY(sr__part_weights_new(ctx, prepared.view, sr_parts_get(structure->parts), &members,
-                                &part_weights));
-  sr__evaluate_input judge = {.structure = structure,
-                              .prepared = &prepared,
-                              .mix = &mix,
-                              .members = &members,
-                              .part_weights = gated ? &part_weights : NULL,
-                              .vote = (sr_vote)o.vote};
-  if (judged) SR_TRY(sr__evaluate(ctx, &judge, &o.evaluate, seed, &evaluation));
-  sr__ensemble_pieces pieces = {.prepared = &prepared,
-                                .members = &members,
-                                .mix = &mix,
-                                .evaluation = judged ? &evaluation : NULL,
-                                .part_weights = gated ? &part_weights : NULL,
-                                .structure = &structure,
-                                .vote = (sr_vote)o.vote,
-                                .seed = seed};
+    SR_TRY(sr__part_weights_new(ctx, job->prepared.view, sr_parts_get(job->structure->parts),
+                                &job->members, &job->part_weights));
+  sr__evaluate_input input = {.structure = job->structure,
+                              .prepared = &job->prepared,
+                              .folds = job->folds,
+                              .mix = &job->mix,
+                              .trial = sr__trial_is_empty(&job->trial) ? NULL : &job->trial,
+                              .members = &job->members,
+                              .part_weights = gated ? &job->part_weights : NULL,
+                              .vote = job->vote};
+  if (judged)
+    SR_TRY(sr__evaluate(ctx, &input, &job->options.evaluate, job->seed, &job->judged,
+                        &job->evaluation));
+cleanup:
+  return status;
+}
+
+static sr_status train(sr_context *ctx, const sr_table *table, train_job *job,
+                       sr_ensemble **ensemble) {
+  sr_status status = SR_OK;
+  const sr_train_options *o = &job->options;
+  SR_TRY(check_options(ctx, o, &job->plan));
+  SR_TRY(sr__check_target(ctx, table));
+  SR_TRY(sr__drop_unlabelled(ctx, table, &job->kept));
+  const sr_table *rows = job->kept ? job->kept : table;
+  SR_TRY(sr_structure_estimate(ctx, rows, &o->structure, job->seed, &job->structure));
+  SR_TRY(sr__prepare(ctx, rows, o->learner, &job->prepared));
+  SR_TRY(sr_folds_new(ctx, job->structure, &o->evaluate.folds, job->seed, &job->folds));
+  SR_TRY(choose_and_try(ctx, job));
+  SR_TRY(fit_and_judge(ctx, job));
+  sr__ensemble_pieces pieces = {.prepared = &job->prepared,
+                                .members = &job->members,
+                                .mix = &job->mix,
+                                .evaluation = o->evaluate.evaluate ? &job->evaluation : NULL,
+                                .part_weights =
+                                    job->vote == SR_VOTE_GATED ? &job->part_weights : NULL,
+                                .structure = &job->structure,
+                                .vote = job->vote,
+                                .seed = job->seed};
   SR_TRY(sr__ensemble_new(ctx, &pieces, ensemble));
 cleanup:
-  sr__evaluation_free(&allocator, &evaluation);
-  sr__part_weights_free(&allocator, &part_weights);
-  sr__members_free(ctx, &members);
-  sr__mix_free(&allocator, &mix);
-  sr__prepared_free(ctx, &prepared);
-  sr_structure_free(&structure);
-  sr_table_free(&kept);
-  sr__configuration_free(&allocator, &plan);
+  return status;
+}
+
+sr_status sr_train(sr_context *ctx, const sr_table *table, const sr_train_options *options,
+                   uint64_t seed, sr_ensemble **ensemble) {
+  train_job job = {.seed = seed};
+  *ensemble = NULL;
+  sr_train_options_init(&job.options);
+  if (options) job.options = *options;
+  sr_status status = train(ctx, table, &job, ensemble);
+  job_free(ctx, &job);
   return status;
 }

@@ -4,29 +4,38 @@
 
 #include <specroute/train.h>
 
-#include "evaluate/evaluate.h"
+#include "evaluate/trial.h"
 
 /* What a choice may look at. */
 typedef struct sr__choose_input {
   const sr_structure *structure;
   const sr__prepared *prepared;
-  int32_t members; /* of the ensemble */
+  const sr_folds *folds; /* the layout that everything is judged on */
+  int32_t members;       /* of the ensemble */
   sr_vote vote;
-  int64_t buffer; /* as in sr_folds_options */
+  int64_t buffer;    /* as in sr_folds_options */
+  bool keep_members; /* of the folds, for the importance of features */
   uint64_t seed;
 } sr__choose_input;
 
 /* A rule that chooses plans and weights: one file and a line in methods.def. */
 typedef struct sr__chooser {
   sr_method about;
+  /* *vote may be set to the rule by which the mix votes; *trial may get the held-out answers from
+   * which the mix was chosen, where they can judge it as well. */
   sr_status (*choose)(sr_context *ctx, const sr__choose_input *input, const void *options,
-                      sr__mix *mix);
+                      sr__mix *mix, sr_vote *vote, sr__trial *trial);
 } sr__chooser;
 
 /* The mix that a plan's name stands for: a mix of one for a scheme, what it finds for a rule that
  * chooses. `plan` is a configuration of sr_train_plan_method. */
 SR_MUST_CHECK sr_status sr__choose(sr_context *ctx, const sr__configuration *plan,
-                                   const sr__choose_input *input, sr__mix *mix);
+                                   const sr__choose_input *input, sr__mix *mix, sr_vote *vote,
+                                   sr__trial *trial);
+/* The answers on held-out rows that judge the mix: those of the choice, or new ones. Empty where
+ * the plan's bags cannot be dealt on folds. */
+SR_MUST_CHECK sr_status sr__try_mix(sr_context *ctx, const sr__choose_input *input,
+                                    const sr__mix *mix, sr_vote vote, sr__trial *trial);
 
 /* The candidates of the rule that takes one plan: texts for sr_plan_method and what one member
  * costs over a member of a full bootstrap. */
@@ -40,5 +49,9 @@ int32_t sr__list_candidates(const sr_structure *structure, int32_t members,
 
 /* That the table has a target that can be learned. */
 SR_MUST_CHECK sr_status sr__check_target(sr_context *ctx, const sr_table *table);
+/* Rows without a class cannot teach and are left out, with a word. *kept is NULL where all have
+ * one. */
+SR_MUST_CHECK sr_status sr__drop_unlabelled(sr_context *ctx, const sr_table *table,
+                                            sr_table **kept);
 
 #endif

@@ -1,0 +1,121 @@
+/* Intervals of a mean loss: by the slowest waves of losses in order, and by units.
+ *
+ * Few degrees of freedom are cheap (Student's t with 12 is 2.18) and make a scale that came out too
+ * short nearly harmless. The factor on the variance is there because the delivered ensemble is one
+ * draw: its risk moves with its training rows, and folds that share most of them do not show it. */
+#include "interval.h"
+
+#include <math.h>
+#include <specroute/stats.h>
+
+enum { LEAST_WAVES = 3, MOST_WAVES = 12, SCALES_PER_WAVE = 4 };
+#define WIDEN_SHORT 6.0 /* more of it where there are few spans: times T / n */
+
+static double student(double level, double degrees) {
+  return sr_student_quantile(0.5 + 0.5 * level, degrees);
+}
+
+/* Symmetric on the logit scale: small errors have room upward only. */
+static void set_on_logit(double half, double rows, sr__interval *interval) {
+  double e = fmin(fmax(interval->estimate, 0.5 / rows), 1.0 - 0.5 / rows);
+  double center = log(e / (1.0 - e)), step = half / (e * (1.0 - e));
+  interval->low = 1.0 / (1.0 + exp(step - center));
+  interval->high = 1.0 / (1.0 + exp(-step - center));
+  interval->estimate = fmin(fmax(interval->estimate, 0.0), 1.0);
+}
+
+static double mean_of(const double *x, int64_t n) {
+  double sum = 0.0;
+  for (int64_t i = 0; i < n; i++) sum += x[i];
+  return sum / (double)n;
+}
+
+int32_t sr__interval_waves(int64_t n, double tmix) {
+  double waves = (double)n / (SCALES_PER_WAVE * tmix);
+  return (int32_t)fmin(fmax(waves, LEAST_WAVES), MOST_WAVES);
+}
+
+void sr__interval_in_order(const double *loss, int64_t n, double tmix, double widen, double level,
+                           sr__interval *interval) {
+  int32_t waves = sr__interval_waves(n, tmix);
+  double mean = mean_of(loss, n), square = 0.0;
+  bool none = true;
+  for (int32_t j = 1; j <= waves; j++) {
+    double sum = 0.0, angle = 3.14159265358979323846 * j / (double)n;
+    for (int64_t i = 0; i < n; i++) sum += (loss[i] - mean) * cos(angle * ((double)i + 0.5));
+    square += sum * sum * 2.0 / (double)n;
+  }
+  for (int64_t i = 0; i < n && none; i++) none = loss[i] == 0.0;
+  double variance = (widen + WIDEN_SHORT * tmix / (double)n) * square / waves / (double)n;
+  *interval = (sr__interval){.estimate = mean, .error = sqrt(variance), .degrees = (double)waves};
+  set_on_logit(student(level, waves) * interval->error, (double)n, interval);
+  if (none) { /* no error in n / T spans */
+    interval->low = 0.0;
+    interval->high = 1.0 - pow(0.5 - 0.5 * level, tmix / (double)n);
+  }
+}
+
+void sr__interval_of_units(const double *loss, const double *rows, int32_t units, double widen,
+                           double level, sr__interval *interval) {
+  double total = 0.0, count = 0.0, squares = 0.0, spread = 0.0;
+  int32_t used = 0;
+  *interval = (sr__interval){.estimate = NAN, .low = NAN, .high = NAN, .error = NAN};
+  for (int32_t u = 0; u < units; u++) {
+    if (rows[u] <= 0.0) continue;
+    total += loss[u];
+    count += rows[u];
+    squares += rows[u] * rows[u];
+    used++;
+  }
+  if (used == 0) return;
+  double mean = total / count;
+  for (int32_t u = 0; u < units; u++) {
+    double off = rows[u] > 0.0 ? loss[u] - mean * rows[u] : 0.0;
+    spread += off * off;
+  }
+  interval->estimate = mean;
+  if (used < 2) return;
+  double factor = widen + WIDEN_SHORT / (3.0 * used);
+  interval->degrees = fmax(count * count / squares - 1.0, 1.0);
+  interval->error = sqrt(factor * spread * used / (used - 1.0)) / count;
+  set_on_logit(student(level, interval->degrees) * interval->error, count, interval);
+  if (total == 0.0) {
+    interval->low = 0.0;
+    interval->high = 1.0 - pow(0.5 - 0.5 * level, 1.0 / used);
+  }
+}
+
+void sr__interval_next(double center, const double *unit_error, int32_t units, double degrees,
+                       double level, double *low, double *high) {
+  *low = *high = NAN;
+  if (units < 2) return;
+  double mean = mean_of(unit_error, units), square = 0.0;
+  for (int32_t u = 0; u < units; u++) square += (unit_error[u] - mean) * (unit_error[u] - mean);
+  double half = student(level, degrees) * sqrt(square / (units - 1.0) * (1.0 + 1.0 / units));
+  *low = fmax(center - half, 0.0);
+  *high = fmin(center + half, 1.0);
+}
+
+void sr__outlook_of(const double *error, int32_t count, double level, sr__outlook *outlook) {
+  double middle = 0.5 * (count - 1.0), ahead = 0.5 * (count + 1.0), xx = 0.0, xy = 0.0;
+  double mean = mean_of(error, count), square = 0.0, rest = 0.0;
+  for (int32_t k = 0; k < count; k++) {
+    xx += (k - middle) * (k - middle);
+    xy += (k - middle) * error[k];
+    square += (error[k] - mean) * (error[k] - mean);
+  }
+  double slope = xy / xx;
+  for (int32_t k = 0; k < count; k++) {
+    double off = error[k] - mean - slope * (k - middle);
+    rest += off * off;
+  }
+  double flat = student(level, count - 1.0) * sqrt(square / (count - 1.0) * (1.0 + 1.0 / count));
+  double s = sqrt(rest / (count - 2.0));
+  double tilt = student(level, count - 2.0) * s * sqrt(1.0 + 1.0 / count + ahead * ahead / xx);
+  double line = mean + slope * ahead;
+  *outlook = (sr__outlook){.mean = {mean, fmax(mean - flat, 0.0), fmin(mean + flat, 1.0), 0.0,
+                                    count - 1.0},
+                           .line = {fmin(fmax(line, 0.0), 1.0), fmin(fmax(line - tilt, 0.0), 1.0),
+                                    fmin(fmax(line + tilt, 0.0), 1.0), 0.0, count - 2.0},
+                           .slope = s > 0.0 ? slope * sqrt(xx) / s : 0.0};
+}

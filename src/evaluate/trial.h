@@ -1,0 +1,47 @@
+/* A mix of plans tried on folds. Internal to evaluate and train. */
+#ifndef SR_EVALUATE_TRIAL_H
+#define SR_EVALUATE_TRIAL_H
+
+#include "held.h"
+
+struct sr__trial {
+  sr__held held;
+  sr__vote_weights *fold; /* that judge each fold */
+  double widen;           /* of the variance of the mean: SR__WIDEN or SR__WIDEN_MIX */
+};
+
+/* Room for the weights of every fold; the held-out answers are there already. */
+SR_MUST_CHECK sr_status sr__trial_make_weights(sr_context *ctx, sr__trial *trial);
+/* Members of every plan of the mix on every fold, weighing what the mix says. Takes the folds' rows
+ * over, also where it fails. */
+SR_MUST_CHECK sr_status sr__trial_of_mix(sr_context *ctx, const sr__evaluate_input *input,
+                                         sr__fold_rows *rows, int32_t folds, bool keep_members,
+                                         uint64_t seed, uint64_t replicate, const char *stage,
+                                         sr__trial *trial);
+/* Losses of all held-out rows. */
+SR_MUST_CHECK sr_status sr__trial_losses(sr_context *ctx, const sr__trial *trial,
+                                         sr__judged *judged);
+void sr__trial_free(sr_context *ctx, sr__trial *trial);
+/* Zeroed it has no answers. */
+static inline bool sr__trial_is_empty(const sr__trial *trial) { return trial->held.count == 0; }
+
+/* Error gained by shuffling each feature inside parts, judged by the members of the folds, which
+ * must have been kept. */
+SR_MUST_CHECK sr_status sr__importance(sr_context *ctx, const sr__trial *trial, uint64_t seed,
+                                       double *importance);
+/* How alike the margins of the members are on held-out rows. */
+SR_MUST_CHECK sr_status sr__covariance(sr_context *ctx, const sr__trial *trial,
+                                       sr_evaluation *evaluation);
+/* The same for members that judge the rows that they may, with hard votes. */
+SR_MUST_CHECK sr_status sr__covariance_of_members(sr_context *ctx, const sr__judging *judging,
+                                                  sr_evaluation *evaluation);
+/* The rows that follow, from five origins. */
+SR_MUST_CHECK sr_status sr__look_forward(sr_context *ctx, const sr__evaluate_input *input,
+                                         const sr_evaluate_options *options, uint64_t seed,
+                                         sr_evaluation *evaluation);
+/* Interval, next unit, refusals: the questions that the losses answer. */
+SR_MUST_CHECK sr_status sr__answer_questions(sr_context *ctx, const sr__evaluate_input *input,
+                                             const sr_evaluate_options *options,
+                                             const sr__judged *judged, sr_evaluation *evaluation);
+
+#endif

@@ -1,0 +1,234 @@
+/* Reach, carried losses and intervals against closed forms and slow references. */
+#include <math.h>
+
+#include "core/fft.h"
+#include "dependence/reach.h"
+#include "evaluate/held.h"
+#include "evaluate/interval.h"
+#include "harness.h"
+
+/* ---- Fourier ------------------------------------------------------------------------------ */
+
+static void the_transform_is_the_sum_that_defines_it(void **state) {
+  (void)state;
+  enum { N = 64 };
+  sr_context *ctx = test_context(1);
+  double re[N], im[N], x[N], y[N];
+  sr_random_normal(1, 0, 0, N, x);
+  sr_random_normal(2, 0, 0, N, y);
+  memcpy(re, x, sizeof re);
+  memcpy(im, y, sizeof im);
+  sr__fft fft;
+  assert_ok(ctx, sr__fft_new(ctx, N, &fft));
+  sr__fft_run(&fft, re, im);
+  for (int k = 0; k < N; k++) {
+    double a = 0.0, b = 0.0;
+    for (int j = 0; j < N; j++) {
+      double angle = -2.0 * acos(-1.0) * j * k / N;
+      a += x[j] * cos(angle) - y[j] * sin(angle);
+      b += x[j] * sin(angle) + y[j] * cos(angle);
+    }
+    assert_close(re[k], a, 1e-12);
+    assert_close(im[k], b, 1e-12);
+  }
+  sr__fft_free(ctx, &fft);
+  sr_context_free(&ctx);
+}
+
+/* ---- the reach ---------------------------------------------------------------------------- */
+
+/* An AR(1) curve (r_k = share lambda^k) has reach T at every start, with and without noise on top.
+ */
+static void the_reach_of_a_chain_is_its_scale(void **state) {
+  (void)state;
+  enum { MOST = 30000 };
+  double *r = malloc((MOST + 1) * sizeof *r), *scratch = malloc((3 * MOST + 6) * sizeof *scratch);
+  const double scales[] = {3.0, 10.0, 50.0, 200.0}, shares[] = {1.0, 0.3};
+  for (int i = 0; i < 4; i++) {
+    for (int s = 0; s < 2; s++) {
+      double lambda = 1.0 - 1.0 / scales[i];
+      for (int64_t k = 0; k <= MOST; k++) r[k] = k ? shares[s] * pow(lambda, (double)k) : 1.0;
+      double found = sr__reach_of(r, MOST, 100000000, 4.0, 1.65, scratch);
+      /* the start is averaged over a quarter of its lag, which makes it up to a fifth longer */
+      assert_true(found > 0.99 * scales[i] && found < 1.25 * scales[i]);
+    }
+  }
+  free(r);
+  free(scratch);
+}
+
+/* Two series at once and runs apart give what products of pairs inside the runs give. */
+static void runs_are_never_joined(void **state) {
+  (void)state;
+  enum { N = 600 };
+  sr_context *ctx = test_context(1);
+  static double x[N], noise[N], other[N];
+  int64_t start[] = {0, 250, 260, 600};
+  sr_random_normal(7, 0, 0, N, noise);
+  sr_random_normal(8, 0, 0, N, other);
+  for (int i = 0; i < N; i++)
+    x[i] = (i == 0 || i == 250 || i == 260 ? 0.0 : 0.9 * x[i - 1]) + noise[i];
+  sr__reach_plan plan;
+  assert_ok(ctx, sr__reach_plan_new(ctx, &(sr__runs){3, start}, &plan));
+  sr__reach both[2], alone[1];
+  assert_ok(ctx, sr__reach_measure(ctx, &plan, x, other, 4.0, both));
+  assert_ok(ctx, sr__reach_measure(ctx, &plan, x, NULL, 4.0, alone));
+  assert_close(both[0].estimate, alone[0].estimate, 1e-9);
+  assert_close(both[1].estimate, 1.0, 0.0);
+  /* slow: the correlation from its definition */
+  static double r[N / 3 + 1];
+  double scratch[3 * (N / 3) + 6], mean = 0.0, variance = 0.0;
+  for (int i = 0; i < N; i++) mean += x[i] / N;
+  for (int i = 0; i < N; i++) variance += (x[i] - mean) * (x[i] - mean) / N;
+  for (int64_t k = 0; k <= plan.most; k++) {
+    double sum = 0.0, pairs = 0.0;
+    for (int g = 0; g < 3; g++)
+      for (int64_t i = start[g]; i + k < start[g + 1]; i++, pairs += 1.0)
+        sum += (x[i] - mean) * (x[i + k] - mean);
+    r[k] = pairs > 0.0 ? sum / pairs / variance : 0.0;
+  }
+  assert_close(alone[0].estimate, sr__reach_of(r, plan.most, N, 4.0, 1.65, scratch), 1e-9);
+  sr__reach_plan_free(ctx, &plan);
+  sr_context_free(&ctx);
+}
+
+/* ---- carrying ----------------------------------------------------------------------------- */
+
+static void the_parabola_is_exact_on_parabolas(void **state) {
+  (void)state;
+  const double x[] = {1.0 / 17, 1.0 / 9, 1.0 / 3};
+  for (int k = 0; k < 20; k++) {
+    double at = 0.01 * k, weight[3], value = 0.0;
+    sr__parabola(x, at, weight);
+    for (int i = 0; i < 3; i++) value += weight[i] * (0.2 - 1.5 * x[i] + 3.0 * x[i] * x[i]);
+    assert_close(value, 0.2 - 1.5 * at + 3.0 * at * at, 1e-12);
+  }
+}
+
+/* Every subset of nine votes counted. */
+static void subset_errors_are_means_over_all_subsets(void **state) {
+  (void)state;
+  enum { M = 9 };
+  for (int wrong = 0; wrong <= M; wrong++) {
+    double lost[M + 1] = {0}, count[M + 1] = {0};
+    for (int set = 1; set < 1 << M; set++) {
+      int size = __builtin_popcount((unsigned)set);
+      int bad = __builtin_popcount((unsigned)set & ((1u << wrong) - 1));
+      count[size] += 1.0;
+      lost[size] += 2 * bad > size ? 1.0 : 2 * bad == size ? 0.5 : 0.0;
+    }
+    for (int size = 1; size <= M; size++)
+      assert_close(sr__subset_error(M, wrong, size), lost[size] / count[size], 1e-12);
+  }
+}
+
+/* ---- intervals ---------------------------------------------------------------------------- */
+
+/* One cosine wave: every number of the interval is known. Values of Student's t from tables. */
+static void the_interval_of_one_wave(void **state) {
+  (void)state;
+  enum { N = 4800 };
+  static double loss[N];
+  const double pi = acos(-1.0), mean = 0.3, height = 0.2;
+  for (int i = 0; i < N; i++) loss[i] = mean + height * cos(pi * 2.0 * (i + 0.5) / N);
+  sr__interval found;
+  sr__interval_in_order(loss, N, 100.0, SR__WIDEN, 0.95, &found);
+  /* A_2 = height sqrt(n / 2), the others 0; q = n / 4 T = 12 */
+  double error = sqrt((1.25 + 6.0 * 100.0 / N) * height * height * N / 2.0 / 12.0 / N);
+  assert_close(found.estimate, mean, 1e-12);
+  assert_close(found.degrees, 12.0, 0.0);
+  assert_close(found.error, error, 1e-9);
+  double step = 2.178812829667229 * error / (mean * (1.0 - mean)), center = log(mean / 0.7);
+  assert_close(found.low, 1.0 / (1.0 + exp(step - center)), 1e-9);
+  assert_close(found.high, 1.0 / (1.0 + exp(-step - center)), 1e-9);
+  assert_int_equal(sr__interval_waves(N, 1.0), 12);
+  assert_int_equal(sr__interval_waves(N, 240.0), 5);
+  assert_int_equal(sr__interval_waves(N, 4000.0), 3);
+}
+
+/* White noise of known variance: the waves tell it, on the mean over many draws. */
+static void waves_tell_the_variance_of_white_noise(void **state) {
+  (void)state;
+  enum { N = 400, RUNS = 2000 };
+  static double x[N];
+  double sum = 0.0;
+  for (int r = 0; r < RUNS; r++) {
+    sr__interval found;
+    sr_random_normal(11, 0, (uint64_t)r, N, x);
+    for (int i = 0; i < N; i++) x[i] = 0.5 + 0.1 * x[i];
+    sr__interval_in_order(x, N, 1.0, 1.0, 0.95, &found);
+    sum += found.error * found.error / (1.0 + 6.0 / N);
+  }
+  /* mean of RUNS scaled chi squares with 12 degrees: relative standard error sqrt(2/12/RUNS) */
+  assert_close(sum / RUNS * N / 0.01, 1.0, 5.5 * sqrt(2.0 / 12.0 / RUNS));
+}
+
+static void no_error_at_all_has_an_upper_bound(void **state) {
+  (void)state;
+  double loss[500] = {0};
+  sr__interval found;
+  sr__interval_in_order(loss, 500, 10.0, SR__WIDEN, 0.95, &found);
+  assert_close(found.estimate, 0.0, 0.0);
+  assert_close(found.low, 0.0, 0.0);
+  assert_close(found.high, 1.0 - pow(0.025, 10.0 / 500.0), 1e-12);
+}
+
+/* Five groups of unequal size by hand. */
+static void groups_by_hand(void **state) {
+  (void)state;
+  const double loss[] = {2.0, 5.0, 1.0, 0.0, 4.0}, rows[] = {10.0, 20.0, 10.0, 5.0, 15.0};
+  double mean = 12.0 / 60.0, spread = 0.0;
+  sr__interval found;
+  for (int g = 0; g < 5; g++) spread += pow(loss[g] - mean * rows[g], 2.0);
+  sr__interval_of_units(loss, rows, 5, 1.25, 0.95, &found);
+  assert_close(found.estimate, mean, 1e-12);
+  assert_close(found.error, sqrt((1.25 + 2.0 / 5.0) * 5.0 / 4.0 * spread) / 60.0, 1e-12);
+  assert_close(found.degrees, 3600.0 / (100.0 + 400.0 + 100.0 + 25.0 + 225.0) - 1.0, 1e-12);
+}
+
+static void the_next_unit_by_hand(void **state) {
+  (void)state;
+  const double error[] = {0.1, 0.2, 0.3, 0.2};
+  double low, high, sd = sqrt(0.02 / 3.0), t = 3.182446305284263;
+  sr__interval_next(0.2, error, 4, 3.0, 0.95, &low, &high);
+  assert_close(high, 0.2 + t * sd * sqrt(1.25), 1e-9);
+  assert_close(low, 0.0, 0.0); /* cut */
+}
+
+/* On a straight line the line is exact, and its interval has no width. */
+static void the_outlook_of_a_straight_line(void **state) {
+  (void)state;
+  const double error[] = {0.10, 0.15, 0.20, 0.25, 0.30};
+  sr__outlook found;
+  sr__outlook_of(error, 5, 0.95, &found);
+  assert_close(found.line.estimate, 0.35, 1e-12);
+  assert_close(found.line.high - found.line.low, 0.0, 1e-6);
+  assert_close(found.mean.estimate, 0.2, 1e-12);
+  double sd = 0.05 * sqrt(2.5), t = 2.776445105198054;
+  assert_close(found.mean.high, 0.2 + t * sd * sqrt(1.2), 1e-9);
+  const double bent[] = {0.1, 0.3, 0.2, 0.1, 0.3};
+  sr__outlook_of(bent, 5, 0.95, &found); /* slope .02, residual by hand */
+  double s = 0.0, fit[] = {0.16, 0.18, 0.2, 0.22, 0.24};
+  for (int k = 0; k < 5; k++) s += (bent[k] - fit[k]) * (bent[k] - fit[k]) / 3.0;
+  assert_close(found.line.estimate, 0.26, 1e-12);
+  assert_close(found.slope, 0.02 * sqrt(10.0) / sqrt(s), 1e-9);
+  double half = 3.182446305284263 * sqrt(s * (1.0 + 0.2 + 0.9));
+  assert_close(found.line.high, fmin(0.26 + half, 1.0), 1e-9);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_transform_is_the_sum_that_defines_it),
+      cmocka_unit_test(the_reach_of_a_chain_is_its_scale),
+      cmocka_unit_test(runs_are_never_joined),
+      cmocka_unit_test(the_parabola_is_exact_on_parabolas),
+      cmocka_unit_test(subset_errors_are_means_over_all_subsets),
+      cmocka_unit_test(the_interval_of_one_wave),
+      cmocka_unit_test(waves_tell_the_variance_of_white_noise),
+      cmocka_unit_test(no_error_at_all_has_an_upper_bound),
+      cmocka_unit_test(groups_by_hand),
+      cmocka_unit_test(the_next_unit_by_hand),
+      cmocka_unit_test(the_outlook_of_a_straight_line),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
