@@ -60,6 +60,11 @@ typedef struct sr_table_view {
  * a number as target), SR_ERROR_MEMORY. Cost: one copy of every array. */
 SR_API SR_MUST_CHECK sr_status sr_table_new(sr_context *ctx, const sr_table_view *view,
                                             sr_table **table);
+/* The same without a copy: the table shows the arrays and names of the view, which must outlive it
+ * unchanged. Free with sr_table_free, which leaves them alone. Errors as sr_table_new. Cost: one
+ * look at labels, groups and offsets. */
+SR_API SR_MUST_CHECK sr_status sr_table_wrap(sr_context *ctx, const sr_table_view *view,
+                                             sr_table **table);
 /* Null-safe; sets the pointer to NULL. */
 SR_API void sr_table_free(sr_table **table);
 /* What the table holds; valid as long as the table. Never NULL. */
@@ -70,6 +75,59 @@ SR_API const sr_table_view *sr_table_get(const sr_table *table);
 SR_API SR_MUST_CHECK sr_status sr_table_select(sr_context *ctx, const sr_table *table,
                                                const int64_t *rows, int64_t count,
                                                sr_table **selected);
+
+/* ---- columns of other programs ------------------------------------------------------------- */
+
+/* How the values of a column stand in memory, in the byte order of this machine. */
+typedef enum sr_type {
+  SR_TYPE_BIT,  /* one bit a value, the lowest of a byte first */
+  SR_TYPE_BOOL, /* one byte a value, 0 or not */
+  SR_TYPE_INT8,
+  SR_TYPE_INT16,
+  SR_TYPE_INT32,
+  SR_TYPE_INT64,
+  SR_TYPE_UINT8,
+  SR_TYPE_UINT16,
+  SR_TYPE_UINT32,
+  SR_TYPE_UINT64,
+  SR_TYPE_FLOAT16,
+  SR_TYPE_FLOAT32,
+  SR_TYPE_FLOAT64
+} sr_type;
+
+/* One column as it stands elsewhere. */
+typedef struct sr_column {
+  const char *name; /* NULL in every column: they have no names */
+  sr_type type;
+  const void *data;         /* value i stands `stride` bytes after value i - 1 */
+  int64_t stride;           /* may be 0 or negative; bits stand side by side whatever it is */
+  int64_t first;            /* row 0 is value `first` of data and bit `first` of valid */
+  const uint8_t *valid;     /* bit 0: the value is missing; NULL: none is */
+  sr_dictionary categories; /* count > 0: the values are codes; others than 0 .. count - 1 are
+                               missing */
+} sr_column;
+
+/* A table whose features are these columns, converted in one pass; NaN is missing. A table with a
+ * target and the like is made of it by sr_table_wrap and the view of both. Free with sr_table_free.
+ * Errors: SR_ERROR_ARGUMENT (sizes, no such type), SR_ERROR_DATA (an infinite value, or one beyond
+ * what a float holds, with row and column), SR_ERROR_MEMORY. Cost: one read and one write of every
+ * value, on all threads, whatever the strides. */
+SR_API SR_MUST_CHECK sr_status sr_table_from_columns(sr_context *ctx, int64_t rows, int64_t count,
+                                                     const sr_column *columns, sr_table **table);
+
+/* The struct of the Arrow C data interface, as its specification writes it. */
+struct ArrowArrayStream;
+struct sr_read_options;
+/* Reads all of an Arrow C stream of record batches and releases it, whatever comes. Columns of
+ * numbers, booleans, dates and times (seconds), texts and dictionaries are understood; nulls are
+ * missing. `options` gives columns their roles as in sr_table_read, with the same care for order
+ * and counters; NULL: every column is a feature and rows and columns stay as they are. Texts become
+ * categories. Free with sr_table_free. Errors: SR_ERROR_UNSUPPORTED (nested and other types),
+ * SR_ERROR_IO (the stream's own error), SR_ERROR_NOT_FOUND, SR_ERROR_DATA, SR_ERROR_MEMORY. Cost:
+ * one pass over every column. */
+SR_API SR_MUST_CHECK sr_status sr_table_from_arrow(sr_context *ctx, struct ArrowArrayStream *stream,
+                                                   const struct sr_read_options *options,
+                                                   sr_table **table);
 
 /* ---- reading and writing ------------------------------------------------------------------ */
 

@@ -50,7 +50,7 @@ static sr_status check_cells(sr_context *ctx, const sr_table_view *view) {
   return SR_OK;
 }
 
-static sr_status check_view(sr_context *ctx, const sr_table_view *view) {
+sr_status sr__table_check_view(sr_context *ctx, const sr_table_view *view) {
   sr_status status = SR_OK;
   if (view->rows < 0 || view->features < 0 || view->rows > INT32_MAX)
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT,
@@ -133,7 +133,7 @@ sr_status sr_table_new(sr_context *ctx, const sr_table_view *view, sr_table **ta
   sr_status status = SR_OK;
   sr_table *made = NULL;
   *table = NULL;
-  SR_TRY(check_view(ctx, view));
+  SR_TRY(sr__table_check_view(ctx, view));
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
   SR_TRY(copy_view(ctx, view, &made->view));
@@ -141,6 +141,21 @@ sr_status sr_table_new(sr_context *ctx, const sr_table_view *view, sr_table **ta
   made = NULL;
 cleanup:
   sr_table_free(&made);
+  return status;
+}
+
+sr_status sr_table_wrap(sr_context *ctx, const sr_table_view *view, sr_table **table) {
+  sr_status status = SR_OK;
+  sr_table *made = NULL;
+  *table = NULL;
+  SR_TRY(sr__table_check_view(ctx, view));
+  SR_NEW_ZERO(ctx, made, 1);
+  made->allocator = sr__allocator(ctx);
+  made->view = *view;
+  if (!view->coordinates) made->view.coordinate_count = 0;
+  made->borrowed = true;
+  *table = made;
+cleanup:
   return status;
 }
 
@@ -181,7 +196,7 @@ void sr__table_view_free(sr_context *ctx, sr_table_view *view) {
 void sr_table_free(sr_table **table) {
   if (!table || !*table) return;
   sr_allocator allocator = (*table)->allocator;
-  free_view(&allocator, &(*table)->view);
+  if (!(*table)->borrowed) free_view(&allocator, &(*table)->view);
   sr__release(&allocator, *table);
   *table = NULL;
 }
