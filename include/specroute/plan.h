@@ -40,6 +40,14 @@ SR_API SR_MUST_CHECK sr_status sr_plan_from_bags(sr_context *ctx, int64_t rows, 
                                                  const int64_t *offset, const int64_t *row,
                                                  const int32_t *count, sr_plan **plan);
 SR_API void sr_plan_free(sr_plan **plan);
+/* Every bag of the plan as bytes for another process, about two per row and bag; *bytes is freed
+ * with sr_bytes_free. Errors: SR_ERROR_MEMORY. Cost: all bags are made. */
+SR_API SR_MUST_CHECK sr_status sr_plan_to_bytes(sr_context *ctx, const sr_plan *plan, void **bytes,
+                                                int64_t *count);
+/* A plan of the same bags; its text is that of the plan that was written. Free with sr_plan_free.
+ * Errors: SR_ERROR_FORMAT for anything that is not a whole plan, SR_ERROR_MEMORY. */
+SR_API SR_MUST_CHECK sr_status sr_plan_from_bytes(sr_context *ctx, const void *bytes, int64_t count,
+                                                  sr_plan **plan);
 /* Valid as long as the plan. */
 SR_API sr_plan_view sr_plan_get(const sr_plan *plan);
 /* Distinct rows of one bag, increasing, with how often each occurs (>= 1). `rows` and `counts` hold

@@ -69,6 +69,14 @@ typedef struct sr_structure_input {
 SR_API SR_MUST_CHECK sr_status sr_structure_new(sr_context *ctx, const sr_structure_input *input,
                                                 sr_structure **structure);
 SR_API void sr_structure_free(sr_structure **structure);
+/* The structure as bytes for another process, without what was estimated on the way
+ * (`dependence`); *bytes is freed with sr_bytes_free. Errors: SR_ERROR_MEMORY. */
+SR_API SR_MUST_CHECK sr_status sr_structure_to_bytes(sr_context *ctx, const sr_structure *structure,
+                                                     void **bytes, int64_t *count);
+/* Free with sr_structure_free. Errors: SR_ERROR_FORMAT for anything that is not a whole structure,
+ * SR_ERROR_ARGUMENT (a graph or parts that do not hold together), SR_ERROR_MEMORY. */
+SR_API SR_MUST_CHECK sr_status sr_structure_from_bytes(sr_context *ctx, const void *bytes,
+                                                       int64_t count, sr_structure **structure);
 /* Valid as long as the structure. */
 SR_API const sr_structure_view *sr_structure_get(const sr_structure *structure);
 /* Cuts the rows into `count` parts; `part` gets the part of each row. Cheap up to the number of

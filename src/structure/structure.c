@@ -221,17 +221,24 @@ cleanup:
   return status;
 }
 
+sr_structure *sr__structure_share(const sr_structure *structure) {
+  sr_structure *shared = (sr_structure *)(uintptr_t)structure;
+  atomic_fetch_add(&shared->sharers, 1);
+  return shared;
+}
+
 void sr_structure_free(sr_structure **structure) {
   if (!structure || !*structure) return;
   sr_structure *s = *structure;
+  *structure = NULL;
+  if (atomic_fetch_sub(&s->sharers, 1) > 0) return;
   sr_allocator allocator = s->allocator;
   sr_graph_free(&s->graph);
   sr_dependence_free(&s->dependence);
   sr_parts_free(&s->parts);
   sr_parts_free(&s->hierarchy);
-  void *blocks[] = {s->group, s->rank, s->graph_text, s->tmix_method, s};
+  void *blocks[] = {s->group, s->rank, s->graph_text, s->tmix_method, s->recommend, s};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__release(&allocator, blocks[i]);
-  *structure = NULL;
 }
 
 const sr_structure_view *sr_structure_get(const sr_structure *structure) {

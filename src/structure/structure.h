@@ -3,6 +3,7 @@
 #define SR_STRUCTURE_STRUCTURE_H
 
 #include <specroute/structure.h>
+#include <stdatomic.h>
 
 #include "core/core.h"
 
@@ -17,7 +18,12 @@ struct sr_structure {
   int32_t groups;
   int32_t *rank; /* rows whose order means nothing: the random order that cuts follow; else NULL */
   char *graph_text, *tmix_method;
+  char *recommend;    /* owns view.recommend where it was loaded; else NULL */
+  atomic_int sharers; /* who holds it beside the first */
 };
+
+/* The same structure for one more owner; each frees it with sr_structure_free. */
+sr_structure *sr__structure_share(const sr_structure *structure);
 
 /* The rows are one series in order: every cut is a range of rows and needs no graph. */
 static inline bool sr__structure_is_series(const sr_structure *structure) {
