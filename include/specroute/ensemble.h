@@ -39,6 +39,12 @@ SR_API void sr_ensemble_free(sr_ensemble **ensemble);
 SR_API SR_MUST_CHECK sr_status sr_ensemble_predict(sr_context *ctx, const sr_ensemble *ensemble,
                                                    const sr_table *table, int32_t *label,
                                                    float *proba);
+/* The same on rows that are in no table: the view's arrays are read where they stand. Errors as
+ * sr_ensemble_predict, and SR_ERROR_ARGUMENT for a view that sr_table_new would refuse. */
+SR_API SR_MUST_CHECK sr_status sr_ensemble_predict_view(sr_context *ctx,
+                                                        const sr_ensemble *ensemble,
+                                                        const sr_table_view *rows, int32_t *label,
+                                                        float *proba);
 /* What a table of predictions says beside the class; a sum of these. */
 enum {
   SR_PREDICT_SHARES = 1,     /* one feature "p_CLASS" per class */
@@ -189,6 +195,33 @@ SR_API const sr_ensemble_view *sr_ensemble_get(const sr_ensemble *ensemble);
 /* The columns and classes of the training table, without rows: what sr_read_options.schema takes,
  * so that a file is read as the model knows it. Valid as long as the ensemble. */
 SR_API const sr_table_view *sr_ensemble_schema(const sr_ensemble *ensemble);
+
+/* ---- trees from inside ---------------------------------------------------------------------- */
+
+/* One member as node arrays. It owns what it holds. */
+typedef struct sr_nodes sr_nodes;
+
+typedef struct sr_nodes_view {
+  int64_t nodes; /* node 0 is the root */
+  int32_t classes;
+  const int32_t *feature;      /* that the node asks; -1: a leaf */
+  const float *threshold;      /* a number goes left where it is at most this; NaN at leaves and at
+                                  categorical nodes */
+  const int32_t *left, *right; /* children; -1 at leaves */
+  const uint8_t *missing_left; /* 1: a missing value goes left */
+  /* Categorical nodes: codes category[category_offset[i] .. category_offset[i + 1]) go left. */
+  const int64_t *category_offset;
+  const int32_t *category;
+  const float *share; /* nodes x classes, row-major: class shares of a leaf, 0 elsewhere */
+} sr_nodes_view;
+
+/* Free with sr_nodes_free. Errors: SR_ERROR_ARGUMENT (no such member), SR_ERROR_UNSUPPORTED (the
+ * learner's members are no trees), SR_ERROR_MEMORY. */
+SR_API SR_MUST_CHECK sr_status sr_ensemble_nodes(sr_context *ctx, const sr_ensemble *ensemble,
+                                                 int32_t member, sr_nodes **nodes);
+SR_API void sr_nodes_free(sr_nodes **nodes);
+/* Valid as long as the nodes. */
+SR_API const sr_nodes_view *sr_nodes_get(const sr_nodes *nodes);
 
 /* ---- model files -------------------------------------------------------------------------- */
 

@@ -38,6 +38,7 @@ typedef struct sr__mix_entry {
   int32_t members;
   double weight;
   double large_leaf; /* share of that weight that answers from large leaves; 0: none */
+  const sr_plan *given; /* bags that were made already; NULL: the configuration makes them */
 } sr__mix_entry;
 
 /* Plans with their members and weights; a named plan is a mix of one. Zeroed it is empty. */

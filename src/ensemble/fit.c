@@ -109,10 +109,11 @@ static sr_status fit_entry(sr_context *ctx, const sr__plan_scope *scope,
   sr_status status = SR_OK;
   sr_plan *plan = NULL;
   sr__fit fit = *how;
-  SR_TRY(sr__plan_new(ctx, scope, &entry->plan, entry->members, how->seed, &plan));
-  fit.plan = plan;
-  fit.count = sr_plan_get(plan).members;
-  SR_TRY(sr__plan_record_new(ctx, plan, fit.count, entry->weight, record));
+  if (!entry->given)
+    SR_TRY(sr__plan_new(ctx, scope, &entry->plan, entry->members, how->seed, &plan));
+  fit.plan = entry->given ? entry->given : plan;
+  fit.count = sr_plan_get(fit.plan).members;
+  SR_TRY(sr__plan_record_new(ctx, fit.plan, fit.count, entry->weight, record));
   SR_TRY(sr__fit_plan(ctx, prepared, &fit, members));
 cleanup:
   sr_plan_free(&plan);

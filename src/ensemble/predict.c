@@ -138,6 +138,15 @@ sr_status sr_ensemble_predict(sr_context *ctx, const sr_ensemble *ensemble, cons
   return predict_all(ctx, table, &job);
 }
 
+sr_status sr_ensemble_predict_view(sr_context *ctx, const sr_ensemble *ensemble,
+                                   const sr_table_view *rows, int32_t *label, float *proba) {
+  sr_table *table = NULL;
+  sr_status status = sr_table_wrap(ctx, rows, &table);
+  if (status == SR_OK) status = sr_ensemble_predict(ctx, ensemble, table, label, proba);
+  sr_table_free(&table);
+  return status;
+}
+
 /* Votes are the members' classes under any rule. */
 sr_status sr_ensemble_votes(sr_context *ctx, const sr_ensemble *ensemble, const sr_table *table,
                             int32_t *votes) {

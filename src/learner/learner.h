@@ -22,6 +22,7 @@
 #include "core/options.h"
 #include "core/random.h"
 #include "data/bag.h"
+#include "nodes.h"
 
 typedef struct sr__encoder sr__encoder;
 typedef struct sr__training sr__training;
@@ -84,6 +85,10 @@ typedef struct sr__learner {
                        const int32_t *source, sr__encoded *to);
   sr_status (*copy_encoded)(sr_context *ctx, const sr__encoder *encoder, const sr__encoded *from,
                             sr__encoded **copy);
+
+  /* The member as node arrays (learner/nodes.h); NULL where members are no trees. */
+  sr_status (*nodes)(sr_context *ctx, const sr__encoder *encoder, const sr__member *member,
+                     sr__nodes *nodes);
 
   int32_t (*classes)(const sr__encoder *encoder);
   int64_t (*features)(const sr__encoder *encoder); /* 0 where the learner takes series */

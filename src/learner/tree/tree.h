@@ -191,6 +191,8 @@ SR_MUST_CHECK sr_status sr__tree_blend_leaves(sr_context *ctx, const sr__encoder
  * and its votes in bytes. */
 SR_MUST_CHECK sr_status sr__tree_ready(sr_context *ctx, const sr__encoder *encoder,
                                        sr__member *tree);
+SR_MUST_CHECK sr_status sr__tree_nodes(sr_context *ctx, const sr__encoder *encoder,
+                                       const sr__member *tree, sr__nodes *nodes);
 void sr__tree_save(const sr__encoder *encoder, const sr__member *member, sr__bytes *bytes);
 SR_MUST_CHECK sr_status sr__tree_load(sr__byte_reader *reader, const sr__encoder *encoder,
                                       sr__member **member);

@@ -232,6 +232,7 @@ const sr__learner sr__learner_tree = {
     .blend_leaves = sr__tree_blend_leaves,
     .copy_feature = copy_feature,
     .copy_encoded = copy_encoded,
+    .nodes = sr__tree_nodes,
     .classes = classes,
     .features = features,
     .save_encoder = save_encoder,
