@@ -39,6 +39,12 @@ SR_API void sr_folds_options_init(sr_folds_options *options);
 SR_API SR_MUST_CHECK sr_status sr_folds_new(sr_context *ctx, const sr_structure *structure,
                                             const sr_folds_options *options, uint64_t seed,
                                             sr_folds **folds);
+/* Folds of the future: the rows in their order are cut into folds + 1 blocks, fold k tests block
+ * k + 1 and trains on what comes before it and a buffer (-1: tmix rows, at most a quarter of a
+ * block); later rows are free. Free with sr_folds_free. Errors: SR_ERROR_ARGUMENT, SR_ERROR_DATA
+ * (fewer rows than blocks, or the buffer leaves nothing to train on), SR_ERROR_MEMORY. */
+SR_API SR_MUST_CHECK sr_status sr_folds_forward(sr_context *ctx, const sr_structure *structure,
+                                                int64_t folds, int64_t buffer, sr_folds **forward);
 SR_API void sr_folds_free(sr_folds **folds);
 /* Valid as long as the folds. */
 SR_API const sr_folds_view *sr_folds_get(const sr_folds *folds);

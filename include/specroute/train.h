@@ -33,6 +33,21 @@ SR_API SR_MUST_CHECK sr_status sr_train(sr_context *ctx, const sr_table *table,
                                         const sr_train_options *options, uint64_t seed,
                                         sr_ensemble **ensemble);
 
+/* What is known before training. NULL: found as sr_train does. */
+typedef struct sr_train_input {
+  const sr_structure *structure; /* of exactly the rows of the table; the ensemble shares it */
+  const sr_plan *plan;           /* its bags train the members; options->plan and members say
+                                    nothing then */
+} sr_train_input;
+/* Trains with a structure (one's own graph, parts, groups or T: sr_structure_new) or a plan (one's
+ * own bags: sr_plan_from_bags) that was made before. Both may be freed afterwards. With either,
+ * every row needs a class. Bags of one's own are judged by the members that saw nothing of a unit.
+ * Errors as sr_train, and SR_ERROR_ARGUMENT where structure or plan is of other rows. */
+SR_API SR_MUST_CHECK sr_status sr_train_with(sr_context *ctx, const sr_table *table,
+                                             const sr_train_input *input,
+                                             const sr_train_options *options, uint64_t seed,
+                                             sr_ensemble **ensemble);
+
 /* ---- comparison --------------------------------------------------------------------------- */
 
 typedef struct sr_compare_options {

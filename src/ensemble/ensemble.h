@@ -37,7 +37,7 @@ typedef struct sr__mix_entry {
   sr__configuration plan;
   int32_t members;
   double weight;
-  double large_leaf; /* share of that weight that answers from large leaves; 0: none */
+  double large_leaf;    /* share of that weight that answers from large leaves; 0: none */
   const sr_plan *given; /* bags that were made already; NULL: the configuration makes them */
 } sr__mix_entry;
 

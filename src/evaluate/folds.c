@@ -197,6 +197,65 @@ cleanup:
   return status;
 }
 
+/* ---- the future --------------------------------------------------------------------------- */
+
+static void set_forward_roles(sr_folds *f) {
+  const sr_folds_view *v = &f->view;
+  for (int32_t fold = 0; fold < v->folds; fold++) {
+    uint8_t *role = f->role + fold * v->rows;
+    for (int64_t i = 0; i < v->rows; i++) {
+      bool trains = v->buffer < v->rows - i && f->unit[i + v->buffer] <= fold;
+      role[i] = f->unit[i] == fold + 1 ? SR_ROLE_TEST : trains ? SR_ROLE_TRAIN : SR_ROLE_FREE;
+    }
+  }
+}
+
+sr_status sr_folds_forward(sr_context *ctx, const sr_structure *structure, int64_t folds,
+                           int64_t buffer, sr_folds **forward) {
+  sr_status status = SR_OK;
+  sr_folds *f = NULL;
+  int64_t rows = structure->view.rows;
+  *forward = NULL;
+  if (folds < 1 || folds >= INT32_MAX || buffer < -1)
+    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT,
+                    "%lld folds with a buffer of %lld were asked for, expected 1 fold or more and "
+                    "a buffer of 0 or more",
+                    (long long)folds, (long long)buffer));
+  if (folds >= rows)
+    SR_TRY(sr__fail(ctx, SR_ERROR_DATA,
+                    "%lld rows cannot be cut into %lld blocks; ask for fewer "
+                    "folds",
+                    (long long)rows, (long long)folds + 1));
+  SR_NEW_ZERO(ctx, f, 1);
+  f->allocator = sr__allocator(ctx);
+  f->view = (sr_folds_view){.rows = rows,
+                            .folds = (int32_t)folds,
+                            .units = (int32_t)folds + 1,
+                            .unit = SR_UNIT_BLOCK};
+  SR_NEW(ctx, f->unit, rows);
+  SR_NEW(ctx, f->fold, f->view.units);
+  SR_NEW(ctx, f->role, rows * folds);
+  for (int64_t i = 0; i < rows; i++) f->unit[i] = (int32_t)(i * (folds + 1) / rows);
+  for (int32_t u = 0; u < f->view.units; u++) f->fold[u] = u - 1;
+  int64_t most = rows / (folds + 1) / 4;
+  double wanted = ceil(structure->view.tmix);
+  f->view.buffer = buffer >= 0 ? buffer : wanted < (double)most ? (int64_t)wanted : most;
+  set_forward_roles(f);
+  if (!memchr(f->role, SR_ROLE_TRAIN, (size_t)rows))
+    SR_TRY(sr__fail(ctx, SR_ERROR_DATA,
+                    "no row is left to train on before the first fold and a buffer of %lld; give a "
+                    "smaller buffer or fewer folds",
+                    (long long)f->view.buffer));
+  f->view.unit_of_row = f->unit;
+  f->view.fold_of_unit = f->fold;
+  f->view.role = f->role;
+  *forward = f;
+  f = NULL;
+cleanup:
+  sr_folds_free(&f);
+  return status;
+}
+
 void sr_folds_free(sr_folds **folds) {
   if (!folds || !*folds) return;
   sr_folds *f = *folds;

@@ -456,7 +456,8 @@ static sr_status choose_plan(sr_context *ctx, const sr__choose_input *input, con
   SR_TRY(make_folds(ctx, job));
   SR_TRY(run_rounds(ctx, job));
   int32_t base = default_candidate(job), chosen = best_candidate(job, base);
-  mix->entry[0] = (sr__mix_entry){job->state[chosen].plan, input->members, 1.0, 0.0};
+  mix->entry[0] =
+      (sr__mix_entry){.plan = job->state[chosen].plan, .members = input->members, .weight = 1.0};
   job->state[chosen].plan = (sr__configuration){0};
   SR_TRY(report_choice(ctx, job, base, chosen, mix));
   mix->choice.seconds = sr_seconds() - start;

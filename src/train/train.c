@@ -121,8 +121,47 @@ cleanup:
   return status;
 }
 
+/* That structure and plan are of the rows of the table, all of which have a class. */
+static sr_status check_input(sr_context *ctx, const sr_table_view *view,
+                             const sr_train_input *input) {
+  sr_status status = SR_OK;
+  if (input->structure && input->structure->view.rows != view->rows)
+    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "the structure is of %lld rows, the table has %lld",
+                    (long long)input->structure->view.rows, (long long)view->rows));
+  if (input->plan && input->plan->rows != view->rows)
+    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "the plan is for %lld rows, the table has %lld",
+                    (long long)input->plan->rows, (long long)view->rows));
+  for (int64_t i = 0; (input->structure || input->plan) && i < view->rows; i++) {
+    if (view->label[i] < 0)
+      SR_TRY(sr__fail(ctx, SR_ERROR_DATA,
+                      "row %lld has no class; leave such rows out of the table and of what is "
+                      "known of them",
+                      (long long)i));
+  }
+cleanup:
+  return status;
+}
+
+/* A plan that was made before is a mix of one. */
+static sr_status mix_of_plan(sr_context *ctx, const sr_plan *plan, sr__mix *mix) {
+  sr_status status = SR_OK;
+  SR_TRY(sr__mix_new(ctx, 1, mix));
+  if (plan->scheme->flags & SR_PLAN_OWN_BAGS)
+    mix->entry[0].plan.method = &plan->scheme->about;
+  else
+    SR_TRY(sr__configure(ctx, "plan", sr_plan_method, plan->text, &mix->entry[0].plan));
+  mix->entry[0].members = plan->members;
+  mix->entry[0].weight = 1.0;
+  mix->entry[0].given = plan;
+  mix->reason = sr__strdup(ctx, "given by the user");
+  if (!mix->reason) SR_TRY(SR_ERROR_MEMORY);
+cleanup:
+  return status;
+}
+
 /* What a training makes on its way. */
 typedef struct train_job {
+  sr_train_input input;
   sr_train_options options;
   uint64_t seed;
   sr__configuration plan;
@@ -167,7 +206,10 @@ static sr_status choose_and_try(sr_context *ctx, train_job *job) {
                              .keep_members = o->evaluate.evaluate && o->evaluate.importance &&
                                              job->prepared.learner->copy_feature,
                              .seed = job->seed};
-  SR_TRY(sr__choose(ctx, &job->plan, &choose, &job->mix, &job->vote, &job->trial));
+  job->vote = (sr_vote)o->vote;
+  SR_TRY(job->input.plan
+             ? mix_of_plan(ctx, job->input.plan, &job->mix)
+             : sr__choose(ctx, &job->plan, &choose, &job->mix, &job->vote, &job->trial));
   if (o->evaluate.evaluate) SR_TRY(sr__try_mix(ctx, &choose, &job->mix, job->vote, &job->trial));
 cleanup:
   return status;
@@ -202,9 +244,13 @@ static sr_status train(sr_context *ctx, const sr_table *table, train_job *job,
   const sr_train_options *o = &job->options;
   SR_TRY(check_options(ctx, o, &job->plan));
   SR_TRY(sr__check_target(ctx, table));
+  SR_TRY(check_input(ctx, sr_table_get(table), &job->input));
   SR_TRY(sr__drop_unlabelled(ctx, table, &job->kept));
   const sr_table *rows = job->kept ? job->kept : table;
-  SR_TRY(sr_structure_estimate(ctx, rows, &o->structure, job->seed, &job->structure));
+  if (job->input.structure)
+    job->structure = sr__structure_share(job->input.structure);
+  else
+    SR_TRY(sr_structure_estimate(ctx, rows, &o->structure, job->seed, &job->structure));
   SR_TRY(sr__prepare(ctx, rows, o->learner, &job->prepared));
   SR_TRY(sr_folds_new(ctx, job->structure, &o->evaluate.folds, job->seed, &job->folds));
   SR_TRY(choose_and_try(ctx, job));
@@ -223,13 +269,19 @@ cleanup:
   return status;
 }
 
-sr_status sr_train(sr_context *ctx, const sr_table *table, const sr_train_options *options,
-                   uint64_t seed, sr_ensemble **ensemble) {
+sr_status sr_train_with(sr_context *ctx, const sr_table *table, const sr_train_input *input,
+                        const sr_train_options *options, uint64_t seed, sr_ensemble **ensemble) {
   train_job job = {.seed = seed};
   *ensemble = NULL;
+  if (input) job.input = *input;
   sr_train_options_init(&job.options);
   if (options) job.options = *options;
   sr_status status = train(ctx, table, &job, ensemble);
   job_free(ctx, &job);
   return status;
+}
+
+sr_status sr_train(sr_context *ctx, const sr_table *table, const sr_train_options *options,
+                   uint64_t seed, sr_ensemble **ensemble) {
+  return sr_train_with(ctx, table, NULL, options, seed, ensemble);
 }
