@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds with sanitizers, passes the tests.
+# Installs what is missing, builds with sanitizers, passes the tests, those of the Python package too.
 #   ./test.sh          everything that fits into minutes
-#   ./test.sh --full   also the release, portable, thread-sanitizer and coverage builds, the heavy
+#   ./test.sh --full   also the wheel, the tutorials, the release, portable, thread-sanitizer and coverage builds, the heavy
 #                      statistical checks and ten minutes of each fuzzer
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -24,10 +24,14 @@ check() { # check PRESET [cmake options]
 }
 
 check dev
+echo "== python"
+python/test.sh build/dev
 [ "$full" = yes ] || exit 0
 
 scripts/install.sh full
 SR_FULL=1 check release
+SR_FULL=1 python/test.sh build/release
+python/full.sh
 SR_FULL=1 check tsan
 check coverage
 gcovr --root . --filter src/ --filter cli/ build/coverage --print-summary --txt build/coverage/summary.txt

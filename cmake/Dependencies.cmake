@@ -1,6 +1,10 @@
 # Required and optional libraries. docs/dependencies.md says what each is for.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
+if(SR_STATIC)
+  set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+  set(ZLIB_USE_STATIC_LIBS ON)
+endif()
 find_package(ZLIB REQUIRED)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 find_path(SR_RANDOM123_INCLUDE Random123/philox.h REQUIRED)
@@ -8,6 +12,16 @@ find_library(SR_OPENBLAS openblas REQUIRED)
 find_library(SR_LAPACKE lapacke REQUIRED)
 
 set(SR_LIBRARIES m Threads::Threads ZLIB::ZLIB PkgConfig::JANSSON ${SR_LAPACKE} ${SR_OPENBLAS})
+if(SR_STATIC)
+  # OpenBLAS brings LAPACK, which is Fortran.
+  execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libgfortran.a OUTPUT_VARIABLE SR_GFORTRAN
+                  OUTPUT_STRIP_TRAILING_WHITESPACE)
+  execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libquadmath.a OUTPUT_VARIABLE SR_QUADMATH
+                  OUTPUT_STRIP_TRAILING_WHITESPACE)
+  find_library(SR_JANSSON jansson REQUIRED)
+  set(SR_LIBRARIES Threads::Threads ZLIB::ZLIB ${SR_JANSSON} ${SR_LAPACKE} ${SR_OPENBLAS} ${SR_GFORTRAN}
+      ${SR_QUADMATH} m)
+endif()
 set(SR_FEATURES "zlib blas lapack random123")
 set(SR_MISSING "")
 set(SR_EXCLUDED_SOURCES "")

@@ -115,6 +115,9 @@ SR_API SR_MUST_CHECK sr_status sr_output_check(sr_context *ctx, const char *path
 SR_API void sr_bytes_free(void **bytes);
 
 SR_API const char *sr_version(void);
+/* A number made of all declarations in the public headers: a program or a binding that was made
+ * for one number can refuse a library of another. */
+SR_API int sr_abi(void);
 SR_API sr_build sr_build_info(void);
 
 /* Calls a function and leaves at the first failure: in a function with `sr_status status = SR_OK;`

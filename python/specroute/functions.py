@@ -1,0 +1,462 @@
+"""Parts for everyone: dependence, graphs, parts, plans and honest judging of any model."""
+
+import ctypes
+import html
+import json
+
+import numpy as np
+
+from . import _declarations as c
+from ._library import (ArgumentError, Handle, call, described, encode, lib, made, text, threads_of,
+                       to_bytes)
+from .table import Table, codes_of, names_of, shown, whole
+
+
+def seed_of(random_state):
+    """A seed of the library from what scikit-learn calls ``random_state``."""
+    if random_state is None:
+        return int(np.random.randint(0, 2**31 - 1))
+    if isinstance(random_state, (int, np.integer)):
+        if random_state < 0:
+            raise ArgumentError(f"random_state is {random_state}, expected 0 or more")
+        return int(random_state)
+    return int(random_state.randint(0, 2**31 - 1))
+
+
+# ---- what the library says --------------------------------------------------------------------
+
+
+class Report(dict):
+    """What the library says of an object: a dict of its JSON that shows itself as a page.
+
+    ``print(report)`` gives lines for a terminal, a notebook shows the page with its pictures, and
+    :meth:`save` writes it.
+    """
+
+    def __init__(self, name, handle):
+        super().__init__(json.loads(described(name, handle, c.SR_DESCRIPTION_JSON)))
+        self._text = described(name, handle, c.SR_DESCRIPTION_TEXT)
+        self._describe = (name, handle)
+        self._page = None
+
+    def __str__(self):
+        return self._text
+
+    def page(self):
+        """The page as one HTML text."""
+        if self._page is None:
+            self._page = described(*self._describe, c.SR_DESCRIPTION_HTML)
+        return self._page
+
+    def save(self, path):
+        """Writes the page."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.page())
+
+    def _repr_html_(self):
+        page = html.escape(self.page(), quote=True)
+        return f'<iframe srcdoc="{page}" style="width:100%;height:32em;border:0"></iframe>'
+
+    def __reduce__(self):
+        return _stored_report, (dict(self), self._text, self.page())
+
+
+class _StoredReport(Report):
+    def __init__(self, values, lines, page):
+        dict.__init__(self, values)
+        self._text, self._page = lines, page
+
+
+def _stored_report(values, lines, page):
+    return _StoredReport(values, lines, page)
+
+
+# ---- structure --------------------------------------------------------------------------------
+
+
+class Structure:
+    """All that is known of how rows depend on each other: T, parts, and what to do about it.
+
+    Made by :func:`diagnose`. ``tmix`` is the number of rows until a row is new, ``interval`` its
+    interval, ``parts`` the part of each row, ``report`` everything else.
+    """
+
+    def __init__(self, handle, order=None):
+        self._handle, self._order = handle, order
+
+    @property
+    def _view(self):
+        return lib.sr_structure_get(self._handle).contents
+
+    def _in_order(self, values):
+        """Values by row of the table, by row of the user."""
+        if self._order is None:
+            return np.array(values)
+        out = np.empty_like(values)
+        out[self._order] = values
+        return out
+
+    @property
+    def tmix(self):
+        """Rows until a row is new."""
+        return self._view.tmix
+
+    @property
+    def interval(self):
+        """Low and high of ``tmix``; NaN where it was given."""
+        return self._view.tmix_low, self._view.tmix_high
+
+    @property
+    def independent(self):
+        """Whether the rows are as good as independent."""
+        return bool(self._view.independent)
+
+    @property
+    def recommend(self):
+        """The plan to use."""
+        return text(self._view.recommend)
+
+    @property
+    def parts(self):
+        """The part of each row."""
+        return self._in_order(_labels(self._view.parts))
+
+    def cut(self, count):
+        """The rows cut into ``count`` parts."""
+        label = np.empty(self._view.rows, dtype=np.int32)
+        call("sr_structure_cut", self._handle, int(count), label.ctypes.data, long=True)
+        return self._in_order(label)
+
+    @property
+    def report(self):
+        """Everything as a :class:`Report`."""
+        return Report("sr_describe_structure", self._handle)
+
+    @property
+    def correlation(self):
+        """Lags and the correlation of rows that far apart; None where it was not estimated."""
+        if not self._view.dependence:
+            return None
+        view = lib.sr_dependence_get(self._view.dependence).contents
+        return (np.array(shown(view.lag, view.lag_count, np.float64, self)),
+                np.array(shown(view.correlation, view.lag_count, np.float64, self)))
+
+    def __repr__(self):
+        return f"<specroute.Structure: {self._view.rows} rows, new after about {self.tmix:.3g}>"
+
+    def __str__(self):
+        return str(self.report)
+
+    def _repr_html_(self):
+        return self.report._repr_html_()
+
+    def __reduce__(self):
+        return _structure_from_bytes, (to_bytes("sr_structure_to_bytes", self._handle), self._order)
+
+
+def _structure_from_bytes(data, order):
+    return Structure(made("sr_structure_free", "sr_structure_from_bytes", data, len(data)), order)
+
+
+def _labels(parts):
+    view = lib.sr_parts_get(parts).contents
+    return np.array(shown(view.part, view.nodes, np.int32, None))
+
+
+def _graph_handle(graph):
+    """A SciPy matrix as a graph of the library."""
+    from scipy import sparse
+
+    graph = sparse.csr_matrix(graph, copy=True)
+    if graph.shape[0] != graph.shape[1]:
+        raise ArgumentError(f"the graph has the shape {graph.shape}, expected as many rows as columns")
+    if np.iscomplexobj(graph.data):
+        raise ArgumentError("the graph has complex weights, expected real ones above 0")
+    graph.setdiag(0)
+    graph.eliminate_zeros()
+    graph.sort_indices()
+    offset = np.ascontiguousarray(graph.indptr, dtype=np.int64)
+    neighbor = np.ascontiguousarray(graph.indices, dtype=np.int32)
+    plain = graph.data.dtype == bool or (graph.data == 1).all()
+    weight = None if plain else np.ascontiguousarray(graph.data, dtype=np.float32)
+    view = c.sr_graph_view(nodes=graph.shape[0], arcs=len(neighbor), offset=offset.ctypes.data,
+                           neighbor=neighbor.ctypes.data,
+                           weight=None if plain else weight.ctypes.data, builder=b"")
+    return made("sr_graph_free", "sr_graph_new", ctypes.byref(view), long=True)
+
+
+def _is_matrix(graph):
+    return graph is not None and not isinstance(graph, str)
+
+
+def structure_of(table, order, graph=None, tmix=None, parts=None, groups=None, seed=1, threads=0,
+                 verbose=False):
+    """The structure of a table: estimated, or made of a graph or parts that the user brings."""
+    rows = lib.sr_table_get(table).contents.rows
+    given = None if parts is None or np.ndim(parts) == 0 else np.asarray(parts)
+    if not _is_matrix(graph) and given is None:
+        options = c.sr_structure_options()
+        lib.sr_structure_options_init(ctypes.byref(options))
+        options.graph = encode(graph)
+        options.tmix = 0.0 if tmix is None else float(tmix)
+        options.parts = 0 if parts is None else int(parts)
+        return Structure(made("sr_structure_free", "sr_structure_estimate", table,
+                              ctypes.byref(options), seed, threads=threads, verbose=verbose,
+                              long=True), order)
+    handle = None
+    if _is_matrix(graph):
+        if order is not None:
+            graph = graph.tocsr()[order][:, order]
+        handle = _graph_handle(graph)
+    elif graph is not None:
+        handle = made("sr_graph_free", "sr_graph_build", table, encode(graph), seed, threads=threads,
+                      long=True)
+    if tmix is None:
+        found = made("sr_dependence_free", "sr_dependence_estimate", table, handle, None, seed,
+                     threads=threads, long=True)
+        tmix = lib.sr_dependence_get(found).contents.tmix.estimate
+        tmix = float(tmix) if tmix >= 1 and np.isfinite(tmix) else 1.0
+    made_of = c.sr_structure_input(rows=rows, tmix=float(tmix))
+    kept = [handle]
+    if handle is not None:
+        made_of.graph = handle.address
+    if given is not None:
+        if given.shape != (rows,):
+            raise ArgumentError(f"parts has the shape {given.shape}, expected one part for {rows} rows")
+        codes, _ = codes_of(given if order is None else given[order])
+        kept.append(codes)
+        made_of.part, made_of.parts = codes.ctypes.data, int(codes.max()) + 1
+    elif parts is not None:
+        made_of.parts = int(parts)
+    view = lib.sr_table_get(table).contents
+    if view.group:
+        made_of.group, made_of.groups = view.group, view.groups.count
+    return Structure(made("sr_structure_free", "sr_structure_new", ctypes.byref(made_of),
+                          threads=threads, long=True), order)
+
+
+def diagnose(X, y=None, *, graph=None, groups=None, coords=None, times=None, tmix=None, parts=None,
+             random_state=1, n_jobs=None, verbose=False):
+    """Says how dependent the rows are and what to do about it.
+
+    ``X`` is an array, a data frame, a list of series or a :class:`Table`. ``graph`` names a
+    dependency graph (``"time:3"``, ``"space:8"``, ``"features"``) or is a SciPy matrix; ``parts``
+    is a number or the part of each row. Gives a :class:`Structure`.
+
+    >>> import specroute
+    >>> table, _ = specroute.simulate("ar1:n=2000,tmix=20,d=4", random_state=3)
+    >>> found = specroute.diagnose(table.X, table.y)
+    >>> bool(found.interval[0] < found.tmix < found.interval[1]), found.independent
+    (True, False)
+    """
+    threads = threads_of(n_jobs)
+    label, classes = (None, None) if y is None else codes_of(y)
+    if isinstance(X, Table) and y is None and groups is None and coords is None and times is None:
+        table, order = X._handle, None
+    else:
+        table, order = whole(X, label, classes, None, groups, coords, times, threads)
+    return structure_of(table, order, graph, tmix, parts, groups, seed_of(random_state), threads,
+                        bool(verbose))
+
+
+# ---- graphs -----------------------------------------------------------------------------------
+
+
+class Fiedler(tuple):
+    """Eigenvalue and vector, with ``residual``, ``iterations``, ``solver`` and ``components``."""
+
+    def __new__(cls, value, vector, **more):
+        self = super().__new__(cls, (value, vector))
+        self.value, self.vector = value, vector
+        self.__dict__.update(more)
+        return self
+
+
+def fiedler(graph, *, solver=None, tolerance=1e-6, pairs=1, random_state=1, n_jobs=None):
+    """The smallest non-trivial eigenpairs of a graph's normalized Laplacian.
+
+    ``graph`` is a symmetric SciPy matrix (or what becomes one) of weights above 0. The vectors are
+    those of L x = lambda D x with x' D x = 1; with ``pairs`` above 1, values and columns of
+    vectors. The pair of the largest component is given where there are several.
+
+    >>> import scipy.sparse as sparse, specroute
+    >>> path = sparse.diags([1.0, 1.0], [-1, 1], shape=(50, 50))
+    >>> value, vector = specroute.fiedler(path)
+    >>> round(value, 6), bool((vector[0] > 0) != (vector[-1] > 0))
+    (0.002055, True)
+    """
+    options = c.sr_spectrum_options()
+    lib.sr_spectrum_options_init(ctypes.byref(options))
+    options.solver, options.pairs, options.tolerance = encode(solver), int(pairs), float(tolerance)
+    handle = made("sr_spectrum_free", "sr_spectrum_compute", _graph_handle(graph),
+                  ctypes.byref(options), seed_of(random_state), threads=threads_of(n_jobs), long=True)
+    view = lib.sr_spectrum_get(handle).contents
+    value = np.array(shown(view.value, view.pairs, np.float64, handle))
+    vector = np.array(shown(view.vector, (view.pairs, view.nodes), np.float64, handle)).T
+    if pairs == 1:
+        value, vector = float(value[0]), np.ascontiguousarray(vector[:, 0])
+    return Fiedler(value, vector, residual=view.residual, iterations=view.iterations,
+                   solver=text(view.solver), components=view.components)
+
+
+def parts(graph, count, *, exact=False, refine=True, imbalance=0.03, n_jobs=None):
+    """Cuts a graph into ``count`` balanced parts by recursive Fiedler bisection.
+
+    Gives the part of each node. ``exact`` bisects every piece at the median of its own Fiedler
+    vector; the default bisects coarse graphs and refines.
+
+    >>> import scipy.sparse as sparse, specroute
+    >>> path = sparse.diags([1.0, 1.0], [-1, 1], shape=(8, 8))
+    >>> specroute.parts(path, 4).tolist()
+    [0, 0, 1, 1, 2, 2, 3, 3]
+    """
+    options = c.sr_parts_options()
+    lib.sr_parts_options_init(ctypes.byref(options))
+    options.parts, options.refine = int(count), int(refine)
+    options.mode = c.SR_PARTS_EXACT if exact else c.SR_PARTS_FAST
+    options.imbalance = float(imbalance)
+    handle = made("sr_parts_free", "sr_parts_compute", _graph_handle(graph), ctypes.byref(options),
+                  threads=threads_of(n_jobs), long=True)
+    return _labels(handle)
+
+
+# ---- plans ------------------------------------------------------------------------------------
+
+
+class Plan:
+    """Bags of rows, one per member, each made when asked for.
+
+    Iterating gives index arrays with repeats; :meth:`bag` gives distinct rows and their counts.
+    """
+
+    def __init__(self, handle, order=None):
+        self._handle, self._order = handle, order
+
+    @property
+    def _view(self):
+        return lib.sr_plan_get(self._handle)
+
+    def __len__(self):
+        return self._view.members
+
+    def bag(self, member):
+        """Distinct rows of a bag, increasing, and how often each occurs."""
+        view = self._view
+        rows, counts = np.empty(view.capacity, np.int64), np.empty(view.capacity, np.int32)
+        length = ctypes.c_int64()
+        call("sr_plan_bag", self._handle, int(member), rows.ctypes.data, counts.ctypes.data,
+             ctypes.byref(length))
+        rows, counts = rows[:length.value].copy(), counts[:length.value].copy()
+        if self._order is not None:
+            rows = self._order[rows]
+            sort = np.argsort(rows)
+            rows, counts = rows[sort], counts[sort]
+        return rows, counts
+
+    def __getitem__(self, member):
+        if not -len(self) <= member < len(self):
+            raise IndexError(f"the plan has {len(self)} bags")
+        return np.repeat(*self.bag(member % len(self)))
+
+    def __iter__(self):
+        return (self[member] for member in range(len(self)))
+
+    @property
+    def text(self):
+        """The scheme with its options."""
+        return text(self._view.text)
+
+    @property
+    def parameters(self):
+        """What the scheme worked with."""
+        view = self._view
+        return {text(view.parameters[k].name): view.parameters[k].value
+                for k in range(view.parameter_count)}
+
+    def __repr__(self):
+        return f"<specroute.Plan: {self.text}, {len(self)} bags of {self._view.rows} rows>"
+
+    def write(self, path):
+        """Writes every bag as .npy (members x rows) or .csv (member, row, count)."""
+        call("sr_plan_write", self._handle, encode(path), None, long=True)
+
+    def __reduce__(self):
+        return _plan_from_bytes, (to_bytes("sr_plan_to_bytes", self._handle), self._order)
+
+
+def _plan_from_bytes(data, order):
+    return Plan(made("sr_plan_free", "sr_plan_from_bytes", data, len(data)), order)
+
+
+def plan_from_bags(bags, rows):
+    """A plan of index arrays in memory."""
+    bags = [np.asarray(bag, dtype=np.int64).reshape(-1) for bag in bags]
+    offset = np.zeros(len(bags) + 1, dtype=np.int64)
+    np.cumsum([len(bag) for bag in bags], out=offset[1:])
+    row = np.ascontiguousarray(np.concatenate(bags)) if bags else np.empty(0, np.int64)
+    return Plan(made("sr_plan_free", "sr_plan_from_bags", rows, len(bags), offset.ctypes.data,
+                     row.ctypes.data, None))
+
+
+def plan(X, y=None, *, plan="routed", n_estimators=100, graph=None, groups=None, coords=None,
+         times=None, tmix=None, parts=None, random_state=None, n_jobs=None):
+    """The bags that each member of an ensemble learns from, for any trainer.
+
+    ``X`` may also be a :class:`Structure`. Gives a :class:`Plan`, which yields index arrays.
+
+    >>> import specroute
+    >>> table, _ = specroute.simulate("ar1:n=300,tmix=10,d=2", random_state=1)
+    >>> bags = specroute.plan(table.X, plan="routed", n_estimators=5, random_state=1)
+    >>> len(bags), all(0 <= rows.min() and rows.max() < 300 for rows in bags)
+    (5, True)
+    """
+    seed = seed_of(random_state)
+    structure = X
+    if not isinstance(X, Structure):
+        structure = diagnose(X, y, graph=graph, groups=groups, coords=coords, times=times, tmix=tmix,
+                             parts=parts, random_state=seed, n_jobs=n_jobs)
+    handle = made("sr_plan_free", "sr_plan_new", structure._handle, encode(plan), int(n_estimators),
+                  seed, threads=threads_of(n_jobs), long=True)
+    return Plan(handle, structure._order)
+
+
+# ---- simulated rows and methods -----------------------------------------------------------------
+
+
+def simulate(name, *, random_state=1, replicate=0, n_jobs=None):
+    """Witness data whose dependence and Bayes risk are known, as a :class:`Table` and the risk.
+
+    >>> import specroute
+    >>> table, risk = specroute.simulate("ar1:n=50,tmix=5,d=2", random_state=1)
+    >>> len(table), 0 < risk < 0.5
+    (50, True)
+    """
+    risk, handle = ctypes.c_double(), Handle("sr_table_free")
+    call("sr_simulate", encode(name), seed_of(random_state), int(replicate), handle.out(),
+         ctypes.byref(risk), threads=threads_of(n_jobs), long=True)
+    return Table(handle), risk.value
+
+
+def methods(kind=None):
+    """Every method of the library with its options: a list of dicts.
+
+    >>> import specroute
+    >>> sorted(method["name"] for method in specroute.methods("learner"))[:2]
+    ['ridge', 'tree']
+    """
+    kinds, index = [], 0
+    while entry := lib.sr_method_kind_at(index):
+        kinds.append(entry)
+        index += 1
+    known = [text(entry.contents.name) for entry in kinds]
+    if kind is not None and kind not in known:
+        raise ArgumentError(f"kind is {kind!r}, expected one of {', '.join(known)}")
+    wanted = [entry for entry, name in zip(kinds, known) if kind in (None, name)]
+    array = (ctypes.POINTER(c.sr_method_kind) * len(wanted))(*wanted)
+    out = ctypes.c_void_p()
+    call("sr_describe_methods", len(wanted), ctypes.cast(array, c.FUNCTIONS["sr_describe_methods"][1][2]),
+         c.SR_DESCRIPTION_JSON, ctypes.byref(out))
+    try:
+        return json.loads(ctypes.string_at(out.value))["methods"]
+    finally:
+        lib.sr_bytes_free(ctypes.byref(out))

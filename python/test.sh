@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Tests the Python package of a build tree in a virtual environment of its own, which is kept.
+#   python/test.sh build/dev [pytest options]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+tree=${1:?usage: python/test.sh BUILD_TREE [pytest options]}
+shift
+venv=build/venv
+needed="numpy scipy scikit-learn pandas polars pyarrow matplotlib pytest joblib"
+if [ "$(cat "$venv/.packages" 2>/dev/null)" != "$needed" ]; then
+  echo "making $venv"
+  python3 -m venv "$venv"
+  # shellcheck disable=SC2086
+  "$venv/bin/pip" install -q --disable-pip-version-check $needed
+  echo "$needed" > "$venv/.packages"
+fi
+# A library with sanitizers needs their own loaded before Python.
+preload=""
+for sanitizer in asan ubsan tsan; do
+  found=$(ldd "$tree/libspecroute.so" | awk -v name="lib$sanitizer" 'index($1, name) == 1 {print $3}')
+  preload+="${found:+$found }"
+done
+export PYTHONPATH="$PWD/$tree/python" MPLBACKEND=Agg OMP_NUM_THREADS=1
+export ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=1:${ASAN_OPTIONS:-}"
+exec env LD_PRELOAD="${preload% }" "$venv/bin/python" -m pytest -x "$@"

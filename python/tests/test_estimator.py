@@ -1,0 +1,216 @@
+"""The conventions of scikit-learn, in full, and what the estimator says of itself."""
+
+import pickle
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import specroute
+from specroute import PartKFold, RoutedBagging, SpecrouteClassifier
+
+WEIGHTS = {
+    "check_sample_weight_equivalence_on_dense_data":
+        "a weight is not a repeated row where rows are resampled",
+}
+
+
+def expected(estimator):
+    return WEIGHTS if isinstance(estimator, SpecrouteClassifier) else {}
+
+
+@parametrize_with_checks(
+    [SpecrouteClassifier(n_estimators=10, plan="uniform", importance=False, random_state=0),
+     RoutedBagging(GaussianNB(), plan="uniform", n_estimators=5)],
+    expected_failed_checks=expected,
+)
+def test_conventions_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_the_model_says_what_it_is(witness, model):
+    X, y = witness
+    assert model.classes_.tolist() == ["-1", "1"] and model.n_features_in_ == 4
+    assert 0 <= model.naive_error_ <= model.honest_error_ + 0.05 <= 1
+    assert model.honest_interval_[0] <= model.honest_error_ <= model.honest_interval_[1]
+    assert model.feature_importances_.shape == (4,)
+    assert model.parts_.shape == (600,) and model.tmix_ >= 1
+    assert model.plan_["name"] and model.report_["members"] >= 15
+    assert "honest" in str(model.report_)
+    assert "<html" in model.report_.page() and "iframe" in model._repr_html_()
+    assert isinstance(model.forward_error_, float)
+    proba = model.predict_proba(X)
+    assert proba.shape == (600, 2)
+    np.testing.assert_allclose(proba.sum(axis=1), 1)
+    assert (model.predict(X) == model.classes_[proba.argmax(axis=1)]).mean() > 0.99
+    assert model.score(X, y) > 0.8
+    assert model.votes(X[:7]).shape[1] == 7
+
+
+def test_the_same_seed_gives_the_same_model(witness):
+    X, y = witness
+    one, two = (SpecrouteClassifier(n_estimators=8, random_state=4, n_jobs=jobs).fit(X, y).predict_proba(X)
+                for jobs in (1, 2))
+    np.testing.assert_array_equal(one, two)
+
+
+def test_layout_and_type_do_not_matter(witness):
+    X, y = witness
+    how = SpecrouteClassifier(n_estimators=5, random_state=1, evaluate=False)
+    wanted = clone(how).fit(X, y).predict_proba(X)
+    for other in (np.asfortranarray(X), X.astype(np.float64), X[::-1][::-1], X.tolist()):
+        np.testing.assert_array_equal(clone(how).fit(other, y).predict_proba(other), wanted)
+
+
+def test_models_travel(witness, model, tmp_path):
+    X, _ = witness
+    for again in (pickle.loads(pickle.dumps(model)), clone(model).fit(*witness)):
+        np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    again = pickle.loads(pickle.dumps(model))
+    assert again.honest_error_ == model.honest_error_ and again.report_ == model.report_
+    assert str(again.report_) == str(model.report_) and again.report_.page() == model.report_.page()
+    joblib = pytest.importorskip("joblib")
+    joblib.dump(model, tmp_path / "model.joblib")
+    np.testing.assert_array_equal(joblib.load(tmp_path / "model.joblib").predict(X), model.predict(X))
+    model.save(tmp_path / "one.model")
+    loaded = specroute.load(tmp_path / "one.model")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert loaded.honest_error_ == pytest.approx(model.honest_error_)
+
+
+def test_pipelines_searches_and_scores(witness):
+    X, y = witness
+    how = SpecrouteClassifier(n_estimators=5, random_state=0, evaluate=False, plan="uniform")
+    pipe = make_pipeline(StandardScaler(), how).fit(X, y)
+    assert pipe.score(X, y) > 0.7
+    search = GridSearchCV(how, {"learner": ["tree:min_leaf=1", "tree:min_leaf=20"]},
+                          cv=PartKFold(3)).fit(X, y)
+    assert search.best_params_["learner"].startswith("tree")
+    assert len(cross_val_score(how, X, y, cv=PartKFold(3))) == 3
+
+
+def test_metadata_is_routed(witness):
+    X, y = witness
+    groups = np.repeat(np.arange(6), 100)
+    with sklearn.config_context(enable_metadata_routing=True):
+        how = SpecrouteClassifier(n_estimators=5, random_state=0, evaluate=False)
+        how.set_fit_request(groups=True, sample_weight=True, coords=True, times=True)
+        pipe = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), how)
+        pipe.fit(X, y, groups=groups, times=np.arange(600.0), sample_weight=np.linspace(1, 2, 600))
+        assert set(pipe[-1].parts_) == set(range(6))
+
+
+def test_frames_by_name(witness):
+    pandas = pytest.importorskip("pandas")
+    X, y = witness
+    frame = pandas.DataFrame(X, columns=list("abcd"))
+    frame["color"] = np.where(y == "1", "red", "blue")
+    how = SpecrouteClassifier(n_estimators=5, random_state=0, evaluate=False)
+    fitted = clone(how).fit(frame, y)
+    assert fitted.feature_names_in_.tolist() == ["a", "b", "c", "d", "color"]
+    assert fitted.score(frame, y) > 0.9
+    with pytest.raises(ValueError, match="same order"):
+        fitted.predict(frame[["b", "a", "c", "d", "color"]])
+    with pytest.raises(ValueError, match="missing"):
+        fitted.predict(frame[["a"]])
+    polars = pytest.importorskip("polars")
+    other = clone(how).fit(polars.from_pandas(frame), y)
+    np.testing.assert_array_equal(other.predict_proba(polars.from_pandas(frame)),
+                                  fitted.predict_proba(frame))
+
+
+def test_what_is_known_of_rows_is_used(witness):
+    X, y = witness
+    groups = np.repeat(["b", "a", "c"], 200)
+    how = SpecrouteClassifier(n_estimators=5, random_state=0, importance=False)
+    assert sorted(np.bincount(clone(how).fit(X, y, groups=groups).parts_)) == [200, 200, 200]
+    rng = np.random.default_rng(0)
+    order = rng.permutation(600)
+    straight = clone(how).fit(X, y, times=np.arange(600))
+    mixed = clone(how).fit(X[order], y[order], times=np.arange(600)[order])
+    np.testing.assert_array_equal(mixed.parts_, straight.parts_[order])
+    assert mixed.honest_error_ == straight.honest_error_
+    mapped = clone(how).set_params(graph="space:4").fit(X, y, coords=rng.normal(size=(600, 2)))
+    assert len(np.unique(mapped.parts_)) > 1
+    own = clone(how).set_params(parts=np.arange(600) // 100).fit(X, y)
+    assert own.parts_.tolist() == (np.arange(600) // 100).tolist()
+
+
+def test_graphs_and_bags_of_ones_own(witness):
+    sparse = pytest.importorskip("scipy.sparse")
+    X, y = witness
+    how = SpecrouteClassifier(n_estimators=5, random_state=0, importance=False)
+    path = sparse.diags([1.0, 1.0], [-1, 1], shape=(600, 600))
+    assert clone(how).set_params(graph=path, plan="routed").fit(X, y).honest_error_ <= 1
+    bags = [np.arange(0, 300), np.arange(300, 600), np.arange(0, 600, 2)]
+    mine = clone(how).set_params(plan=bags).fit(X, y)
+    assert mine.report_["members"] == 3
+    made = specroute.plan(X, plan="routed", n_estimators=4, random_state=1)
+    assert clone(how).set_params(plan=made).fit(X, y).report_["members"] == 4
+
+
+def test_trees_from_inside(witness):
+    X, y = witness
+    fitted = SpecrouteClassifier(n_estimators=3, random_state=0, evaluate=False, plan="uniform").fit(X, y)
+    votes = fitted.votes(X)
+    for member in range(3):
+        tree = fitted.nodes(member)
+        at = np.zeros(len(X), int)
+        for _ in range(64):
+            inner = tree["feature"][at] >= 0
+            left = X[np.arange(len(X)), np.maximum(tree["feature"][at], 0)] <= tree["threshold"][at]
+            at = np.where(inner, np.where(left, tree["left"][at], tree["right"][at]), at)
+        np.testing.assert_array_equal(fitted.classes_[tree["share"][at].argmax(axis=1)], votes[member])
+
+
+def test_wrong_options_are_named(witness):
+    for wrong, said in ({"learner": "treee"}, "tree"), ({"plan": "rooted"}, "routed"), \
+            ({"n_estimators": 0}, "members"), ({"vote": "loud"}, "vote"), ({"level": 2}, "level"), \
+            ({"options": {"membrs": 3}}, "members"), ({"graph": "tim"}, "time"), ({"folds": 1}, "folds"):
+        with pytest.raises(ValueError, match=said):
+            SpecrouteClassifier(**wrong).fit(*witness)
+
+
+def test_importance_is_not_invented(witness):
+    fitted = SpecrouteClassifier(n_estimators=3, random_state=0, evaluate=False).fit(*witness)
+    assert np.isnan(fitted.honest_error_) and not hasattr(fitted, "feature_importances_")
+
+
+def test_weights_count(witness):
+    X, y = witness
+    weight = np.where(y == "1", 1000.0, 0.001)
+    fitted = SpecrouteClassifier("tree:min_leaf=100", "uniform", n_estimators=9, random_state=0,
+                                 evaluate=False).fit(X, y, sample_weight=weight)
+    assert (fitted.predict(X) == "1").mean() > 0.9
+    for wrong in (-np.ones(600), np.zeros(600), np.ones(5)):
+        with pytest.raises(ValueError):
+            SpecrouteClassifier().fit(X, y, sample_weight=wrong)
+
+
+def test_series_are_rows(witness):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 60)
+    X = rng.normal(size=(120, 1, 40)) + np.sin(np.arange(40) * (0.3 + 0.4 * y[:, None]))[:, None, :] * 2
+    fitted = SpecrouteClassifier(graph="none", n_estimators=20, random_state=0, evaluate=False).fit(X, y)
+    assert fitted.score(X, y) > 0.9
+    ragged = [row[:, : 30 + i % 10] for i, row in enumerate(X)]
+    assert SpecrouteClassifier(graph="none", n_estimators=20, random_state=0,
+                               evaluate=False).fit(ragged, y).score(ragged, y) > 0.9
+    with pytest.raises(ValueError, match="channels"):
+        fitted.predict(np.zeros((2, 3, 40)))
+
+
+def test_bagging_routes_any_model(witness):
+    X, y = witness
+    fitted = RoutedBagging(GaussianNB(), n_estimators=6, random_state=0).fit(X, y)
+    assert len(fitted.estimators_) == 6 and fitted.score(X, y) > 0.6
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
+    for mine, other in zip(again.plan_, fitted.plan_):
+        np.testing.assert_array_equal(mine, other)
