@@ -35,6 +35,10 @@ SR_API SR_MUST_CHECK sr_status sr_describe_comparison(sr_context *ctx,
                                                       const sr_comparison *comparison,
                                                       sr_description format, char **text);
 
+/* What anybody's predictions are worth. */
+SR_API SR_MUST_CHECK sr_status sr_describe_judgement(sr_context *ctx, const sr_judgement *judgement,
+                                                     sr_description format, char **text);
+
 /* The same words, tables and pictures added to a page that says more. */
 SR_API SR_EXPERIMENTAL SR_MUST_CHECK sr_status
 sr_page_add_dependence(sr_context *ctx, sr_page *page, const sr_dependence *dependence);

@@ -3,6 +3,7 @@
 #define SPECROUTE_EVALUATE_H
 
 #include <specroute/ensemble.h>
+#include <specroute/stats.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -67,6 +68,51 @@ typedef struct sr_evaluate_options {
 } sr_evaluate_options;
 
 SR_API void sr_evaluate_options_init(sr_evaluate_options *options);
+
+/* ---- what predictions are worth ------------------------------------------------------------- */
+
+/* Somebody's predictions, a row each: classes, probabilities or both. */
+typedef struct sr_predictions {
+  const int32_t *label; /* code of a class, -1: none was made; NULL: the largest probability */
+  const float *proba;   /* rows x classes, row-major; NaN in a row: none was made; NULL: none */
+} sr_predictions;
+
+typedef struct sr_judge_options {
+  double level; /* of the interval: 0.95 */
+} sr_judge_options;
+
+typedef struct sr_judgement {
+  int64_t rows;     /* judged: with a class and a prediction */
+  double error;     /* share of them that is wrong */
+  double low, high; /* of the error on other rows of the process, dependence included; NaN: fewer
+                       than five T rows, or six units, tell too little */
+  double level;
+  double naive_low, naive_high; /* what the interval would be were the rows independent */
+  double baseline;              /* error of always naming the most frequent class */
+  sr_unit unit;  /* what was taken for independent: spans of T rows in a series (row),
+                    parts or groups */
+  int32_t units; /* how many */
+  double tmix;   /* rows until a row, or a loss, is new */
+  sr_metrics metrics;
+} sr_judgement;
+
+SR_API void sr_judge_options_init(sr_judge_options *options);
+/* The honest evaluation of anybody's predictions of a table's rows, made without having seen them.
+ * The table gives the classes, the structure what depends on what. `options` may be NULL. Errors:
+ * SR_ERROR_ARGUMENT (a code or probability out of range, a structure of other rows, neither classes
+ * nor probabilities), SR_ERROR_DATA (no classes, or no row with a prediction), SR_ERROR_MEMORY.
+ * Cost: O(n log n) per class with probabilities, else O(n). */
+SR_API SR_MUST_CHECK sr_status sr_judge(sr_context *ctx, const sr_table *table,
+                                        const sr_structure *structure,
+                                        const sr_predictions *predictions,
+                                        const sr_judge_options *options, sr_judgement *judgement);
+/* What an ensemble is worth on new rows with classes: its predictions, judged. Classes that it
+ * never saw count as missed. `structure` NULL: estimated from the table. Errors as
+ * sr_ensemble_predict, sr_structure_estimate and sr_judge. */
+SR_API SR_MUST_CHECK sr_status sr_evaluate(sr_context *ctx, const sr_ensemble *ensemble,
+                                           const sr_table *table, const sr_structure *structure,
+                                           const sr_judge_options *options,
+                                           sr_judgement *judgement);
 
 #ifdef __cplusplus
 }
