@@ -26,6 +26,7 @@ _MODULES = {
     "fiedler": "functions",
     "parts": "functions",
     "plan": "functions",
+    "judge": "functions",
     "simulate": "functions",
     "methods": "functions",
     "load": "estimator",

@@ -156,13 +156,16 @@ def judge(
     predictions: ArrayLike,
     *,
     X: Any = ...,
+    classes: ArrayLike | None = ...,
     graph: Any = ...,
     groups: ArrayLike | None = ...,
     coords: ArrayLike | None = ...,
     times: ArrayLike | None = ...,
     tmix: float | None = ...,
+    parts: int | ArrayLike | None = ...,
     level: float = ...,
     random_state: Any = ...,
+    n_jobs: int | None = ...,
 ) -> Report: ...
 
 class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
@@ -193,6 +196,7 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
         parts: int | ArrayLike | None = ...,
         evaluate: bool = ...,
         importance: bool = ...,
+        forward: bool = ...,
         level: float = ...,
         folds: int = ...,
         buffer: int | None = ...,

@@ -7,12 +7,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (_check_feature_names, _check_n_features, _check_sample_weight,
                                       check_is_fitted, column_or_1d, validate_data)
 
 from . import _declarations as c
-from ._library import ArgumentError, call, encode, lib, made, set_options, text, threads_of, to_bytes
+from ._library import call, encode, lib, made, set_options, text, threads_of, to_bytes
 from .functions import Plan, Report, Structure, plan_from_bags, structure_of
 from .table import Table, codes_of, features, is_frame, is_series, names_of, shown, whole
 
@@ -86,6 +86,8 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
         Whether the errors are estimated.
     importance : bool, default=True
         Whether the importance of every feature is measured, with the errors.
+    forward : bool, default=False
+        Whether the error on the future is estimated too, by training on the past alone.
     level : float, default=0.95
         Probability of the intervals.
     folds : int or None
@@ -132,8 +134,8 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
     """
 
     def __init__(self, learner="tree", plan="auto", graph=None, n_estimators=100, *, vote="hard",
-                 tmix=None, parts=None, evaluate=True, importance=True, level=0.95, folds=None,
-                 buffer=None, options=None, random_state=None, n_jobs=None, verbose=0):
+                 tmix=None, parts=None, evaluate=True, importance=True, forward=False, level=0.95,
+                 folds=None, buffer=None, options=None, random_state=None, n_jobs=None, verbose=0):
         self.learner = learner
         self.plan = plan
         self.graph = graph
@@ -143,6 +145,7 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
         self.parts = parts
         self.evaluate = evaluate
         self.importance = importance
+        self.forward = forward
         self.level = level
         self.folds = folds
         self.buffer = buffer
@@ -167,6 +170,7 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
             "graph": self.graph if isinstance(self.graph, str) else None, "tmix": self.tmix,
             "parts": self.parts if isinstance(self.parts, numbers.Integral) else None,
             "evaluation": bool(self.evaluate), "importance": bool(self.importance),
+            "forward": bool(self.forward),
             "level": self.level, "folds": self.folds, "buffer": self.buffer, **(self.options or {}),
         }
         return set_options("SpecrouteClassifier", "sr_train_option_list", c.sr_train_options,

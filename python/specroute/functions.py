@@ -9,7 +9,7 @@ import numpy as np
 from . import _declarations as c
 from ._library import (ArgumentError, Handle, call, described, encode, lib, made, text, threads_of,
                        to_bytes)
-from .table import Table, codes_of, names_of, shown, whole
+from .table import Table, codes_of, shown, whole
 
 
 def seed_of(random_state):
@@ -418,6 +418,67 @@ def plan(X, y=None, *, plan="routed", n_estimators=100, graph=None, groups=None,
     handle = made("sr_plan_free", "sr_plan_new", structure._handle, encode(plan), int(n_estimators),
                   seed, threads=threads_of(n_jobs), long=True)
     return Plan(handle, structure._order)
+
+
+# ---- what predictions are worth -----------------------------------------------------------------
+
+
+def judge(y, predictions, *, X=None, classes=None, graph=None, groups=None, coords=None, times=None,
+          tmix=None, parts=None, level=0.95, random_state=1, n_jobs=None):
+    """The honest evaluation of anybody's held-out predictions.
+
+    ``predictions`` has one class per row (None or NaN where there is none), or one column of
+    probabilities per class, in the order of ``classes`` (sorted by default). What the rows depend
+    on comes from ``X``, ``groups``, ``coords``, ``times``, ``graph`` and ``tmix`` as in
+    :func:`diagnose`; without ``X`` from the errors themselves. Gives a :class:`Report` with
+    ``error`` (with its interval, and what it would be were the rows independent) and ``metrics``.
+
+    >>> import numpy as np, specroute
+    >>> y = np.repeat([0, 1], 500)
+    >>> wrong = (np.arange(1000) // 50) % 4 == 0            # errors come fifty in a row
+    >>> told = specroute.judge(y, np.where(wrong, 1 - y, y))["error"]
+    >>> told["honest"], told["honest_high"] - told["honest_low"] > 1.5 * (told["naive_high"] - told["naive_low"])
+    (0.25, True)
+    """
+    y, predictions = np.asarray(y), np.asarray(predictions)
+    if y.ndim != 1 or predictions.ndim not in (1, 2) or len(y) != len(predictions):
+        raise ArgumentError(f"y has the shape {y.shape} and predictions {predictions.shape}, expected "
+                            "one class and one prediction, or a row of probabilities, per row")
+    proba = vote = None
+    if predictions.ndim == 2:
+        names = np.unique(y) if classes is None else np.asarray(classes)
+        if predictions.shape[1] != len(names):
+            raise ArgumentError(f"predictions has {predictions.shape[1]} columns for {len(names)} classes")
+        label = _codes_in(y, names)
+        if (label < 0).any():
+            raise ArgumentError("y holds a class that is not in classes")
+        proba = np.ascontiguousarray(predictions, dtype=np.float32)
+        vote = np.where(np.isnan(proba).any(axis=1), -1, proba.argmax(axis=1)).astype(np.int32)
+    else:
+        missing = np.array([value is None or value != value for value in predictions.tolist()], dtype=bool)
+        names = np.unique(np.concatenate([y, predictions[~missing]]).astype(
+            y.dtype if missing.any() and predictions.dtype.kind == "O" else None))
+        label, vote = _codes_in(y, names), _codes_in(predictions, names)
+        vote[missing] = -1
+    if X is None:
+        X = np.column_stack([label, np.where(vote < 0, np.nan, vote != label)]).astype(np.float32)
+    threads = threads_of(n_jobs)
+    table, order = whole(X, label, names, None, groups, coords, times, threads)
+    structure = structure_of(table, order, graph, tmix, parts, groups, seed_of(random_state), threads)
+    if order is not None:
+        vote, proba = vote[order], None if proba is None else proba[order]
+    vote = np.ascontiguousarray(vote, dtype=np.int32)
+    given = c.sr_predictions(label=vote.ctypes.data, proba=None if proba is None else proba.ctypes.data)
+    options, told = c.sr_judge_options(level=float(level)), c.sr_judgement()
+    call("sr_judge", table, structure._handle, ctypes.byref(given), ctypes.byref(options),
+         ctypes.byref(told), threads=threads)
+    return Report("sr_describe_judgement", ctypes.byref(told))
+
+
+def _codes_in(values, names):
+    """The place of each value in names that are sorted or not; -1 where it is none of them."""
+    place = {name: code for code, name in enumerate(names.tolist())}
+    return np.array([place.get(value, -1) for value in values.tolist()], dtype=np.int32)
 
 
 # ---- simulated rows and methods -----------------------------------------------------------------

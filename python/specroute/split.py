@@ -1,7 +1,6 @@
 """Splitters that hold out whole parts, for every ``cv=`` of scikit-learn."""
 
 import ctypes
-import math
 
 import numpy as np
 from sklearn.model_selection import BaseCrossValidator

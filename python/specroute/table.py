@@ -5,7 +5,7 @@ import ctypes
 import numpy as np
 
 from . import _declarations as c
-from ._library import ArgumentError, DataError, Handle, call, encode, lib, made, text, threads_of
+from ._library import ArgumentError, DataError, call, encode, lib, made, text, threads_of
 
 _TYPES = {
     np.dtype(kind): number

@@ -44,13 +44,18 @@ def test_the_model_says_what_it_is(witness, model):
     assert model.plan_["name"] and model.report_["members"] >= 15
     assert "honest" in str(model.report_)
     assert "<html" in model.report_.page() and "iframe" in model._repr_html_()
-    assert isinstance(model.forward_error_, float)
+    assert np.isnan(model.forward_error_)
     proba = model.predict_proba(X)
     assert proba.shape == (600, 2)
     np.testing.assert_allclose(proba.sum(axis=1), 1)
     assert (model.predict(X) == model.classes_[proba.argmax(axis=1)]).mean() > 0.99
     assert model.score(X, y) > 0.8
     assert model.votes(X[:7]).shape[1] == 7
+
+
+def test_the_future_is_asked_for(witness):
+    fitted = SpecrouteClassifier(n_estimators=9, plan="uniform", forward=True, random_state=0).fit(*witness)
+    assert 0 <= fitted.forward_error_ <= 1
 
 
 def test_the_same_seed_gives_the_same_model(witness):

@@ -136,3 +136,59 @@ def test_simulated_rows_have_a_risk():
     assert 0 < risk < 0.5 and len(table) == 5000
     other, _ = specroute.simulate("ar1:n=5000,tmix=5,d=3,delta=1", random_state=1, replicate=1)
     assert not np.array_equal(other.X, table.X)
+
+# ---- judging ------------------------------------------------------------------------------------
+
+
+def test_metrics_agree_with_scikit_learn():
+    from sklearn import metrics
+
+    rng = np.random.default_rng(0)
+    for classes in (2, 4):
+        y = rng.integers(0, classes, 700)
+        proba = rng.dirichlet(np.ones(classes), 700)
+        proba[np.arange(700), y] += 0.4
+        proba = (proba / proba.sum(axis=1, keepdims=True)).round(2) + 1e-9
+        proba = (proba / proba.sum(axis=1, keepdims=True)).astype(np.float32)
+        vote = proba.argmax(axis=1)
+        told = specroute.judge(y, proba)
+        found, wide = told["metrics"], proba.astype(np.float64)
+        assert told["error"]["honest"] == pytest.approx((vote != y).mean())
+        assert found["balanced_accuracy"] == pytest.approx(metrics.balanced_accuracy_score(y, vote))
+        assert found["macro_f1"] == pytest.approx(metrics.f1_score(y, vote, average="macro"))
+        assert found["log_loss"] == pytest.approx(metrics.log_loss(y, wide / wide.sum(1, keepdims=True)), abs=1e-5)
+        if classes == 2:
+            assert found["auc"] == pytest.approx(metrics.roc_auc_score(y, proba[:, 1]))
+            assert found["brier"] == pytest.approx(2 * metrics.brier_score_loss(y, proba[:, 1]), abs=1e-5)
+        else:
+            wide = wide / wide.sum(axis=1, keepdims=True)
+            assert found["auc"] == pytest.approx(metrics.roc_auc_score(y, wide, multi_class="ovr"), abs=1e-6)
+            assert found["brier"] == pytest.approx(((wide - np.eye(4)[y]) ** 2).sum(axis=1).mean(), abs=1e-5)
+
+
+def test_judging_knows_what_depends(witness):
+    X, y = witness
+    held = cross_val_predict(GaussianNB(), X, y, cv=specroute.PartKFold(5))
+    told = specroute.judge(y, held, X=X)
+    error = told["error"]
+    assert error["honest"] == pytest.approx((held != y).mean())
+    assert error["honest_low"] < error["honest"] < error["honest_high"]
+    assert error["honest_high"] - error["honest_low"] > error["naive_high"] - error["naive_low"]
+    assert "error" in str(told) and "<html" in told.page()
+    grouped = specroute.judge(y, held, X=X, groups=np.repeat(np.arange(12), 50))
+    assert grouped["error"]["held_out"] == "group" and grouped["error"]["units"] == 12
+    order = np.random.default_rng(0).permutation(600)
+    again = specroute.judge(y[order], held[order], X=X[order], times=np.arange(600)[order])
+    assert again["error"] == error
+    some = np.array(held, dtype=object)
+    some[:100] = None
+    assert specroute.judge(y, some, X=X)["rows"] == 500
+    few = specroute.judge(y, held, X=X, tmix=500)["error"]
+    assert few["honest_low"] is None and few["naive_low"] is not None
+
+
+@pytest.mark.parametrize("wrong", [([0, 1], [0]), ([0, 1], [[1.0], [1.0]]), ([0, 1], [[2.0, 0], [0, 1.0]]),
+                                   ([0, 1], [None, None]), ([[0]], [0]), ([], [])])
+def test_what_cannot_be_judged_is_refused(wrong):
+    with pytest.raises(ValueError):
+        specroute.judge(*wrong)

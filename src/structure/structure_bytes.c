@@ -34,7 +34,8 @@ sr_status sr_structure_to_bytes(sr_context *ctx, const sr_structure *s, void **b
   sr__put_string(&out, v->graph);
   sr__put_string(&out, v->tmix_method);
   sr__put_string(&out, v->recommend);
-  const double numbers[] = {v->tmix, v->tmix_low, v->tmix_high, v->block_rows, v->seconds};
+  const double numbers[] = {v->tmix,      v->tmix_careful, v->tmix_low,
+                            v->tmix_high, v->block_rows,   v->seconds};
   for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) sr__put_f64(&out, numbers[k]);
   sr__put_u8(&out, (uint8_t)v->unit);
   sr__put_u8(&out, (uint8_t)v->independent);
@@ -120,6 +121,7 @@ static sr_status get_numbers(sr__byte_reader *in, sr_structure *s) {
   v->tmix_method = s->tmix_method;
   v->recommend = s->recommend;
   v->tmix = sr__get_f64(in);
+  v->tmix_careful = sr__get_f64(in);
   v->tmix_low = sr__get_f64(in);
   v->tmix_high = sr__get_f64(in);
   v->block_rows = sr__get_f64(in);
@@ -127,7 +129,8 @@ static sr_status get_numbers(sr__byte_reader *in, sr_structure *s) {
   int unit = sr__get_u8(in);
   v->independent = sr__get_u8(in) != 0;
   s->groups = (int32_t)sr__get_u32(in);
-  if (!(v->tmix >= 1.0 && isfinite(v->tmix)) || unit > SR_UNIT_GROUP || s->groups < 0)
+  if (!(v->tmix >= 1.0 && isfinite(v->tmix)) || !(v->tmix_careful >= 1.0) || unit > SR_UNIT_GROUP ||
+      s->groups < 0)
     sr__get_refuse(in, "a number is out of range");
   v->unit = (sr_unit)unit;
   return in->status;
