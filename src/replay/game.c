@@ -79,6 +79,11 @@ void sr_game_picture(const sr_game *game, uint8_t *picture) {
   sr__frame_to_bytes(game->form, &game->view, game->frame, picture);
 }
 
+/* Bit k of the byte goes to byte k: the first seven meet at k + 7 k in one product. */
+static inline uint64_t spread(uint64_t eight) {
+  return ((eight & 127) * 0x0002040810204081u & 0x0101010101010101u) | eight >> 7 << 56;
+}
+
 void sr__frame_to_bytes(sr__frame_form form, const sr_game_view *shape, const uint8_t *frame,
                         uint8_t *bytes) {
   size_t cells = (size_t)shape->height * (size_t)shape->width;
@@ -86,15 +91,13 @@ void sr__frame_to_bytes(sr__frame_form form, const sr_game_view *shape, const ui
     memcpy(bytes, frame, cells * (size_t)shape->channels);
     return;
   }
+  size_t whole = cells / 8, rest = cells % 8;
   for (int c = 0; c < shape->channels; c++, frame += 16) {
-    for (size_t at = 0; at < cells; at += 8, bytes += 8) {
-      /* Bit k of the byte goes to byte k: the first seven meet at k + 7 k in one product. */
-      uint64_t eight = frame[at / 8];
-      uint64_t spread =
-          ((eight & 127) * 0x0002040810204081u & 0x0101010101010101u) | eight >> 7 << 56;
-      memcpy(bytes, &spread, cells - at < 8 ? cells - at : 8);
+    for (size_t k = 0; k < whole; k++, bytes += 8) {
+      uint64_t eight = spread(frame[k]);
+      memcpy(bytes, &eight, 8);
     }
-    bytes -= (8 - cells % 8) % 8;
+    for (size_t k = 0; k < rest; k++) *bytes++ = frame[whole] >> k & 1;
   }
 }
 

@@ -56,30 +56,43 @@ static void swim(seaquest *game, uint32_t slot) {
   if (!sr__inside(mover->x, mover->y)) game->alive &= ~(1u << slot);
 }
 
-/* What touches the boat or a torpedo. */
-static float count_hits(seaquest *game, sr__turn *turn) {
-  float reward = 0;
-  EACH_SLOT(slot, game->alive & (FISH_SLOTS | DIVER_SLOTS)) {
+/* Slots of movers in one cell. */
+static uint32_t slots_at(const seaquest *game, uint32_t slots, int x, int y) {
+  uint32_t there = 0;
+  EACH_SLOT(slot, slots) {
     const sr__mover *mover = &game->mover[slot];
-    bool fish = slot < FISH_END;
-    if (mover->x == game->x && mover->y == game->y) {
-      if (fish) {
-        turn->over = true;
-      } else if (game->divers < DIVERS_MAX) {
-        game->divers++;
-        game->alive &= ~(1u << slot);
-      }
-    }
+    there |= (uint32_t)(mover->x == x && mover->y == y) << slot;
+  }
+  return there;
+}
+
+/* What touches the boat. */
+static void touch(seaquest *game, sr__turn *turn) {
+  uint32_t there = slots_at(game, game->alive & (FISH_SLOTS | DIVER_SLOTS), game->x, game->y);
+  if (there & FISH_SLOTS) turn->over = true;
+  for (uint32_t divers = there & DIVER_SLOTS; divers && game->divers < DIVERS_MAX;
+       divers &= divers - 1) {
+    game->divers++;
+    game->alive &= ~(divers & -divers);
+  }
+}
+
+/* Fish that torpedoes are on, one each; both are gone. */
+static float shoot(seaquest *game) {
+  float reward = 0;
+  EACH_SLOT(shot, game->alive & TORPEDO_SLOTS) {
+    uint32_t fish =
+        slots_at(game, game->alive & FISH_SLOTS, game->mover[shot].x, game->mover[shot].y);
     if (!fish) continue;
-    for (uint32_t shots = game->alive & TORPEDO_SLOTS; shots; shots &= shots - 1) {
-      int shot = __builtin_ctz(shots);
-      if (game->mover[shot].x != mover->x || game->mover[shot].y != mover->y) continue;
-      game->alive &= ~(1u << shot | 1u << slot);
-      reward += 1;
-      break;
-    }
+    game->alive &= ~((fish & -fish) | 1u << shot);
+    reward += 1;
   }
   return reward;
+}
+
+static float count_hits(seaquest *game, sr__turn *turn) {
+  touch(game, turn);
+  return shoot(game);
 }
 
 static void move_boat(seaquest *game, sr__move move) {
