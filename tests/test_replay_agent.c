@@ -8,7 +8,7 @@
 
 /* Sanitized kernels are some fifty times slower: there the runs are short and batches small. */
 #ifdef __SANITIZE_ADDRESS__
-enum { BATCH = 3, HASTE = 4, FIRST = 30, SECOND = 18, THIRD = 12 };
+enum { BATCH = 5, HASTE = 4, FIRST = 30, SECOND = 18, THIRD = 12 };
 #else
 enum { BATCH = 32, HASTE = 2, FIRST = 62, SECOND = 100, THIRD = 56 };
 #endif

@@ -79,10 +79,14 @@ void sr_game_picture(const sr_game *game, uint8_t *picture) {
   sr__frame_to_bytes(game->form, &game->view, game->frame, picture);
 }
 
-/* Bit k of the byte goes to byte k: the first seven meet at k + 7 k in one product. */
-static inline uint64_t spread(uint64_t eight) {
-  return ((eight & 127) * 0x0002040810204081u & 0x0101010101010101u) | eight >> 7 << 56;
-}
+/* Byte k of entry b is bit k of b. */
+#define BIT(b, k) ((uint64_t)((b) >> (k)&1) << 8 * (k))
+#define ONE(b) \
+  (BIT(b, 0) | BIT(b, 1) | BIT(b, 2) | BIT(b, 3) | BIT(b, 4) | BIT(b, 5) | BIT(b, 6) | BIT(b, 7))
+#define FOUR(b) ONE(b), ONE((b) + 1), ONE((b) + 2), ONE((b) + 3)
+#define SIXTEEN(b) FOUR(b), FOUR((b) + 4), FOUR((b) + 8), FOUR((b) + 12)
+#define ALL(b) SIXTEEN(b), SIXTEEN((b) + 16), SIXTEEN((b) + 32), SIXTEEN((b) + 48)
+static const uint64_t spread[256] = {ALL(0), ALL(64), ALL(128), ALL(192)};
 
 void sr__frame_to_bytes(sr__frame_form form, const sr_game_view *shape, const uint8_t *frame,
                         uint8_t *bytes) {
@@ -93,10 +97,7 @@ void sr__frame_to_bytes(sr__frame_form form, const sr_game_view *shape, const ui
   }
   size_t whole = cells / 8, rest = cells % 8;
   for (int c = 0; c < shape->channels; c++, frame += 16) {
-    for (size_t k = 0; k < whole; k++, bytes += 8) {
-      uint64_t eight = spread(frame[k]);
-      memcpy(bytes, &eight, 8);
-    }
+    for (size_t k = 0; k < whole; k++, bytes += 8) memcpy(bytes, &spread[frame[k]], 8);
     for (size_t k = 0; k < rest; k++) *bytes++ = frame[whole] >> k & 1;
   }
 }

@@ -154,11 +154,13 @@ static void draw(const void *state, sr__cells *planes) {
   planes[0] = sr__cell(game->x, game->y);
   if (sr__inside(game->x + game->face, game->y))
     planes[1] = sr__cell(game->x + game->face, game->y);
+  /* The cell behind a mover tells its heading; it is one bit beside the mover's own. */
   EACH_SLOT(slot, game->alive) {
     const sr__mover *mover = &game->mover[slot];
-    planes[slot < TORPEDOES ? 2 : slot < FISH_END ? 3 : 4] |= sr__cell(mover->x, mover->y);
-    int behind = mover->x - mover->dx; /* tells the heading */
-    if (sr__inside(behind, mover->y)) planes[5] |= sr__cell(behind, mover->y);
+    sr__cells own = sr__cell(mover->x, mover->y);
+    planes[slot < TORPEDOES ? 2 : slot < FISH_END ? 3 : 4] |= own;
+    if ((unsigned)(mover->x - mover->dx) < SR__GRID_SIDE)
+      planes[5] |= mover->dx > 0 ? own >> 1 : own << 1;
   }
   planes[6] = sr__row(0, SEABED, (game->air + 11) / 12);
   planes[7] = sr__row(0, SEABED, game->divers);
