@@ -44,6 +44,16 @@ static sr_table *map_table(sr_context *ctx, const map_kit *m, const char *projec
   return table;
 }
 
+static void drop_places(sr_context *ctx, sr__places *p) {
+  sr_allocator allocator = sr__allocator(ctx);
+  sr__places_free(&allocator, p);
+}
+
+static void drop_ground(sr_context *ctx, sr__ground *g) {
+  sr_allocator allocator = sr__allocator(ctx);
+  sr__ground_free(&allocator, g);
+}
+
 static sr__random stream(uint64_t seed) {
   sr__random random;
   sr__random_init(&random, seed, SR_PURPOSE_TEST, 3, 0);
@@ -103,7 +113,7 @@ static void searches_equal_slow_ones(void **state) {
     free(distance);
     free(training);
     free(near);
-    sr__places_free(ctx, &p);
+    drop_places(ctx, &p);
     sr_table_free(&table);
     free_map(&m);
   }
@@ -128,13 +138,13 @@ static void degrees_are_metres_on_the_sphere(void **state) {
   assert_close(sr__arc_of_chord(&p, between(&p, p.place[0], p.place[1])), degree, 1e-6);
   assert_close(sr__arc_of_chord(&p, between(&p, p.place[2], p.place[4])), 90 * degree, 1e-6);
   assert_close(sr__chord_of_arc(&p, sr__arc_of_chord(&p, 1e6)), 1e6, 1e-6);
-  sr__places_free(ctx, &p);
+  drop_places(ctx, &p);
   sr_table_free(&table);
   table = map_table(ctx, &m, "PROJCS[\"UTM\"]");
   assert_ok(ctx, sr__places_new(ctx, sr_table_get(table), &p));
   assert_true(!p.sphere);
   assert_int_equal(p.count, 5);
-  sr__places_free(ctx, &p);
+  drop_places(ctx, &p);
   sr_table_free(&table);
   free_map(&m);
   sr_context_free(&ctx);
@@ -180,8 +190,8 @@ static void patches_and_regions_are_found(void **state) {
   assert_true(!g.shared_places);
   labels_agree(&p, g.unit, unit);
   labels_agree(&p, g.region, region);
-  sr__ground_free(ctx, &g);
-  sr__places_free(ctx, &p);
+  drop_ground(ctx, &g);
+  drop_places(ctx, &p);
   /* The same patches as places that rows share. */
   for (int i = 0; i < N; i++) {
     m.xy[i] = floor(m.xy[i] / 30) * 30;
@@ -190,8 +200,8 @@ static void patches_and_regions_are_found(void **state) {
   g = ground_of(ctx, &m, &p);
   assert_true(g.shared_places && g.units == 24 && g.regions == 3);
   labels_agree(&p, g.region, region);
-  sr__ground_free(ctx, &g);
-  sr__places_free(ctx, &p);
+  drop_ground(ctx, &g);
+  drop_places(ctx, &p);
   free_map(&m);
   sr_context_free(&ctx);
 }
@@ -218,8 +228,8 @@ static void even_maps_have_none(void **state) {
     sr__places p;
     sr__ground g = ground_of(ctx, &m, &p);
     assert_true(!g.unit && !g.region);
-    sr__ground_free(ctx, &g);
-    sr__places_free(ctx, &p);
+    drop_ground(ctx, &g);
+    drop_places(ctx, &p);
     free_map(&m);
   }
   sr_context_free(&ctx);
@@ -235,8 +245,8 @@ static void few_places_have_none(void **state) {
     sr__places p;
     sr__ground g = ground_of(ctx, &m, &p);
     assert_true(!g.unit && !g.region);
-    sr__ground_free(ctx, &g);
-    sr__places_free(ctx, &p);
+    drop_ground(ctx, &g);
+    drop_places(ctx, &p);
     free_map(&m);
   }
   sr_context_free(&ctx);
@@ -327,7 +337,7 @@ static void range_of_known_fields(void **state) {
       none += range.reach == 0.0;
       assert_true(range.patches > 100);
     }
-    sr__places_free(ctx, &p);
+    drop_places(ctx, &p);
     sr_table_free(&table);
   }
   assert_true(sum > 8.0 / 1.5 && sum < 8.0 * 1.5);
@@ -359,7 +369,7 @@ static void pairs_of_one_unit_are_left_out(void **state) {
   assert_ok(ctx, sr__range_estimate(ctx, table, &p, unit, 1, &without));
   assert_true(with.share > 0.9 && with.reach > 0);
   assert_true(without.share < 0.3);
-  sr__places_free(ctx, &p);
+  drop_places(ctx, &p);
   sr_table_free(&table);
   free_map(&m);
   sr_context_free(&ctx);
@@ -377,8 +387,8 @@ static sr_status look_once(sr_context *ctx, void *data) {
   SR_TRY(sr__ground_find(ctx, &p, &g));
   SR_TRY(sr__range_estimate(ctx, data, &p, NULL, 1, &range));
 cleanup:
-  sr__ground_free(ctx, &g);
-  sr__places_free(ctx, &p);
+  drop_ground(ctx, &g);
+  drop_places(ctx, &p);
   return status;
 }
 
@@ -438,16 +448,16 @@ static void real_units_are_found(void **state) {
   assert_int_equal(g.units, 183);
   assert_int_equal(g.regions, 4);
   assert_true(g.region_gap > 50e3);
-  sr__ground_free(ctx, &g);
-  sr__places_free(ctx, &p);
+  drop_ground(ctx, &g);
+  drop_places(ctx, &p);
   sr_table_free(&table);
   table = real_map(ctx, "maipo_crops.csv.gz", "croptype", "utmx", "utmy");
   assert_ok(ctx, sr__places_new(ctx, sr_table_get(table), &p));
   assert_ok(ctx, sr__ground_find(ctx, &p, &g));
   assert_in_range(g.units, 370, 400);
   assert_true(!g.region && !p.sphere);
-  sr__ground_free(ctx, &g);
-  sr__places_free(ctx, &p);
+  drop_ground(ctx, &g);
+  drop_places(ctx, &p);
   sr_table_free(&table);
   sr_context_free(&ctx);
 }

@@ -15,8 +15,9 @@ typedef struct sr_folds sr_folds;
 
 typedef struct sr_folds_options {
   int64_t folds;  /* 8; with groups 0 = one group per fold */
-  int64_t buffer; /* -1: tmix rows around what is held out of a series, at most 15 % of all rows; 0
-                     elsewhere */
+  int64_t buffer; /* -1: tmix rows around what is held out of a series, at most 15 % of all rows; on
+                     maps the reach of the residuals around areas, at most a sixth of the map, in
+                     the unit of the coordinates (degrees: metres); 0 elsewhere */
 } sr_folds_options;
 
 typedef enum sr_fold_role { SR_ROLE_TRAIN, SR_ROLE_TEST, SR_ROLE_FREE } sr_fold_role;
@@ -29,8 +30,9 @@ typedef struct sr_folds_view {
                    of them */
   const int32_t *unit_of_row;
   const int32_t *fold_of_unit;
-  int64_t buffer;      /* rows of a series, steps of a graph */
-  const uint8_t *role; /* of each row in each fold: role[fold * rows + row] is an sr_fold_role */
+  int64_t buffer;         /* rows of a series, steps of a graph; 0 on maps */
+  double buffer_distance; /* on maps: metres where the coordinates are degrees, else their unit */
+  const uint8_t *role;    /* of each row in each fold: role[fold * rows + row] is an sr_fold_role */
 } sr_folds_view;
 
 SR_API void sr_folds_options_init(sr_folds_options *options);

@@ -15,8 +15,15 @@ extern "C" {
 typedef struct sr_structure sr_structure;
 
 /* What is held out together. */
-typedef enum sr_unit { SR_UNIT_ROW, SR_UNIT_BLOCK, SR_UNIT_PART, SR_UNIT_GROUP } sr_unit;
-/* "row", "block", "part" or "group". */
+typedef enum sr_unit {
+  SR_UNIT_ROW,
+  SR_UNIT_BLOCK,
+  SR_UNIT_PART,
+  SR_UNIT_GROUP,
+  SR_UNIT_FIELD, /* maps: places that rows share, or patches between gaps */
+  SR_UNIT_AREA   /* maps: compact ground */
+} sr_unit;
+/* "row", "block", "part", "group", "field" or "area". */
 SR_API const char *sr_unit_name(sr_unit unit);
 
 typedef struct sr_structure_options {

@@ -83,12 +83,26 @@ static void print_held_out(const sr_evaluation *e, char *text, size_t size) {
   if (!e->folds)
     snprintf(text, size, "each of %d %ss, judged by the members that saw nothing of it", e->units,
              unit);
-  else if (e->held_out == SR_UNIT_GROUP)
-    snprintf(text, size, "%d whole groups in %d folds", e->units, e->folds);
+  else if (e->held_out == SR_UNIT_GROUP || e->held_out == SR_UNIT_FIELD)
+    snprintf(text, size, "%d whole %ss in %d folds", e->units, unit, e->folds);
+  else if (e->held_out == SR_UNIT_AREA)
+    snprintf(text, size, "%d compact areas, and a buffer around each", e->folds);
   else
     snprintf(text, size,
              "%d stretches of about %lld rows (%d blocks), %lld rows kept free around each",
              e->folds, (long long)(e->rows / e->folds), e->units, (long long)e->buffer);
+}
+
+/* Maps: what was held out, how far away it lay, and the next one of its kind. */
+static void add_map_line(sr__description *lines, const sr_question *q) {
+  static const char *const what[] = {"rows", "fields", "areas", "regions"};
+  if (q->kind < SR_QUESTION_PIXELS || !isfinite(q->estimate)) return;
+  sr__description_add(lines, "            %d %s held out", q->units,
+                      what[q->kind - SR_QUESTION_PIXELS]);
+  if (isfinite(q->distance)) sr__description_add(lines, ", %.3g away", q->distance);
+  if (isfinite(q->next_low))
+    sr__description_add(lines, "; the next one %.4f to %.4f", q->next_low, q->next_high);
+  sr__description_add(lines, "\n");
 }
 
 static void add_question_lines(sr__description *lines, const sr_evaluation *e) {
@@ -100,6 +114,7 @@ static void add_question_lines(sr__description *lines, const sr_evaluation *e) {
     print_number(q->estimate, estimate, sizeof estimate);
     print_interval(q->low, q->high, interval, sizeof interval);
     sr__description_add(lines, "          %-32s %8s   %s\n", name, estimate, interval);
+    add_map_line(lines, q);
     if (q->reason) sr__description_add(lines, "            %s\n", q->reason);
   }
   if (e->origin_count > 0) {

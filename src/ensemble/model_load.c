@@ -239,7 +239,7 @@ static sr_status get_evaluation(model_reader *m, sr__byte_reader *from) {
   for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) *reals[k] = sr__get_f64(from);
   uint32_t unit = sr__get_u32(from);
   SR_TRY(from->status);
-  if (unit > SR_UNIT_GROUP) SR_TRY(refuse(m, "it held out something unknown"));
+  if (unit > SR_UNIT_AREA) SR_TRY(refuse(m, "it held out something unknown"));
   to->held_out = (sr_unit)unit;
   SR_TRY(get_classes(m, from, to));
   SR_TRY(get_importance(m, from, to));

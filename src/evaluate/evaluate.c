@@ -1,6 +1,7 @@
 /* What an ensemble is worth: naive and honest error, by class, covariance, importance. */
 #include <math.h>
 
+#include "map_answer.h"
 #include "trial.h"
 
 void sr_evaluate_options_init(sr_evaluate_options *options) {
@@ -207,7 +208,10 @@ sr_status sr__evaluate(sr_context *ctx, const sr__evaluate_input *input,
     SR_TRY(judge_by_members(ctx, input, judged, evaluation));
   evaluation->honest_rows = judged->count;
   SR_TRY(sr__look_forward(ctx, input, options, seed, evaluation));
-  SR_TRY(sr__answer_questions(ctx, input, options, judged, evaluation));
+  if (input->structure->map && input->trial)
+    SR_TRY(sr__answer_map(ctx, input, options, seed, judged, evaluation));
+  else
+    SR_TRY(sr__answer_questions(ctx, input, options, judged, evaluation));
   SR_TRY(report_classes(ctx, input->prepared->view, judged, evaluation));
   if (input->trial) SR_TRY(sr__covariance(ctx, input->trial, evaluation));
   if (options->importance) SR_TRY(report_importance(ctx, input, seed, evaluation));

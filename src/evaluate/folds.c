@@ -64,11 +64,51 @@ cleanup:
   return status;
 }
 
+/* Units of a map: fields where there are any, else compact areas, one per fold. */
+static sr_status find_map_units(sr_context *ctx, const sr__map *map, sr_folds *f) {
+  sr_status status = SR_OK;
+  sr_folds_view *v = &f->view;
+  if (v->folds > SR__MOST_MAP_FOLDS) v->folds = SR__MOST_MAP_FOLDS;
+  if (map->unit) {
+    v->unit = map->named ? SR_UNIT_GROUP : SR_UNIT_FIELD;
+    v->units = map->units;
+    memcpy(f->unit, map->unit, (size_t)v->rows * sizeof *f->unit);
+  } else {
+    v->unit = SR_UNIT_AREA;
+    SR_TRY(sr__map_areas(ctx, map, v->folds, f->unit, &v->units));
+  }
+cleanup:
+  return status;
+}
+
+/* Frees training rows within a distance of what each fold holds out. */
+static sr_status free_map_margin(sr_context *ctx, const sr__map *map, sr_folds *f) {
+  sr_status status = SR_OK;
+  const sr_folds_view *v = &f->view;
+  int32_t *fold = NULL;
+  uint64_t *near = NULL;
+  if (!(v->buffer_distance > 0.0)) return SR_OK;
+  SR_NEW(ctx, fold, v->rows);
+  SR_NEW(ctx, near, map->places.count);
+  for (int64_t i = 0; i < v->rows; i++) fold[i] = f->fold[f->unit[i]];
+  SR_TRY(sr__map_margin(ctx, map, fold, v->buffer_distance, near, NULL));
+  for (int32_t k = 0; k < v->folds; k++)
+    for (int64_t i = 0; i < v->rows; i++)
+      if (near[map->places.place[i]] >> k & 1 && f->role[k * v->rows + i] == SR_ROLE_TRAIN)
+        f->role[k * v->rows + i] = SR_ROLE_FREE;
+cleanup:
+  sr__free(ctx, fold);
+  sr__free(ctx, near);
+  return status;
+}
+
 static sr_status find_units(sr_context *ctx, const sr_structure *s, sr_folds *f) {
   sr_status status = SR_OK;
   sr_folds_view *v = &f->view;
   SR_NEW(ctx, f->unit, v->rows);
-  if (v->unit == SR_UNIT_GROUP) {
+  if (s->map) {
+    SR_TRY(find_map_units(ctx, s->map, f));
+  } else if (v->unit == SR_UNIT_GROUP) {
     v->units = sr_parts_get(s->parts)->parts;
     memcpy(f->unit, sr_parts_get(s->parts)->part, (size_t)v->rows * sizeof *f->unit);
   } else {
@@ -144,6 +184,10 @@ static sr_status set_roles(sr_context *ctx, const sr_structure *structure, sr_fo
     for (int64_t i = 0; i < v->rows; i++)
       role[i] = f->fold[f->unit[i]] == fold ? SR_ROLE_TEST : SR_ROLE_TRAIN;
     SR_TRY(sr__free_margin(ctx, structure, v->buffer, role));
+  }
+  if (structure->map) SR_TRY(free_map_margin(ctx, structure->map, f));
+  for (int32_t fold = 0; fold < v->folds; fold++) {
+    const uint8_t *role = f->role + fold * v->rows;
     if (!memchr(role, SR_ROLE_TRAIN, (size_t)v->rows))
       SR_TRY(sr__fail(ctx, SR_ERROR_DATA,
                       "no row is left to train on beside fold %d and a margin of %lld; give a "
@@ -181,11 +225,16 @@ sr_status sr_folds_new(sr_context *ctx, const sr_structure *structure,
   SR_TRY(find_units(ctx, structure, f));
   SR_NEW_ZERO(ctx, f->fold, f->view.units);
   sr__random_init(&random, seed, SR_PURPOSE_FOLD, 0, 0);
-  if (sr__structure_is_series(structure))
+  if (sr__structure_is_series(structure) || f->view.unit == SR_UNIT_AREA)
     deal_in_order(f);
   else
     SR_TRY(deal_by_size(ctx, f, &random));
-  f->view.buffer = options->buffer >= 0 ? options->buffer : default_buffer(structure);
+  if (structure->map)
+    f->view.buffer_distance = options->buffer >= 0           ? (double)options->buffer
+                              : f->view.unit == SR_UNIT_AREA ? structure->map->buffer
+                                                             : 0.0;
+  else
+    f->view.buffer = options->buffer >= 0 ? options->buffer : default_buffer(structure);
   SR_TRY(set_roles(ctx, structure, f));
   f->view.unit_of_row = f->unit;
   f->view.fold_of_unit = f->fold;

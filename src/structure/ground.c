@@ -290,6 +290,7 @@ cleanup:
 sr_status sr__ground_find(sr_context *ctx, const sr__places *places, sr__ground *ground) {
   sr_status status = SR_OK;
   spanning s = {0};
+  sr_allocator allocator = sr__allocator(ctx);
   *ground = (sr__ground){0};
   if (places->count < 4 && !places_are_shared(places)) return SR_OK;
   SR_TRY(span(ctx, places, &s));
@@ -297,12 +298,12 @@ sr_status sr__ground_find(sr_context *ctx, const sr__places *places, sr__ground 
   if (places->count >= 4) SR_TRY(find_regions(ctx, &s, ground));
 cleanup:
   spanning_free(ctx, &s);
-  if (status != SR_OK) sr__ground_free(ctx, ground);
+  if (status != SR_OK) sr__ground_free(&allocator, ground);
   return status;
 }
 
-void sr__ground_free(sr_context *ctx, sr__ground *ground) {
-  sr__free(ctx, ground->unit);
-  sr__free(ctx, ground->region);
+void sr__ground_free(const sr_allocator *allocator, sr__ground *ground) {
+  sr__release(allocator, ground->unit);
+  sr__release(allocator, ground->region);
   *ground = (sr__ground){0};
 }

@@ -107,9 +107,9 @@ cleanup:
   return status;
 }
 
-void sr__place_tree_free(sr_context *ctx, sr__place_tree *tree) {
-  sr__free(ctx, tree->order);
-  sr__free(ctx, tree->box);
+void sr__place_tree_free(const sr_allocator *allocator, sr__place_tree *tree) {
+  sr__release(allocator, tree->order);
+  sr__release(allocator, tree->box);
   *tree = (sr__place_tree){0};
 }
 

@@ -21,7 +21,7 @@ typedef struct sr__place_tree {
 /* `at` must live as long as the tree. Free with sr__place_tree_free. O(n log n). */
 SR_MUST_CHECK sr_status sr__place_tree_build(sr_context *ctx, const double *at, int64_t count,
                                              int32_t dimension, sr__place_tree *tree);
-void sr__place_tree_free(sr_context *ctx, sr__place_tree *tree);
+void sr__place_tree_free(const sr_allocator *allocator, sr__place_tree *tree);
 int64_t sr__place_tree_nodes(const sr__place_tree *tree);
 
 /* For each place whose `asks` is not 0 (NULL: all), the nearest place with another label (-1: there

@@ -91,6 +91,7 @@ sr_status sr__places_new(sr_context *ctx, const sr_table_view *table, sr__places
   sr_status status = SR_OK;
   keyed_row *keyed = NULL;
   sr__places made = {.rows = table->rows};
+  sr_allocator allocator = sr__allocator(ctx);
   *places = (sr__places){0};
   if (table->coordinate_count < 2 || !table->coordinates || table->rows < 1)
     SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "the rows have no places; name their coordinates"));
@@ -119,15 +120,15 @@ sr_status sr__places_new(sr_context *ctx, const sr_table_view *table, sr__places
   made = (sr__places){0};
 cleanup:
   sr__free(ctx, keyed);
-  sr__places_free(ctx, &made);
+  sr__places_free(&allocator, &made);
   return status;
 }
 
-void sr__places_free(sr_context *ctx, sr__places *places) {
-  sr__place_tree_free(ctx, &places->tree);
-  sr__free(ctx, places->at);
-  sr__free(ctx, places->place);
-  sr__free(ctx, places->size);
+void sr__places_free(const sr_allocator *allocator, sr__places *places) {
+  sr__place_tree_free(allocator, &places->tree);
+  sr__release(allocator, places->at);
+  sr__release(allocator, places->place);
+  sr__release(allocator, places->size);
   *places = (sr__places){0};
 }
 

@@ -25,7 +25,7 @@ typedef struct sr__places {
  * is missing or there are fewer than two. O(n log n). */
 SR_MUST_CHECK sr_status sr__places_new(sr_context *ctx, const sr_table_view *table,
                                        sr__places *places);
-void sr__places_free(sr_context *ctx, sr__places *places);
+void sr__places_free(const sr_allocator *allocator, sr__places *places);
 /* Points of another table as places know them: dimension columns of `count`, freed with sr__free.
  */
 SR_MUST_CHECK sr_status sr__places_project(sr_context *ctx, const sr__places *places,
@@ -48,7 +48,7 @@ typedef struct sr__ground {
 
 SR_MUST_CHECK sr_status sr__ground_find(sr_context *ctx, const sr__places *places,
                                         sr__ground *ground);
-void sr__ground_free(sr_context *ctx, sr__ground *ground);
+void sr__ground_free(const sr_allocator *allocator, sr__ground *ground);
 
 /* Compact parts: the heaviest is halved across its longest axis until there are `parts`, or none
  * can be halved. label[i] in [0, *made) for points i < count in columns `at`. */

@@ -8,7 +8,7 @@
 #include "graph/graph.h"
 
 const char *sr_unit_name(sr_unit unit) {
-  static const char *const name[] = {"row", "block", "part", "group"};
+  static const char *const name[] = {"row", "block", "part", "group", "field", "area"};
   return name[unit];
 }
 
@@ -160,6 +160,9 @@ sr_status sr_structure_estimate(sr_context *ctx, const sr_table *table,
   if (!s->graph_text) SR_TRY(SR_ERROR_MEMORY);
   SR_TRY(copy_groups(ctx, view->group, view->groups.count, s));
   SR_TRY(build_graph(ctx, table, s->graph_text, seed, s));
+  if (s->graph && sr_graph_get(s->graph)->relation == SR_RELATION_PLACE &&
+      view->coordinate_count >= 2)
+    SR_TRY(sr__map_new(ctx, table, s->group, s->groups, seed, &s->map));
   if (sr__structure_is_series(s) && !(graph && *graph) && is_sorted_by_class(view))
     SR_TRY(shuffle_rows(ctx, seed, s));
   SR_TRY(find_scale(ctx, table, options, seed, s));
@@ -237,6 +240,7 @@ void sr_structure_free(sr_structure **structure) {
   sr_dependence_free(&s->dependence);
   sr_parts_free(&s->parts);
   sr_parts_free(&s->hierarchy);
+  sr__map_free(&s->map);
   void *blocks[] = {s->group, s->rank, s->graph_text, s->tmix_method, s->recommend, s};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__release(&allocator, blocks[i]);
 }

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "core/core.h"
+#include "map.h"
 
 struct sr_structure {
   sr_structure_view view;
@@ -17,6 +18,7 @@ struct sr_structure {
   int32_t *group;      /* of each row; NULL: one group */
   int32_t groups;
   int32_t *rank; /* rows whose order means nothing: the random order that cuts follow; else NULL */
+  sr__map *map;  /* rows with places; else NULL */
   char *graph_text, *tmix_method;
   char *recommend;    /* owns view.recommend where it was loaded; else NULL */
   atomic_int sharers; /* who holds it beside the first */

@@ -1,0 +1,29 @@
+/* Answers on maps. Internal to evaluate; tests see it too. */
+#ifndef SR_EVALUATE_MAP_ANSWER_H
+#define SR_EVALUATE_MAP_ANSWER_H
+
+#include "evaluate.h"
+
+/* On the variance of the error between the rows. */
+#define SR__WIDEN_PIXELS 2.1
+
+typedef struct sr__map_answer {
+  double estimate, low, high; /* of the mean */
+  double next_low, next_high; /* of one more group */
+  double groups;              /* that hold a judged row */
+  double worth;               /* groups of equal size that they are worth: n^2 / sum n_g^2 */
+} sr__map_answer;
+
+/* The mean loss over rows whose groups are independent: Student's t with worth - 1 degrees of
+ * freedom on the logit scale, `widen` times the variance between groups. NaN losses are left out.
+ * `sum` and `rows` hold `groups` numbers of scratch. */
+sr__map_answer sr__map_interval(const double *loss, const int32_t *group, int64_t count,
+                                int32_t groups, double *sum, double *rows, double widen,
+                                double level);
+
+/* The questions of a map; in place of sr__answer_questions where the structure has one. */
+SR_MUST_CHECK sr_status sr__answer_map(sr_context *ctx, const sr__evaluate_input *input,
+                                       const sr_evaluate_options *options, uint64_t seed,
+                                       const sr__judged *judged, sr_evaluation *evaluation);
+
+#endif

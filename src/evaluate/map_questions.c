@@ -1,0 +1,418 @@
+/* What can be told of a map: new pixels, fields, areas and regions, each by what was held out. */
+#include <math.h>
+#include <stdlib.h>
+
+#include <specroute/stats.h>
+
+#include "interval.h"
+#include "map_answer.h"
+#include "trial.h"
+
+enum { SENTENCES = 600, LEAST_UNITS = 6, NAMED_CLASSES = 3, LEAST_PATCHES = 6 };
+#define LEAST_REGIONS 2.5
+#define LEAST_CLASS_UNITS 3.0
+#define LEAST_CLASS_REGIONS 1.5
+
+/* ---- answers -----------------------------------------------------------------------------------
+ */
+
+sr__map_answer sr__map_interval(const double *loss, const int32_t *group, int64_t count,
+                                int32_t groups, double *sum, double *rows, double widen,
+                                double level) {
+  sr__map_answer a = {.estimate = NAN, .low = NAN, .high = NAN, .next_low = NAN, .next_high = NAN};
+  double n = 0.0, total = 0.0, squares = 0.0, spread = 0.0;
+  for (int32_t g = 0; g < groups; g++) sum[g] = rows[g] = 0.0;
+  for (int64_t k = 0; k < count; k++) {
+    if (isnan(loss[k])) continue;
+    sum[group[k]] += loss[k];
+    rows[group[k]] += 1.0;
+    total += loss[k];
+    n += 1.0;
+  }
+  if (n < 1.0) return a;
+  double p = fmin(fmax(total / n, 0.5 / (n + 1.0)), 1.0 - 0.5 / (n + 1.0));
+  for (int32_t g = 0; g < groups; g++) {
+    a.groups += rows[g] > 0.0;
+    squares += rows[g] * rows[g];
+    spread += pow(sum[g] - p * rows[g], 2);
+  }
+  a.worth = n * n / squares;
+  a.estimate = p;
+  double variance =
+      fmax(a.groups / fmax(a.groups - 1.0, 1.0) * spread / (n * n), p * (1.0 - p) / n);
+  double t = sr_student_quantile(0.5 + 0.5 * level, fmax(1.0, a.worth - 1.0));
+  double scale = p * (1.0 - p), middle = log(p / (1.0 - p));
+  double mean = t * sqrt(widen * variance) / scale;
+  double next = t * sqrt(variance * (widen + a.worth)) / scale;
+  a.low = 1.0 / (1.0 + exp(mean - middle));
+  a.high = 1.0 / (1.0 + exp(-mean - middle));
+  a.next_low = 1.0 / (1.0 + exp(next - middle));
+  a.next_high = 1.0 / (1.0 + exp(-next - middle));
+  return a;
+}
+
+/* ---- the job -----------------------------------------------------------------------------------
+ */
+
+typedef struct map_job {
+  const sr__evaluate_input *in;
+  const sr_evaluate_options *options;
+  const sr__map *map;
+  uint64_t seed;
+  sr_evaluation *to;
+  char text[SENTENCES];
+} map_job;
+
+static void say(map_job *job, const char *format, ...) SR_PRINTF(2, 3);
+static void say(map_job *job, const char *format, ...) {
+  size_t used = strlen(job->text);
+  va_list arguments;
+  if (used > 0 && used + 2 < sizeof job->text) {
+    memcpy(job->text + used, " ", 2);
+    used++;
+  }
+  va_start(arguments, format);
+  vsnprintf(job->text + used, sizeof job->text - used, format, arguments);
+  va_end(arguments);
+}
+
+static sr_status add_question(sr_context *ctx, map_job *job, sr_question question) {
+  sr_question *list = (sr_question *)job->to->questions;
+  if (*job->text) {
+    question.reason = sr__strdup(ctx, job->text);
+    if (!question.reason) return sr_context_error(ctx).status;
+  }
+  job->text[0] = '\0';
+  list[job->to->question_count++] = question;
+  return SR_OK;
+}
+
+/* A distance with its unit: metres and kilometres for degrees, else bare. */
+static const char *distance_text(const map_job *job, double distance, char text[40]) {
+  if (!job->map->places.sphere)
+    snprintf(text, 40, "%.3g", distance);
+  else if (distance >= 1000.0)
+    snprintf(text, 40, "%.3g km", distance / 1000.0);
+  else
+    snprintf(text, 40, "%.0f m", distance);
+  return text;
+}
+
+/* ---- designs -----------------------------------------------------------------------------------
+ */
+
+/* Rows held out together: by row of the table. */
+typedef struct design {
+  sr_question_kind kind;
+  int32_t *fold, folds;
+  const int32_t *group; /* independent pieces that the interval counts */
+  int32_t groups;
+  double buffer;
+  uint64_t *near;   /* by place */
+  double *distance; /* by row */
+} design;
+
+static void design_free(sr_context *ctx, design *d) {
+  sr__free(ctx, d->fold);
+  sr__free(ctx, d->near);
+  sr__free(ctx, d->distance);
+}
+
+static sr_status new_design(sr_context *ctx, const sr__map *map, design *d) {
+  sr_status status = SR_OK;
+  SR_NEW_ZERO(ctx, d->fold, map->places.rows);
+  SR_NEW_ZERO(ctx, d->near, map->places.count);
+  SR_NEW_ZERO(ctx, d->distance, map->places.rows);
+cleanup:
+  return status;
+}
+
+/* Training and held-out rows of every fold of a design. */
+static sr_status rows_of_design(sr_context *ctx, const sr__map *map, const design *d,
+                                sr__fold_rows **rows) {
+  sr_status status = SR_OK;
+  int64_t n = map->places.rows;
+  sr__fold_rows *made = NULL;
+  SR_NEW_ZERO(ctx, made, d->folds);
+  for (int32_t f = 0; f < d->folds; f++) {
+    SR_NEW(ctx, made[f].train, n);
+    SR_NEW(ctx, made[f].test, n);
+    for (int64_t i = 0; i < n; i++) {
+      if (d->fold[i] == f)
+        made[f].test[made[f].test_count++] = (int32_t)i;
+      else if (!(d->near[map->places.place[i]] >> f & 1))
+        made[f].train[made[f].train_count++] = (int32_t)i;
+    }
+    if (made[f].train_count == 0)
+      SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "no row is left to train on beside area %d", f + 1));
+  }
+  *rows = made;
+  made = NULL;
+cleanup:
+  for (int32_t f = 0; made && f < d->folds; f++) sr__fold_rows_free(ctx, &made[f]);
+  sr__free(ctx, made);
+  return status;
+}
+
+/* Fits the mix on the folds of a design and judges what they held out. */
+static sr_status judge_design(sr_context *ctx, map_job *job, const design *d, const char *stage,
+                              sr__judged *judged) {
+  sr_status status = SR_OK;
+  sr__fold_rows *rows = NULL;
+  sr__trial trial = {0};
+  SR_TRY(rows_of_design(ctx, job->map, d, &rows));
+  SR_TRY(sr__trial_of_mix(ctx, job->in, rows, d->folds, false, job->seed, 16 + (uint64_t)d->kind,
+                          stage, &trial));
+  SR_TRY(sr__trial_losses(ctx, &trial, judged));
+cleanup:
+  sr__trial_free(ctx, &trial);
+  return status;
+}
+
+/* ---- refusals ----------------------------------------------------------------------------------
+ */
+
+/* Classes whose rows are worth too few groups: nothing that was held out tells their error, and the
+ * line is that of the others. */
+static sr_status leave_confined(sr_context *ctx, map_job *job, const int32_t *group, int32_t groups,
+                                double least, const char *what, const sr__judged *judged,
+                                double *loss) {
+  sr_status status = SR_OK;
+  const sr_table_view *view = job->in->prepared->view;
+  double *size = NULL;
+  int32_t named = 0;
+  SR_NEW(ctx, size, groups);
+  for (int32_t c = 0; c < view->classes.count; c++) {
+    double n = 0.0, squares = 0.0;
+    for (int32_t g = 0; g < groups; g++) size[g] = 0.0;
+    for (int64_t i = 0; i < view->rows; i++)
+      if (view->label[i] == c) size[group[i]] += 1.0;
+    for (int32_t g = 0; g < groups; g++) {
+      n += size[g];
+      squares += size[g] * size[g];
+    }
+    if (n < 1.0 || n * n / squares >= least) continue;
+    for (int64_t k = 0; k < judged->count; k++)
+      if (view->label[judged->row[k]] == c) loss[k] = NAN;
+    if (named++ < NAMED_CLASSES)
+      say(job, "Class %s is worth %.1f %s: its error elsewhere is not known and not in this line.",
+          view->classes.names[c], n * n / squares, what);
+  }
+cleanup:
+  sr__free(ctx, size);
+  return status;
+}
+
+static int compare_doubles(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static sr_status median_distance(sr_context *ctx, const design *d, const sr__judged *judged,
+                                 double *median) {
+  sr_status status = SR_OK;
+  double *sorted = NULL;
+  SR_NEW(ctx, sorted, judged->count);
+  for (int64_t k = 0; k < judged->count; k++) sorted[k] = d->distance[judged->row[k]];
+  qsort(sorted, (size_t)judged->count, sizeof *sorted, compare_doubles);
+  *median = judged->count ? sorted[judged->count / 2] : NAN;
+cleanup:
+  sr__free(ctx, sorted);
+  return status;
+}
+
+static const char *plural_of(sr_question_kind kind) {
+  return kind == SR_QUESTION_FIELDS ? "units" : kind == SR_QUESTION_AREAS ? "areas" : "regions";
+}
+
+/* Why no interval can be given; nothing where it can. */
+static bool refuse(map_job *job, const design *d, double worth) {
+  const sr__map *map = job->map;
+  double least = d->kind == SR_QUESTION_REGIONS ? LEAST_REGIONS : LEAST_UNITS;
+  char reach[40], extent[40];
+  bool refused = worth < least;
+  if (refused)
+    say(job, "The rows are worth %.1f %s, fewer than %g: no interval can be given.", worth,
+        plural_of(d->kind), least);
+  if (d->kind != SR_QUESTION_AREAS) return refused;
+  double patches = map->range.patches;
+  if (map->range.reach > map->places.extent / 3.0) {
+    say(job, "Residuals reach %s of a map of %s: there is no ground beyond their range.",
+        distance_text(job, map->range.reach, reach),
+        distance_text(job, map->places.extent, extent));
+    refused = true;
+  } else if (patches < LEAST_PATCHES) {
+    say(job, "The map is worth %.1f independent areas, fewer than %d.", patches, LEAST_PATCHES);
+    refused = true;
+  }
+  return refused;
+}
+
+/* One line: error, interval, next unit, what was held out, how far away. */
+static sr_status answer(sr_context *ctx, map_job *job, const design *d, const sr__judged *judged,
+                        sr_question *given) {
+  sr_status status = SR_OK;
+  double *loss = NULL, *sum = NULL, *rows = NULL, median = NAN;
+  int32_t *group = NULL;
+  char text[40];
+  SR_NEW(ctx, loss, judged->count);
+  SR_NEW(ctx, group, judged->count);
+  SR_NEW(ctx, sum, d->groups);
+  SR_NEW(ctx, rows, d->groups);
+  for (int64_t k = 0; k < judged->count; k++) {
+    loss[k] = judged->loss[k];
+    group[k] = d->group[judged->row[k]];
+  }
+  SR_TRY(median_distance(ctx, d, judged, &median));
+  bool regions = d->kind == SR_QUESTION_REGIONS;
+  if (regions)
+    SR_TRY(leave_confined(ctx, job, d->group, d->groups, LEAST_CLASS_REGIONS, "regions", judged,
+                          loss));
+  else if (job->map->unit)
+    SR_TRY(leave_confined(ctx, job, job->map->unit, job->map->units, LEAST_CLASS_UNITS, "units",
+                          judged, loss));
+  double widen = d->kind == SR_QUESTION_AREAS ? 1.0 + d->folds / (d->folds - 1.0) : 1.5;
+  sr__map_answer a = sr__map_interval(loss, group, judged->count, d->groups, sum, rows, widen,
+                                      job->options->level);
+  bool refused = refuse(job, d, a.worth);
+  if (d->buffer > 0.0 && d->buffer < job->map->range.reach)
+    say(job, "The buffer was cut to a sixth of the map, %s.", distance_text(job, d->buffer, text));
+  *given = (sr_question){.kind = d->kind,
+                         .estimate = a.estimate,
+                         .low = refused ? NAN : a.low,
+                         .high = refused ? NAN : a.high,
+                         .next_low = refused ? NAN : a.next_low,
+                         .next_high = refused ? NAN : a.next_high,
+                         .units = (int32_t)a.groups,
+                         .distance = median};
+  SR_TRY(add_question(ctx, job, *given));
+cleanup:
+  sr__free(ctx, loss);
+  sr__free(ctx, group);
+  sr__free(ctx, sum);
+  sr__free(ctx, rows);
+  return status;
+}
+
+/* ---- questions ---------------------------------------------------------------------------------
+ */
+
+/* New rows between those that are there: the members that did not draw a row judge it. */
+static sr_status ask_pixels(sr_context *ctx, map_job *job) {
+  sr_evaluation *e = job->to;
+  double n = (double)e->naive_rows, p = e->naive;
+  if (!job->in->members || !isfinite(p)) return SR_OK;
+  double q = fmin(fmax(p, 0.5 / (n + 1.0)), 1.0 - 0.5 / (n + 1.0)), center = log(q / (1.0 - q));
+  double step = sr_student_quantile(0.5 + 0.5 * e->level, fmax(1.0, n - 1.0)) *
+                sqrt(SR__WIDEN_PIXELS / (n * q * (1.0 - q)));
+  return add_question(ctx, job,
+                      (sr_question){.kind = SR_QUESTION_PIXELS,
+                                    .estimate = p,
+                                    .low = 1.0 / (1.0 + exp(step - center)),
+                                    .high = 1.0 / (1.0 + exp(-step - center)),
+                                    .next_low = NAN,
+                                    .next_high = NAN,
+                                    .units = (int32_t)fmin(n, INT32_MAX),
+                                    .distance = NAN});
+}
+
+/* The folds that everything else was judged on: whole units, or areas where there are none. */
+static sr_status ask_folds(sr_context *ctx, map_job *job, const sr__judged *judged) {
+  sr_status status = SR_OK;
+  const sr_folds_view *folds = sr_folds_get(job->in->folds);
+  sr_question given;
+  design d = {.kind = job->map->unit ? SR_QUESTION_FIELDS : SR_QUESTION_AREAS,
+              .folds = folds->folds,
+              .group = folds->unit_of_row,
+              .groups = folds->units,
+              .buffer = folds->buffer_distance};
+  SR_TRY(new_design(ctx, job->map, &d));
+  for (int64_t i = 0; i < folds->rows; i++) d.fold[i] = folds->fold_of_unit[folds->unit_of_row[i]];
+  SR_TRY(sr__map_margin(ctx, job->map, d.fold, d.buffer, d.near, d.distance));
+  SR_TRY(answer(ctx, job, &d, judged, &given));
+  job->to->honest = given.estimate;
+  job->to->honest_low = given.low;
+  job->to->honest_high = given.high;
+cleanup:
+  design_free(ctx, &d);
+  return status;
+}
+
+static sr_status ask_areas(sr_context *ctx, map_job *job) {
+  sr_status status = SR_OK;
+  int32_t folds = sr_folds_get(job->in->folds)->folds;
+  sr__judged judged = {0};
+  sr_question given;
+  design d = {.kind = SR_QUESTION_AREAS, .buffer = job->map->buffer};
+  if (!job->map->unit) return SR_OK; /* the folds were areas */
+  SR_TRY(new_design(ctx, job->map, &d));
+  SR_TRY(sr__map_areas(ctx, job->map, folds < SR__MOST_MAP_FOLDS ? folds : SR__MOST_MAP_FOLDS,
+                       d.fold, &d.folds));
+  if (d.folds < 2) goto cleanup;
+  d.group = d.fold;
+  d.groups = d.folds;
+  SR_TRY(sr__map_margin(ctx, job->map, d.fold, d.buffer, d.near, d.distance));
+  SR_TRY(judge_design(ctx, job, &d, "new areas", &judged));
+  SR_TRY(answer(ctx, job, &d, &judged, &given));
+cleanup:
+  sr__judged_free(ctx, &judged);
+  design_free(ctx, &d);
+  return status;
+}
+
+static sr_status ask_regions(sr_context *ctx, map_job *job) {
+  sr_status status = SR_OK;
+  const sr__map *map = job->map;
+  sr__judged judged = {0};
+  sr_question given;
+  design d = {.kind = SR_QUESTION_REGIONS};
+  if (!map->ground.region) {
+    say(job, "The sample is one region: what happens in another cannot be told.");
+    return add_question(ctx, job,
+                        (sr_question){.kind = SR_QUESTION_REGIONS,
+                                      .estimate = NAN,
+                                      .low = NAN,
+                                      .high = NAN,
+                                      .next_low = NAN,
+                                      .next_high = NAN,
+                                      .units = 1,
+                                      .distance = NAN});
+  }
+  SR_TRY(new_design(ctx, map, &d));
+  d.folds = d.groups = map->ground.regions;
+  for (int64_t i = 0; i < map->places.rows; i++)
+    d.fold[i] = map->ground.region[map->places.place[i]];
+  d.group = d.fold;
+  SR_TRY(sr__map_margin(ctx, map, d.fold, 0.0, d.near, d.distance));
+  SR_TRY(judge_design(ctx, job, &d, "new regions", &judged));
+  SR_TRY(answer(ctx, job, &d, &judged, &given));
+cleanup:
+  sr__judged_free(ctx, &judged);
+  design_free(ctx, &d);
+  return status;
+}
+
+sr_status sr__answer_map(sr_context *ctx, const sr__evaluate_input *input,
+                         const sr_evaluate_options *options, uint64_t seed,
+                         const sr__judged *judged, sr_evaluation *evaluation) {
+  sr_status status = SR_OK;
+  enum { MOST_QUESTIONS = 4 };
+  map_job job = {.in = input,
+                 .options = options,
+                 .map = input->structure->map,
+                 .seed = seed,
+                 .to = evaluation};
+  sr_question *list = NULL;
+  SR_NEW_ZERO(ctx, list, MOST_QUESTIONS);
+  evaluation->questions = list;
+  evaluation->tmix_careful = input->structure->view.tmix_careful;
+  evaluation->degrees = NAN;
+  SR_TRY(ask_pixels(ctx, &job));
+  SR_TRY(ask_folds(ctx, &job, judged));
+  if (input->members) { /* a delivered ensemble, not one of many that are compared */
+    SR_TRY(ask_areas(ctx, &job));
+    SR_TRY(ask_regions(ctx, &job));
+  }
+cleanup:
+  return status;
+}
