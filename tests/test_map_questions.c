@@ -1,0 +1,280 @@
+/* What is told of maps: intervals against a reference, folds against a slow checker, made-up and
+ * real maps. */
+#include <math.h>
+
+#include <specroute/specroute.h>
+
+#include "evaluate/map_answer.h"
+#include "harness.h"
+#include "structure/structure.h"
+
+/* Numbers of an independent program (numpy and scipy) by the formula of docs/methods/map-error.md,
+ * for losses and groups that are written out below. */
+static void intervals_equal_a_reference(void **state) {
+  (void)state;
+  static const struct {
+    int rows;
+    double widen, expected[6]; /* mean, low, high, next low, next high, worth */
+  } cases[] = {
+      {60,
+       1.5,
+       {0.366666666667, 0.216059755337, 0.548767065387, 0.0690292964819, 0.818855027832, 10}},
+      {50,
+       2.1,
+       {0.098, 0.0185342518121, 0.384647620054, 0.00332726203007, 0.779538436839, 6.21890547264}},
+      {40,
+       1.5,
+       {0.0121951219512, 0.000190342441535, 0.444627332353, 3.4015344111e-07, 0.99777322212, 8}}};
+  for (int k = 0; k < 3; k++) {
+    double loss[61], sum[10], rows[10];
+    int32_t group[61];
+    for (int i = 0; i < cases[k].rows; i++) {
+      loss[i] = k == 0 ? (7 * i * i + 3 * i) % 11 < 3 : k == 1 ? (i * i % 7) / 20.0 : 0.0;
+      group[i] = k == 0 ? i / 6 : k == 1 ? (i * i / 250 < 9 ? i * i / 250 : 9) : i % 8;
+    }
+    loss[cases[k].rows] = NAN; /* not judged: left out */
+    group[cases[k].rows] = 0;
+    sr__map_answer a =
+        sr__map_interval(loss, group, cases[k].rows + 1, 10, sum, rows, cases[k].widen, 0.95);
+    const double got[] = {a.estimate, a.low, a.high, a.next_low, a.next_high, a.worth};
+    for (int v = 0; v < 6; v++)
+      assert_close(got[v], cases[k].expected[v], 1e-8 * fmax(1.0, fabs(cases[k].expected[v])));
+  }
+}
+
+/* ---- made-up maps ------------------------------------------------------------------------------
+ */
+
+enum { PATCHES = 24, EACH = 25, N = PATCHES * EACH };
+
+/* Patches in one to three regions, or an even sample; the class follows a feature and, inside a
+ * patch, a mood of its own. */
+static sr_table *made_map(sr_context *ctx, int regions, bool even) {
+  static float x[2 * N];
+  static double place[2 * N];
+  static int32_t label[N];
+  static const char *const names[] = {"a", "b"};
+  double draw[5 * N], mood[PATCHES];
+  sr_random_normal(5, 0, 0, 5 * N, draw);
+  sr_random_normal(5, 1, 0, PATCHES, mood);
+  for (int i = 0; i < N; i++) {
+    int patch = i / EACH, region = patch * regions / PATCHES;
+    double unit = even ? 0.0 : mood[patch];
+    x[i] = (float)draw[i];
+    x[N + i] = (float)(unit + 0.1 * draw[N + i]);
+    place[i] = even ? 40 * fabs(sin(draw[2 * N + i] * 37))
+                    : 900 * region + 20 * (patch % 5) + fabs(sin(draw[2 * N + i] * 37));
+    place[N + i] = even ? 40 * fabs(sin(draw[3 * N + i] * 41))
+                        : 20 * (patch / 5 % 5) + fabs(sin(draw[3 * N + i] * 41));
+    label[i] = draw[i] + unit + 0.5 * draw[4 * N + i] > 0;
+  }
+  sr_table_view view = {.rows = N,
+                        .features = 2,
+                        .x = x,
+                        .label = label,
+                        .classes = {2, names},
+                        .coordinate_count = 2,
+                        .coordinates = place};
+  sr_table *table = NULL;
+  assert_ok(ctx, sr_table_new(ctx, &view, &table));
+  return table;
+}
+
+static sr_ensemble *train(sr_context *ctx, const sr_table *table, int64_t members) {
+  sr_train_options options;
+  sr_ensemble *ensemble = NULL;
+  sr_train_options_init(&options);
+  options.plan = "uniform";
+  options.members = members;
+  options.structure.graph = "space";
+  options.evaluate.importance = 0;
+  assert_ok(ctx, sr_train(ctx, table, &options, 1, &ensemble));
+  return ensemble;
+}
+
+static const sr_question *question(const sr_ensemble *ensemble, sr_question_kind kind) {
+  const sr_evaluation *e = sr_ensemble_get(ensemble)->evaluation;
+  for (int32_t k = 0; k < e->question_count; k++)
+    if (e->questions[k].kind == kind) return &e->questions[k];
+  return NULL;
+}
+
+/* Every question of a map with patches; regions only where there are some. */
+static void patches_and_regions_are_asked(void **state) {
+  (void)state;
+  for (int regions = 1; regions <= 3; regions += 2) {
+    sr_context *ctx = test_context(1);
+    sr_table *table = made_map(ctx, regions, false);
+    sr_ensemble *ensemble = train(ctx, table, 30);
+    const sr_evaluation *e = sr_ensemble_get(ensemble)->evaluation;
+    const sr_question *pixels = question(ensemble, SR_QUESTION_PIXELS),
+                      *fields = question(ensemble, SR_QUESTION_FIELDS),
+                      *areas = question(ensemble, SR_QUESTION_AREAS),
+                      *region = question(ensemble, SR_QUESTION_REGIONS);
+    assert_true(pixels && fields && areas && region && e->question_count == 4);
+    assert_int_equal(e->held_out, SR_UNIT_FIELD);
+    assert_int_equal(fields->units, PATCHES);
+    assert_true(e->honest == fields->estimate && e->honest_low == fields->low);
+    assert_true(pixels->low < pixels->estimate && pixels->estimate < pixels->high);
+    assert_true(fields->low < fields->estimate && fields->estimate < fields->high);
+    assert_true(fields->next_low < fields->low && fields->next_high > fields->high);
+    assert_true(fields->distance > 15 && fields->distance < 40);
+    assert_true(areas->estimate > 0 && areas->units <= 8);
+    if (regions == 1) {
+      assert_true(isnan(region->estimate) && strstr(region->reason, "one region") != NULL);
+    } else {
+      assert_int_equal(region->units, 3);
+      assert_true(region->distance > 700 && region->low < region->estimate);
+    }
+    /* What was told is in the model file. */
+    void *bytes = NULL;
+    int64_t size = 0;
+    sr_ensemble *back = NULL;
+    assert_ok(ctx, sr_ensemble_to_bytes(ctx, ensemble, &bytes, &size));
+    assert_ok(ctx, sr_ensemble_from_bytes(ctx, bytes, size, &back));
+    assert_true(question(back, SR_QUESTION_FIELDS)->distance == fields->distance);
+    assert_int_equal(sr_ensemble_get(back)->evaluation->held_out, SR_UNIT_FIELD);
+    sr_bytes_free(&bytes);
+    sr_ensemble_free(&back);
+    sr_ensemble_free(&ensemble);
+    sr_table_free(&table);
+    sr_context_free(&ctx);
+  }
+}
+
+/* An even sample has no fields: the folds are areas, and no training row lies within the buffer. */
+static void areas_keep_their_distance(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  sr_table *table = made_map(ctx, 1, true);
+  const double *at = sr_table_get(table)->coordinates;
+  sr_structure_options options;
+  sr_structure *structure = NULL;
+  sr_structure_options_init(&options);
+  options.graph = "space";
+  assert_ok(ctx, sr_structure_estimate(ctx, table, &options, 1, &structure));
+  for (int64_t buffer = 0; buffer <= 4; buffer += 2) {
+    sr_folds *folds = NULL;
+    sr_folds_options how;
+    sr_folds_options_init(&how);
+    how.buffer = buffer;
+    assert_ok(ctx, sr_folds_new(ctx, structure, &how, 1, &folds));
+    const sr_folds_view *v = sr_folds_get(folds);
+    assert_int_equal(v->unit, SR_UNIT_AREA);
+    assert_true(v->buffer_distance == (double)buffer && v->folds == 8);
+    for (int32_t f = 0; f < v->folds; f++) {
+      const uint8_t *role = v->role + f * v->rows;
+      for (int i = 0; i < N; i++) {
+        double nearest = INFINITY;
+        for (int j = 0; j < N; j++)
+          if (role[j] == SR_ROLE_TEST)
+            nearest = fmin(nearest, hypot(at[i] - at[j], at[N + i] - at[N + j]));
+        if (role[i] == SR_ROLE_TRAIN) assert_true(nearest > (double)buffer);
+        if (role[i] == SR_ROLE_FREE) assert_true(nearest <= (double)buffer);
+      }
+    }
+    sr_folds_free(&folds);
+  }
+  sr_structure_free(&structure);
+  sr_ensemble *ensemble = train(ctx, table, 20);
+  assert_null(question(ensemble, SR_QUESTION_FIELDS));
+  assert_non_null(question(ensemble, SR_QUESTION_AREAS));
+  sr_ensemble_free(&ensemble);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
+/* Groups that are named win over what the coordinates show. */
+static void named_groups_are_the_fields(void **state) {
+  (void)state;
+  enum { GROUPS = 12 };
+  static const char *const names[GROUPS] = {"a", "b", "c", "d", "e", "f",
+                                            "g", "h", "i", "j", "k", "l"};
+  sr_context *ctx = test_context(1);
+  sr_table *table = made_map(ctx, 1, false), *grouped = NULL;
+  sr_table_view view = *sr_table_get(table);
+  int32_t group[N];
+  for (int i = 0; i < N; i++) group[i] = i / EACH / 2;
+  view.group = group;
+  view.groups = (sr_dictionary){GROUPS, names};
+  assert_ok(ctx, sr_table_new(ctx, &view, &grouped));
+  sr_ensemble *ensemble = train(ctx, grouped, 20);
+  assert_int_equal(question(ensemble, SR_QUESTION_FIELDS)->units, GROUPS);
+  assert_int_equal(sr_ensemble_get(ensemble)->evaluation->held_out, SR_UNIT_GROUP);
+  sr_ensemble_free(&ensemble);
+  sr_table_free(&grouped);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
+/* ---- real maps
+ * ----------------------------------------------------------------------------------- */
+
+static sr_table *real_map(sr_context *ctx, const char *file, const char *target, const char *east,
+                          const char *north, const char *const *drop) {
+  char path[400];
+  snprintf(path, sizeof path, "%s/satellite/%s", SR_SHARED_DATA, file);
+  FILE *there = fopen(path, "rb");
+  if (!there) return NULL;
+  fclose(there);
+  const char *const coordinates[] = {east, north, NULL};
+  sr_read_options options;
+  sr_table *table = NULL;
+  sr_read_options_init(&options);
+  options.target = target;
+  options.coordinates = coordinates;
+  options.drop = drop;
+  assert_ok(ctx, sr_table_read(ctx, path, &options, &table));
+  return table;
+}
+
+/* By coordinates alone. Germany: a tenth of its pixels; leaving polygons and regions out gives .19
+ * to .27 and .30 to .40. Maipo: leaving fields and areas out gives .09 to .13 and .11 to .17. */
+static void real_maps_are_told_honestly(void **state) {
+  (void)state;
+  static const char *const names[] = {"ID", "ClassID", "Region", NULL}, *const field[] = {"field",
+                                                                                          NULL};
+  sr_context *ctx = test_context(2);
+  sr_table *all = real_map(ctx, "sentinel2_germany.csv.gz", "Label", "Lon", "Lat", names);
+  if (!all) {
+    sr_context_free(&ctx);
+    skip();
+  }
+  int64_t n = sr_table_get(all)->rows / 10, *row = malloc(sizeof *row * (size_t)n);
+  sr_table *some = NULL;
+  for (int64_t i = 0; i < n; i++) row[i] = 10 * i;
+  assert_ok(ctx, sr_table_select(ctx, all, row, n, &some));
+  sr_ensemble *ensemble = train(ctx, some, 100);
+  const sr_question *fields = question(ensemble, SR_QUESTION_FIELDS),
+                    *regions = question(ensemble, SR_QUESTION_REGIONS);
+  assert_true(fields->units == 183 && regions->units == 4);
+  assert_true(fields->estimate > 0.19 && fields->estimate < 0.27);
+  assert_true(regions->estimate > 0.30 && regions->estimate < 0.40);
+  assert_true(regions->low < 0.337 && regions->high > 0.337);
+  sr_ensemble_free(&ensemble);
+  sr_table_free(&some);
+  sr_table_free(&all);
+  free(row);
+  all = real_map(ctx, "maipo_crops.csv.gz", "croptype", "utmx", "utmy", field);
+  ensemble = train(ctx, all, 60);
+  fields = question(ensemble, SR_QUESTION_FIELDS);
+  assert_in_range(fields->units, 370, 400);
+  assert_true(fields->estimate > 0.09 && fields->estimate < 0.13);
+  assert_true(question(ensemble, SR_QUESTION_AREAS)->estimate > 0.11);
+  assert_true(question(ensemble, SR_QUESTION_AREAS)->estimate < 0.17);
+  assert_true(isnan(question(ensemble, SR_QUESTION_REGIONS)->estimate));
+  sr_ensemble_free(&ensemble);
+  sr_table_free(&all);
+  sr_context_free(&ctx);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(intervals_equal_a_reference),
+      cmocka_unit_test(patches_and_regions_are_asked),
+      cmocka_unit_test(areas_keep_their_distance),
+      cmocka_unit_test(named_groups_are_the_fields),
+      cmocka_unit_test(real_maps_are_told_honestly),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
