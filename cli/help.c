@@ -76,6 +76,8 @@ static void print_roff(const char *text) {
       fputs("\\e", stdout);
     else if (*c == '-')
       fputs("\\-", stdout);
+    else if (*c == '|')
+      fputs("|\\:", stdout); /* long lists of choices may be broken here */
     else if ((*c == '.' || *c == '\'') && (c == text || c[-1] == '\n'))
       printf("\\&%c", *c);
     else
@@ -134,6 +136,7 @@ static void print_man_command(const cli_command *c) {
 int cli_run_man(cli_run *run) {
   (void)run;
   printf(".TH SPECROUTE 1 \"\" \"specroute %s\" \"User Commands\"\n", sr_version());
+  puts(".ad l"); /* long names do not stretch a line */
   puts(".SH NAME\nspecroute \\- voting ensembles on rows that depend on each other");
   puts(".SH SYNOPSIS\n.B specroute\n\\fICOMMAND\\fR [\\fIFILE\\fR] [\\fIoptions\\fR]");
   puts(".SH DESCRIPTION");
