@@ -13,14 +13,8 @@ find_library(SR_LAPACKE lapacke REQUIRED)
 
 set(SR_LIBRARIES m Threads::Threads ZLIB::ZLIB PkgConfig::JANSSON ${SR_LAPACKE} ${SR_OPENBLAS})
 if(SR_STATIC)
-  # OpenBLAS brings LAPACK, which is Fortran.
-  execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libgfortran.a OUTPUT_VARIABLE SR_GFORTRAN
-                  OUTPUT_STRIP_TRAILING_WHITESPACE)
-  execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libquadmath.a OUTPUT_VARIABLE SR_QUADMATH
-                  OUTPUT_STRIP_TRAILING_WHITESPACE)
   find_library(SR_JANSSON jansson REQUIRED)
-  set(SR_LIBRARIES Threads::Threads ZLIB::ZLIB ${SR_JANSSON} ${SR_LAPACKE} ${SR_OPENBLAS} ${SR_GFORTRAN}
-      ${SR_QUADMATH} m)
+  set(SR_LIBRARIES Threads::Threads ZLIB::ZLIB ${SR_JANSSON} ${SR_LAPACKE} ${SR_OPENBLAS} m)
 endif()
 set(SR_FEATURES "zlib blas lapack random123")
 set(SR_MISSING "")

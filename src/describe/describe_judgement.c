@@ -3,18 +3,19 @@
 
 #include "describe.h"
 
-static const char *span_name(const sr_judgement *j) {
-  return j->unit == SR_UNIT_ROW ? "span of T rows" : sr_unit_name(j->unit);
+static const char *units_name(sr_unit unit) {
+  static const char *const name[] = {"spans of T rows", "blocks", "parts", "groups"};
+  return name[unit];
 }
 
 /* ---- text --------------------------------------------------------------------------------- */
 
 static void add_interval(sr__description *lines, const sr_judgement *j) {
   if (isfinite(j->low))
-    sr__description_add(lines, "%g %% interval %.4f to %.4f, from %d %ss", 100 * j->level, j->low,
-                        j->high, j->units, span_name(j));
+    sr__description_add(lines, "%g %% interval %.4f to %.4f, from %d %s", 100 * j->level, j->low,
+                        j->high, j->units, units_name(j->unit));
   else
-    sr__description_add(lines, "no interval: %d %ss tell too little", j->units, span_name(j));
+    sr__description_add(lines, "no interval: %d %s tell too little", j->units, units_name(j->unit));
 }
 
 static void add_lines(sr__description *lines, const void *object) {
