@@ -163,8 +163,21 @@ typedef struct sr_mix_entry {
   int32_t parameter_count;
   const sr_plan_parameter *parameters; /* what the scheme worked with */
   int32_t members;
-  double weight; /* of all of them together; the weights sum to 1 */
+  double weight;     /* of all of them together; the weights sum to 1 */
+  double large_leaf; /* share of that weight that answers from leaves of five rows */
 } sr_mix_entry;
+
+/* What made a mix better than plain bagging: held-out squared error of the vote, summed over
+ * classes. The four gains add up to plain - mix. */
+typedef struct sr_mix_gain {
+  double plain, mix;
+  double difference,
+      difference_se; /* of the vote without its offset: mix minus plain, over blocks */
+  double bag_size, leaf_size, place, offset;
+  double score_tmix; /* rows that the score (truth minus vote) remembers; a place is offered where
+                        it is 2 or more */
+  int thin;          /* 1: the rows are too few to choose */
+} sr_mix_gain;
 
 typedef struct sr_ensemble_view {
   const char *learner; /* NAME[:KEY=VALUE,...] */
@@ -179,6 +192,7 @@ typedef struct sr_ensemble_view {
   const char *target_name; /* may be NULL */
   int32_t mix_count;       /* plans in the mix */
   const sr_mix_entry *mix;
+  const sr_mix_gain *gain;         /* NULL: a plan was named */
   const float *offset;             /* added to each class's share before the vote; NULL: none */
   const sr_structure *structure;   /* it was trained with; NULL after loading */
   double tmix;                     /* NaN where it was not needed */

@@ -34,8 +34,8 @@ static void add_plan_lines(sr__description *lines, const sr_ensemble_view *view)
   } else {
     sr__description_add(lines, "a mix of %d: %s\n", view->mix_count, view->reason);
     for (int32_t k = 0; k < view->mix_count; k++) {
-      sr__description_add(lines, "          weight %.3f, %d members: ", view->mix[k].weight,
-                          view->mix[k].members);
+      sr__description_add(lines, "          weight %.3f, %d members, %.0f %% from large leaves: ",
+                          view->mix[k].weight, view->mix[k].members, 100 * view->mix[k].large_leaf);
       add_entry(lines, &view->mix[k]);
       sr__description_add(lines, "\n");
     }
@@ -196,6 +196,15 @@ static void add_lines(sr__description *lines, const void *object) {
 
 /* ---- JSON --------------------------------------------------------------------------------- */
 
+static json_t *gain_json(const sr_mix_gain *g) {
+  return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:b}", "plain", sr__json_real(g->plain),
+                   "mix", sr__json_real(g->mix), "difference", sr__json_real(g->difference),
+                   "difference_se", sr__json_real(g->difference_se), "bag_size",
+                   sr__json_real(g->bag_size), "leaf_size", sr__json_real(g->leaf_size), "place",
+                   sr__json_real(g->place), "offset", sr__json_real(g->offset), "score_tmix",
+                   sr__json_real(g->score_tmix), "thin", g->thin);
+}
+
 static json_t *plan_json(const sr_ensemble_view *view) {
   json_t *values = json_object(), *weights = json_array();
   const sr_mix_entry *first = view->mix;
@@ -203,10 +212,20 @@ static json_t *plan_json(const sr_ensemble_view *view) {
     json_object_set_new(values, first->parameters[k].name,
                         sr__json_real(first->parameters[k].value));
   for (int32_t k = 0; k < view->mix_count; k++)
-    json_array_append_new(weights, json_pack("{s:s,s:i,s:o}", "plan", view->mix[k].plan, "members",
-                                             (int)view->mix[k].members, "weight",
-                                             sr__json_real(view->mix[k].weight)));
-  return json_pack("{s:s,s:o,s:o}", "name", first->name, "parameters", values, "weights", weights);
+    json_array_append_new(weights, json_pack("{s:s,s:i,s:o,s:o}", "plan", view->mix[k].plan,
+                                             "members", (int)view->mix[k].members, "weight",
+                                             sr__json_real(view->mix[k].weight), "large_leaf",
+                                             sr__json_real(view->mix[k].large_leaf)));
+  json_t *value = json_pack("{s:s,s:o,s:o}", "name", view->gain ? "auto" : first->name,
+                            "parameters", values, "weights", weights);
+  if (view->gain) json_object_set_new(value, "gain", gain_json(view->gain));
+  if (view->offset) {
+    json_t *offset = json_object();
+    for (int32_t c = 0; c < view->classes.count; c++)
+      json_object_set_new(offset, view->classes.names[c], sr__json_real((double)view->offset[c]));
+    json_object_set_new(value, "offset", offset);
+  }
+  return value;
 }
 
 static json_t *question_json(const sr_question *q) {
@@ -493,6 +512,40 @@ static sr_status add_mix(sr_context *ctx, sr_page *page, const sr_ensemble_view 
   return sr_page_add_table(ctx, page, &table);
 }
 
+/* Weights by plan, and what made the gain. */
+static sr_status add_mix_plots(sr_context *ctx, sr_page *page, const sr_ensemble_view *v) {
+  static const char *const parts[] = {"bag size", "leaf size", "offset", "place"};
+  sr_status status = SR_OK;
+  const sr_mix_gain *g = v->gain;
+  const char *names[MOST_ROWS];
+  double x[MOST_ROWS], y[MOST_ROWS], px[] = {0, 1, 2, 3};
+  double py[] = {g->bag_size, g->leaf_size, g->offset, g->place};
+  int32_t count = v->mix_count < MOST_ROWS ? v->mix_count : MOST_ROWS;
+  for (int32_t k = 0; k < count; k++) {
+    names[k] = v->mix[k].plan;
+    x[k] = k;
+    y[k] = v->mix[k].weight;
+  }
+  sr_plot_series weights = {.kind = SR_PLOT_BARS, .count = count, .x = x, .y = y};
+  sr_plot plot = {.title = "Weight in the vote, by plan",
+                  .y_label = "weight",
+                  .series_count = 1,
+                  .series = &weights,
+                  .x_names = names,
+                  .x_name_count = count};
+  SR_TRY(sr_page_add_plot(ctx, page, &plot));
+  sr_plot_series gains = {.kind = SR_PLOT_BARS, .count = 4, .x = px, .y = py};
+  sr_plot more = {.title = "What made the gain over plain bagging",
+                  .y_label = "held-out squared error taken off",
+                  .series_count = 1,
+                  .series = &gains,
+                  .x_names = parts,
+                  .x_name_count = 4};
+  SR_TRY(sr_page_add_plot(ctx, page, &more));
+cleanup:
+  return status;
+}
+
 static sr_status add_plan(sr_context *ctx, sr_page *page, const sr_ensemble_view *v) {
   sr_status status = SR_OK;
   char text[512];
@@ -508,6 +561,7 @@ static sr_status add_plan(sr_context *ctx, sr_page *page, const sr_ensemble_view
     SR_TRY(sr_page_paragraph(ctx, page, text));
   }
   if (v->mix_count > 1) SR_TRY(add_mix(ctx, page, v));
+  if (v->gain) SR_TRY(add_mix_plots(ctx, page, v));
   if (v->choice) SR_TRY(add_candidates(ctx, page, v->choice));
 cleanup:
   return status;

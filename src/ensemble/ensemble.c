@@ -35,7 +35,8 @@ sr_status sr__ensemble_show_mix(sr_context *ctx, sr_ensemble *e, int32_t count) 
                                .parameter_count = r->parameter_count,
                                .parameters = r->parameters,
                                .members = r->members,
-                               .weight = r->weight};
+                               .weight = r->weight,
+                               .large_leaf = r->large_leaf};
   }
   e->view.mix = e->mix;
 cleanup:
@@ -78,6 +79,8 @@ static void take_pieces(const sr__ensemble_pieces *p, sr_ensemble *e) {
     e->view.offset = e->offset;
     e->reason = p->mix->reason;
     e->choice = p->mix->choice;
+    e->gain = p->mix->gain;
+    if (p->mix->has_gain) e->view.gain = &e->gain;
     if (e->choice.candidate_count) e->view.choice = &e->choice;
     p->mix->offset = NULL;
     p->mix->reason = NULL;

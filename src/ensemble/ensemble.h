@@ -47,6 +47,8 @@ typedef struct sr__mix {
   sr__mix_entry *entry;
   float *offset; /* per class, added to the shares before the vote; NULL: none */
   char *reason;  /* why this mix */
+  bool has_gain;
+  sr_mix_gain gain;
   sr_choice choice;
 } sr__mix;
 
@@ -65,7 +67,7 @@ typedef struct sr__plan_record {
   sr_plan_parameter parameters[SR_PLAN_PARAMETERS];
   char *parameter_name[SR_PLAN_PARAMETERS];
   int32_t members;
-  double weight;
+  double weight, large_leaf;
 } sr__plan_record;
 
 /* Fitted members, which rows each drew, and what each weighs. */
@@ -91,6 +93,7 @@ typedef struct sr__fit {
   uint64_t seed, replicate; /* names of the members' own streams */
   bool keep_drawn;
   bool leaves;       /* members must answer at both leaf sizes (sr__learner.read_leaves) */
+  float large_leaf;  /* above 0: so much of each member's answer comes from large leaves */
   const char *stage; /* what progress calls it; NULL: silent */
 } sr__fit;
 
@@ -175,6 +178,7 @@ struct sr_ensemble {
   char **warning;
   sr_structure *structure; /* NULL where it was loaded */
   sr_evaluation evaluation;
+  sr_mix_gain gain;
   sr_choice choice;
   sr__part_weights part_weights; /* parts 0 where the vote does not look at them */
 };

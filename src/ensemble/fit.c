@@ -26,11 +26,14 @@ static sr_status fit_member(sr_context *ctx, void *data, int64_t item, int slot)
   SR_TRY(prepared->learner->fit(ctx, prepared->encoder, prepared->training,
                                 prepared->configuration.options, &bag, &random,
                                 &job->members->member[item]));
-  if (fit->leaves && prepared->learner->read_leaves) {
+  if ((fit->leaves || fit->large_leaf > 0.0f) && prepared->learner->read_leaves) {
     bag = sr__bag_open(fit->plan, member);
     bag.subset = fit->subset;
     SR_TRY(prepared->learner->read_leaves(ctx, prepared->encoder, prepared->training, &bag,
                                           job->members->member[item]));
+    if (fit->large_leaf > 0.0f)
+      SR_TRY(prepared->learner->blend_leaves(ctx, prepared->encoder, fit->large_leaf,
+                                             job->members->member[item]));
   }
   int64_t done = atomic_fetch_add(&job->done, 1) + 1;
   if (fit->stage) sr__progress(ctx, fit->stage, done, fit->count);
@@ -113,7 +116,9 @@ static sr_status fit_entry(sr_context *ctx, const sr__plan_scope *scope,
     SR_TRY(sr__plan_new(ctx, scope, &entry->plan, entry->members, how->seed, &plan));
   fit.plan = entry->given ? entry->given : plan;
   fit.count = sr_plan_get(fit.plan).members;
+  fit.large_leaf = (float)entry->large_leaf;
   SR_TRY(sr__plan_record_new(ctx, fit.plan, fit.count, entry->weight, record));
+  record->large_leaf = entry->large_leaf;
   SR_TRY(sr__fit_plan(ctx, prepared, &fit, members));
 cleanup:
   sr_plan_free(&plan);

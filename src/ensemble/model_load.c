@@ -157,6 +157,20 @@ cleanup:
   return status;
 }
 
+static sr_status get_gain(model_reader *m, sr__byte_reader *from) {
+  sr_ensemble *e = m->ensemble;
+  sr_mix_gain *g = &e->gain;
+  if (!m->has_mix || e->view.gain) return refuse(m, "its gain is out of place");
+  double *reals[] = {&g->plain,     &g->mix,   &g->difference, &g->difference_se, &g->bag_size,
+                     &g->leaf_size, &g->place, &g->offset,     &g->score_tmix};
+  for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) *reals[k] = sr__get_f64(from);
+  g->thin = sr__get_u8(from) != 0;
+  for (int32_t k = 0; k < e->view.mix_count; k++)
+    e->mix[k].large_leaf = e->record[k].large_leaf = sr__get_f64(from);
+  if (from->status == SR_OK) e->view.gain = g;
+  return from->status;
+}
+
 static sr_status get_story(model_reader *m, sr__byte_reader *from) {
   sr_status status = SR_OK;
   sr_ensemble *e = m->ensemble;
@@ -362,10 +376,11 @@ typedef struct section_kind {
   sr_status (*get)(model_reader *m, sr__byte_reader *from);
 } section_kind;
 
-static const section_kind kinds[] = {{"Head", get_head},      {"Mix ", get_mix},
-                                     {"told", get_story},     {"eval", get_evaluation},
-                                     {"asks", get_questions}, {"Shar", get_shared},
-                                     {"Memb", get_members},   {"Near", get_part_weights}};
+static const section_kind kinds[] = {{"Head", get_head},        {"Mix ", get_mix},
+                                     {"told", get_story},       {"eval", get_evaluation},
+                                     {"asks", get_questions},   {"gain", get_gain},
+                                     {"Shar", get_shared},      {"Memb", get_members},
+                                     {"Near", get_part_weights}};
 
 static sr_status get_section(model_reader *m, sr__byte_reader *from) {
   char tag[SR_MODEL_TAG_BYTES + 1] = {0};

@@ -66,6 +66,19 @@ static void put_mix(sr__bytes *to, const sr_ensemble *e) {
   section_end(to, begin);
 }
 
+/* What made the mix; behind the mix that it belongs to. */
+static void put_gain(sr__bytes *to, const sr_ensemble *e) {
+  const sr_mix_gain *g = e->view.gain;
+  if (!g) return;
+  int64_t begin = section_begin(to, "gain");
+  const double reals[] = {g->plain,     g->mix,   g->difference, g->difference_se, g->bag_size,
+                          g->leaf_size, g->place, g->offset,     g->score_tmix};
+  for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) sr__put_f64(to, reals[k]);
+  sr__put_u8(to, g->thin != 0);
+  for (int32_t k = 0; k < e->view.mix_count; k++) sr__put_f64(to, e->record[k].large_leaf);
+  section_end(to, begin);
+}
+
 /* What is known of the training, for people. */
 static void put_story(sr__bytes *to, const sr_ensemble *e) {
   int64_t begin = section_begin(to, "told");
@@ -162,6 +175,7 @@ sr_status sr__model_write(const sr_ensemble *ensemble, sr__bytes *to) {
   int64_t begin = to->size;
   put_schema(to, ensemble);
   put_mix(to, ensemble);
+  put_gain(to, ensemble);
   put_story(to, ensemble);
   put_evaluation(to, ensemble->view.evaluation);
   put_questions(to, ensemble->view.evaluation);

@@ -69,6 +69,12 @@ static void write_result(const predict_job *job, predict_scratch *s, int64_t fir
 }
 
 static void add_weighted(const sr_ensemble *e, int32_t member, predict_scratch *s, int64_t count) {
+  if (!s->nearness && s->votes.rule == SR_VOTE_SOFT) { /* one weight for all rows */
+    float weight = e->weight[member], *restrict tally = s->tally;
+    const float *restrict proba = s->votes.proba;
+    for (int64_t k = 0; k < count * s->votes.classes; k++) tally[k] += weight * proba[k];
+    return;
+  }
   for (int64_t i = 0; i < count; i++) {
     float weight = e->weight ? e->weight[member] : 1.0f;
     if (s->nearness)

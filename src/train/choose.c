@@ -466,11 +466,6 @@ cleanup:
   return status;
 }
 
-const sr__chooser sr__chooser_auto = {
-    .about = {"auto", "the plan that is clearly best on held-out blocks, else full bootstrap", NULL,
-              0, NULL},
-    .choose = choose_plan};
-
 const sr__chooser sr__chooser_choose = {
     .about = {"choose", "one plan, the one that is clearly best on held-out blocks", NULL, 0, NULL},
     .choose = choose_plan};

@@ -1,0 +1,436 @@
+/* The default: a mix of bag sizes and leaf sizes in one weighted soft vote.
+ *
+ * A few members of every bag share answer on the folds of the honest error, at leaves of one row
+ * and of five. Weights come from the held-out squared error of these answers (mix_weights.c),
+ * starting at plain bagging. Shares that weigh get more members, until none is carried further than
+ * a sixth of its delivered members. The weights that judge a fold come from the other folds, so
+ * that the choice flatters nobody; no fit is made for the choice alone. */
+#include <math.h>
+
+#include "dependence/reach.h"
+#include "evaluate/interval.h"
+#include "mix_weights.h"
+#include "train.h"
+
+enum { SHARES = 5, ENTRIES = SHARES + 1, PLACE = SHARES, ROUNDS = 4, CARRY_SHARE = 6 };
+#define CLEAR_PLACE                                                                               \
+  2.0                    /* rows that the score must remember before half of the parts is offered \
+                          */
+#define LEAST_SPANS 20.0 /* below, the evidence is called thin */
+
+static const char *const plan_text[ENTRIES] = {"uniform",
+                                               "routed:part_share=1,row_share=0.3",
+                                               "routed:part_share=1,row_share=0.1",
+                                               "routed:part_share=1,row_share=0.03",
+                                               "routed:part_share=1,row_share=0.01",
+                                               "routed:part_share=0.5"};
+
+typedef struct auto_job {
+  const sr__choose_input *in;
+  sr__configuration plan[ENTRIES];
+  sr__trial *trial;
+  const sr_folds_view *folds;
+  sr__mix_sums sums;
+  sr__mix_question question;
+  bool place; /* half of the parts is offered */
+  double weight[SR__MOST_NODES];
+  double score_reach;
+  double *offset;
+} auto_job;
+
+static int32_t entry_of(const auto_job *job, int32_t node) {
+  return node / job->trial->held.leaves;
+}
+
+/* ---- sums over blocks ----------------------------------------------------------------------- */
+
+/* Means and scatter of the members' answers at one row. */
+static void add_row(auto_job *job, int64_t row, double *mean) {
+  const sr__held *held = &job->trial->held;
+  sr__mix_sums *s = &job->sums;
+  int32_t leaves = held->leaves, classes = held->classes, nodes = s->nodes;
+  int32_t label = held->prepared->view->label[held->row[row]];
+  int64_t u = job->folds->unit_of_row[held->row[row]];
+  double *square = s->square + u * nodes * nodes, *gram = s->gram + u * nodes * nodes;
+  for (int32_t e = 0; e < held->entries; e++) {
+    int32_t members = held->entry[e].members;
+    double one[SR__MOST_LEAVES * SR__MOST_LEAVES] = {0};
+    for (int32_t c = 0; c < classes; c++) {
+      double product[SR__MOST_LEAVES * SR__MOST_LEAVES] = {0}, sum[SR__MOST_LEAVES] = {0};
+      for (int32_t j = 0; j < members; j++) {
+        double a[SR__MOST_LEAVES];
+        for (int32_t l = 0; l < leaves; l++) {
+          a[l] = (double)sr__held_answer(held, e, j, l)[row * classes + c];
+          sum[l] += a[l];
+        }
+        for (int32_t l = 0; l < leaves; l++)
+          for (int32_t k = 0; k < leaves; k++) product[l * leaves + k] += a[l] * a[k];
+      }
+      for (int32_t l = 0; l < leaves; l++) {
+        mean[(e * leaves + l) * classes + c] = members ? sum[l] / members : 0.0;
+        for (int32_t k = 0; members > 1 && k < leaves; k++)
+          one[l * leaves + k] +=
+              (product[l * leaves + k] - sum[l] * sum[k] / members) / (members - 1.0);
+      }
+    }
+    for (int32_t l = 0; members > 0 && l < leaves; l++) {
+      s->noise[u * nodes + e * leaves + l] += one[l * leaves + l];
+      for (int32_t k = 0; k < leaves; k++)
+        gram[(e * leaves + l) * nodes + e * leaves + k] -= one[l * leaves + k] / members;
+    }
+  }
+  for (int32_t k = 0; k < nodes; k++) {
+    const double *p = mean + k * classes;
+    s->truth[u * nodes + k] += p[label];
+    for (int32_t c = 0; c < classes; c++) s->answer[(u * nodes + k) * classes + c] += p[c];
+    for (int32_t l = 0; l <= k; l++) {
+      double dot = 0.0;
+      for (int32_t c = 0; c < classes; c++) dot += p[c] * mean[l * classes + c];
+      square[k * nodes + l] += dot;
+      gram[k * nodes + l] += dot;
+      if (l == k) continue;
+      square[l * nodes + k] += dot;
+      gram[l * nodes + k] += dot;
+    }
+  }
+  s->label[u * classes + label] += 1.0;
+  s->rows[u] += 1.0;
+}
+
+/* A unit lies in one fold: folds write sums of their own. */
+static sr_status sum_fold(sr_context *ctx, void *data, int64_t fold, int slot) {
+  (void)slot;
+  auto_job *job = data;
+  sr_status status = SR_OK;
+  const sr__held *held = &job->trial->held;
+  double *mean = NULL;
+  SR_NEW(ctx, mean, (int64_t)job->sums.nodes * held->classes);
+  for (int64_t i = held->first[fold]; i < held->first[fold + 1]; i++) add_row(job, i, mean);
+cleanup:
+  sr__free(ctx, mean);
+  return status;
+}
+
+static sr_status solve(sr_context *ctx, auto_job *job) {
+  sr_status status = SR_OK;
+  sr__mix_question *q = &job->question;
+  sr__mix_sums_clear(&job->sums);
+  SR_TRY(sr__parallel_for(ctx, job->trial->held.folds, sum_fold, job));
+  for (int32_t k = 0; k < job->sums.nodes; k++) {
+    const sr__held_entry *entry = &job->trial->held.entry[entry_of(job, k)];
+    q->fold_members[k] = entry->members;
+    q->open[k] = entry->members > 1;
+  }
+  SR_TRY(sr__mix_weights(ctx, &job->sums, q, job->weight));
+cleanup:
+  return status;
+}
+
+/* ---- members where the weights are ---------------------------------------------------------- */
+
+static double entry_weight(const auto_job *job, const double *weight, int32_t entry) {
+  double total = 0.0;
+  for (int32_t l = 0; l < job->trial->held.leaves; l++)
+    total += weight[entry * job->trial->held.leaves + l];
+  return total;
+}
+
+/* Few members choose the weights; an ensemble of few members needs fewer of them. Odd, because an
+ * even vote of pure leaves is worth one member less. */
+static void first_members(int32_t all, int32_t *members) {
+  static const int32_t many[ENTRIES] = {5, 7, 9, 9, 9, 0}, some[ENTRIES] = {3, 5, 5, 5, 5, 0};
+  for (int32_t e = 0; e < ENTRIES; e++)
+    members[e] = all >= 60 ? many[e] : all >= 20 ? some[e] : e == PLACE ? 0 : 3;
+}
+
+/* The score y - p remembers where label noise or the rule itself persists: only there does it help
+ * that members leave whole stretches out. */
+static sr_status look_at_score(sr_context *ctx, auto_job *job) {
+  sr_status status = SR_OK;
+  const sr__held *held = &job->trial->held;
+  const int32_t *label = held->prepared->view->label;
+  double *score = NULL;
+  sr__reach_plan plan = {0};
+  int64_t start[2] = {0, held->count};
+  job->score_reach = 1.0;
+  if (!sr__structure_is_series(job->in->structure)) goto cleanup;
+  SR_NEW(ctx, score, held->count);
+  SR_TRY(sr__reach_plan_new(ctx, &(sr__runs){1, start}, &plan));
+  for (int32_t c = held->classes == 2; c < held->classes; c++) {
+    sr__reach reach;
+    for (int64_t i = 0; i < held->count; i++) score[i] = label[held->row[i]] == c;
+    for (int32_t k = 0; k < job->sums.nodes; k++) {
+      int32_t e = entry_of(job, k), members = held->entry[e].members;
+      if (job->weight[k] <= 0.0) continue;
+      for (int32_t j = 0; j < members; j++) {
+        const float *answer = sr__held_answer(held, e, j, k % held->leaves);
+        double each = job->weight[k] / members;
+        for (int64_t i = 0; i < held->count; i++)
+          score[i] -= each * (double)answer[i * held->classes + c];
+      }
+    }
+    SR_TRY(sr__reach_measure(ctx, &plan, score, NULL, sr__reach_clear(1), &reach));
+    job->score_reach = fmax(job->score_reach, reach.estimate * (double)held->stride);
+  }
+cleanup:
+  sr__free(ctx, score);
+  sr__reach_plan_free(ctx, &plan);
+  return status;
+}
+
+static sr_status grow_and_solve(sr_context *ctx, auto_job *job) {
+  sr_status status = SR_OK;
+  int32_t members[ENTRIES];
+  first_members(job->in->members, members);
+  for (int round = 0; round < ROUNDS; round++) {
+    SR_TRY(sr__held_grow(ctx, &job->trial->held, members, "honest error"));
+    SR_TRY(solve(ctx, job));
+    bool grew = false;
+    if (round == 0) {
+      SR_TRY(look_at_score(ctx, job));
+      job->place =
+          job->score_reach >= CLEAR_PLACE && sr_parts_get(job->in->structure->parts)->parts > 3;
+      if (job->place) members[PLACE] = members[0];
+      grew = job->place;
+    }
+    for (int32_t e = 0; e < ENTRIES; e++) {
+      double share = entry_weight(job, job->weight, e);
+      int32_t wanted = (int32_t)ceil(job->in->members * share / CARRY_SHARE) | 1;
+      if (wanted > job->in->members) wanted = job->in->members;
+      if (share <= 0.0 || wanted <= members[e]) continue;
+      members[e] = wanted;
+      grew = true;
+    }
+    if (!grew) break;
+  }
+cleanup:
+  return status;
+}
+
+/* ---- what is delivered ---------------------------------------------------------------------- */
+
+/* Exactly `members` of them, at least one where there is weight; the shares that weigh least go
+ * without where there are fewer members than shares. */
+static void count_delivered(const auto_job *job, const double *weight, int32_t *delivered) {
+  int32_t members = job->in->members, total = 0, active = 0;
+  double part[ENTRIES];
+  for (int32_t e = 0; e < ENTRIES; e++) {
+    part[e] = entry_weight(job, weight, e);
+    delivered[e] = 0;
+    active += part[e] > 0.0;
+  }
+  for (; active > members; active--) {
+    int32_t least = -1;
+    for (int32_t e = 0; e < ENTRIES; e++)
+      if (part[e] > 0.0 && (least < 0 || part[e] < part[least])) least = e;
+    part[least] = 0.0;
+  }
+  for (int32_t e = 0; e < ENTRIES; e++) {
+    if (part[e] <= 0.0) continue;
+    delivered[e] = (int32_t)floor(members * part[e]);
+    if (delivered[e] < 1) delivered[e] = 1;
+    total += delivered[e];
+  }
+  while (total != members) { /* where it is most, or least, called for */
+    int32_t best = -1;
+    double most = -INFINITY;
+    for (int32_t e = 0; e < ENTRIES; e++) {
+      double lack = members * part[e] - delivered[e];
+      if (part[e] <= 0.0 || (total > members && delivered[e] < 2)) continue;
+      if (total > members) lack = -lack;
+      if (lack > most) best = e;
+      if (lack > most) most = lack;
+    }
+    delivered[best] += total < members ? 1 : -1;
+    total += total < members ? 1 : -1;
+  }
+}
+
+/* Weights and offset for a fold come from the other folds. */
+static sr_status weigh_folds(sr_context *ctx, auto_job *job) {
+  sr_status status = SR_OK;
+  uint8_t *use = NULL;
+  const sr__held *held = &job->trial->held;
+  SR_NEW(ctx, use, job->sums.blocks);
+  SR_TRY(sr__trial_make_weights(ctx, job->trial));
+  for (int32_t f = 0; f < held->folds; f++) {
+    sr__vote_weights *to = &job->trial->fold[f];
+    sr__mix_question question = job->question;
+    for (int32_t u = 0; u < job->sums.blocks; u++) use[u] = job->folds->fold_of_unit[u] != f;
+    question.use = use;
+    SR_NEW(ctx, to->offset, held->classes);
+    SR_TRY(sr__mix_weights(ctx, &job->sums, &question, to->weight));
+    SR_TRY(sr__mix_offset(ctx, &job->sums, &question, to->weight, to->offset));
+    count_delivered(job, to->weight, to->delivered);
+  }
+cleanup:
+  sr__free(ctx, use);
+  return status;
+}
+
+/* ---- what made the gain --------------------------------------------------------------------- */
+
+/* Held-out squared error of the best weights over some nodes. */
+static sr_status best_error(sr_context *ctx, const auto_job *job, bool bags, bool leaves,
+                            bool place, double *error) {
+  sr_status status = SR_OK;
+  sr__mix_question q = job->question;
+  double weight[SR__MOST_NODES];
+  for (int32_t k = 0; k < job->sums.nodes; k++) {
+    int32_t e = entry_of(job, k), leaf = k % job->trial->held.leaves;
+    q.open[k] &= (leaf == 0 || leaves) && (e == 0 || (e == PLACE ? place : bags));
+  }
+  SR_TRY(sr__mix_weights(ctx, &job->sums, &q, weight));
+  *error = sr__mix_error(&job->sums, weight, job->in->members, NULL);
+cleanup:
+  return status;
+}
+
+/* Bag size first, then what leaf size, place and offset add. */
+static sr_status share_gain(sr_context *ctx, auto_job *job, sr_mix_gain *gain) {
+  sr_status status = SR_OK;
+  double plain, bags, leaves, all;
+  int32_t members = job->in->members;
+  double start[SR__MOST_NODES] = {1.0};
+  SR_TRY(best_error(ctx, job, false, false, false, &plain));
+  SR_TRY(best_error(ctx, job, true, false, false, &bags));
+  SR_TRY(best_error(ctx, job, true, true, false, &leaves));
+  SR_TRY(best_error(ctx, job, true, true, true, &all));
+  double moved = sr__mix_error(&job->sums, job->weight, members, job->offset);
+  *gain = (sr_mix_gain){.plain = plain,
+                        .mix = moved,
+                        .bag_size = plain - bags,
+                        .leaf_size = bags - leaves,
+                        .place = leaves - all,
+                        .offset = all - moved,
+                        .score_tmix = job->score_reach,
+                        .thin = job->question.thin * LEAST_SPANS > 1.0};
+  sr__mix_difference(&job->sums, job->weight, start, members, &gain->difference,
+                     &gain->difference_se);
+cleanup:
+  return status;
+}
+
+static sr_status tell(sr_context *ctx, const sr_mix_gain *gain, sr__mix *mix) {
+  const char *const names[] = {"smaller bags", "larger leaves", "the offset of the vote",
+                               "leaving out whole parts"};
+  const double gains[] = {gain->bag_size, gain->leaf_size, gain->offset, gain->place};
+  double all = gain->plain - gain->mix;
+  char text[512];
+  int most = 0;
+  for (int k = 1; k < 4; k++)
+    if (gains[k] > gains[most]) most = k;
+  if (all < 0.002 * gain->plain)
+    snprintf(text, sizeof text,
+             "a mix that stays at plain bagging: nothing else lowers the held-out squared error "
+             "of %.4f%s",
+             gain->plain, gain->thin ? " (the rows are too few to choose)" : "");
+  else
+    snprintf(text, sizeof text,
+             "a mix: held-out squared error %.4f instead of the %.4f of plain bagging, mostly by "
+             "%s (bag size %+.0f %%, leaf size %+.0f %%, offset %+.0f %%, place %+.0f %%)%s",
+             gain->mix, gain->plain, names[most], -100.0 * gains[0] / gain->plain,
+             -100.0 * gains[1] / gain->plain, -100.0 * gains[2] / gain->plain,
+             -100.0 * gains[3] / gain->plain,
+             gain->thin ? "; the rows are too few to choose well" : "");
+  mix->reason = sr__strdup(ctx, text);
+  return mix->reason ? SR_OK : SR_ERROR_MEMORY;
+}
+
+/* Plans move over to the mix. */
+static sr_status deliver(sr_context *ctx, auto_job *job, sr__mix *mix) {
+  sr_status status = SR_OK;
+  int32_t delivered[ENTRIES], count = 0, leaves = job->trial->held.leaves;
+  double kept = 0.0;
+  bool moved = false;
+  count_delivered(job, job->weight, delivered);
+  for (int32_t e = 0; e < ENTRIES; e++) {
+    count += delivered[e] > 0;
+    if (delivered[e] > 0) kept += entry_weight(job, job->weight, e);
+  }
+  SR_TRY(sr__mix_new(ctx, count, mix));
+  for (int32_t e = 0, at = 0; e < ENTRIES; e++) {
+    if (!delivered[e]) continue;
+    double part = entry_weight(job, job->weight, e);
+    mix->entry[at++] =
+        (sr__mix_entry){.plan = job->plan[e],
+                        .members = delivered[e],
+                        .weight = part / kept,
+                        .large_leaf = leaves == 2 ? job->weight[e * leaves + 1] / part : 0.0};
+    job->plan[e] = (sr__configuration){0};
+  }
+  for (int32_t c = 0; c < job->sums.classes; c++) moved |= fabs(job->offset[c]) > 1e-9;
+  if (moved) {
+    SR_NEW(ctx, mix->offset, job->sums.classes);
+    for (int32_t c = 0; c < job->sums.classes; c++) mix->offset[c] = (float)job->offset[c];
+  }
+  SR_TRY(share_gain(ctx, job, &mix->gain));
+  mix->has_gain = true;
+  SR_TRY(tell(ctx, &mix->gain, mix));
+cleanup:
+  return status;
+}
+
+/* ---- all of it ---------------------------------------------------------------------------- */
+
+static sr_status open_trial(sr_context *ctx, auto_job *job) {
+  sr_status status = SR_OK;
+  const sr__choose_input *in = job->in;
+  const sr__configuration *plan[ENTRIES];
+  sr__fold_rows *rows = NULL;
+  for (int32_t e = 0; e < ENTRIES; e++) {
+    SR_TRY(sr__configure(ctx, "plan", sr_plan_method, plan_text[e], &job->plan[e]));
+    plan[e] = &job->plan[e];
+  }
+  sr__held_options options = {.rule = SR_VOTE_SOFT,
+                              .plan_members = in->members,
+                              .expected = 45 + in->members / CARRY_SHARE,
+                              .entries = ENTRIES,
+                              .plan = plan,
+                              .leaves = true,
+                              .keep_members = in->keep_members,
+                              .seed = in->seed};
+  SR_TRY(sr__all_fold_rows(ctx, in->folds, &rows));
+  SR_TRY(sr__held_new(ctx, in->structure, in->prepared, rows, job->folds->folds, &options,
+                      &job->trial->held));
+  job->trial->widen = SR__WIDEN_MIX;
+  SR_TRY(sr__mix_sums_new(ctx, ENTRIES * job->trial->held.leaves, job->folds->units,
+                          in->prepared->classes, &job->sums));
+  SR_NEW(ctx, job->offset, in->prepared->classes);
+  job->question.members = in->members;
+  bool by_group = job->folds->unit == SR_UNIT_GROUP;
+  job->question.thin = by_group ? 1.0 / job->folds->units
+                                : in->structure->view.tmix / (double)in->structure->view.rows;
+cleanup:
+  return status;
+}
+
+static sr_status choose_mix(sr_context *ctx, const sr__choose_input *input, const void *options,
+                            sr__mix *mix, sr_vote *vote, sr__trial *trial) {
+  (void)options;
+  sr_status status = SR_OK;
+  sr_allocator allocator = sr__allocator(ctx);
+  auto_job job = {.in = input, .trial = trial, .folds = sr_folds_get(input->folds)};
+  *trial = (sr__trial){0};
+  if (input->vote == SR_VOTE_GATED)
+    SR_TRY(sr__fail(ctx, SR_ERROR_UNSUPPORTED,
+                    "a gated vote weighs the members of one plan; name a plan, as in "
+                    "--plan routed"));
+  *vote = SR_VOTE_SOFT;
+  SR_TRY(open_trial(ctx, &job));
+  SR_TRY(grow_and_solve(ctx, &job));
+  SR_TRY(sr__mix_offset(ctx, &job.sums, &job.question, job.weight, job.offset));
+  SR_TRY(weigh_folds(ctx, &job));
+  SR_TRY(deliver(ctx, &job, mix));
+cleanup:
+  for (int32_t e = 0; e < ENTRIES; e++) sr__configuration_free(&allocator, &job.plan[e]);
+  sr__mix_sums_free(ctx, &job.sums);
+  sr__free(ctx, job.offset);
+  if (status != SR_OK) sr__trial_free(ctx, trial);
+  return status;
+}
+
+const sr__chooser sr__chooser_auto = {
+    .about = {"auto", "a mix of bag sizes and leaf sizes, weighted by held-out squared error", NULL,
+              0, NULL},
+    .choose = choose_mix};

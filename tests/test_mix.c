@@ -1,0 +1,374 @@
+/* The mix: its weights, its leaves, its honest error. */
+#include <math.h>
+
+#include "harness.h"
+#include "train/mix_weights.h"
+
+/* ---- weights ------------------------------------------------------------------------------ */
+
+static double objective(int n, const double *g, const double *b, const double *w) {
+  double total = 0.0;
+  for (int i = 0; i < n; i++) {
+    total -= 2.0 * b[i] * w[i];
+    for (int j = 0; j < n; j++) total += w[i] * w[j] * g[i * n + j];
+  }
+  return total;
+}
+
+/* No point of a fine grid on the simplex is better, for random problems. */
+static void the_simplex_has_no_better_point(void **state) {
+  (void)state;
+  enum { N = 3, STEPS = 60 };
+  for (uint64_t r = 0; r < 200; r++) {
+    double z[N * 4], g[N * N] = {0}, b[N], w[N], least = INFINITY;
+    sr_random_normal(3, 0, r, N * 4, z);
+    for (int i = 0; i < N; i++)
+      for (int j = 0; j < N; j++)
+        for (int k = 0; k < 4; k++) g[i * N + j] += z[i * 4 + k] * z[j * 4 + k];
+    sr_random_normal(4, 0, r, N, b);
+    sr__on_the_simplex(N, g, b, w);
+    double sum = 0.0;
+    for (int i = 0; i < N; i++) {
+      assert_true(w[i] >= 0.0);
+      sum += w[i];
+    }
+    assert_close(sum, 1.0, 1e-9);
+    for (int i = 0; i <= STEPS; i++)
+      for (int j = 0; i + j <= STEPS; j++) {
+        double v[N] = {(double)i / STEPS, (double)j / STEPS, (double)(STEPS - i - j) / STEPS};
+        least = fmin(least, objective(N, g, b, v));
+      }
+    assert_true(objective(N, g, b, w) <= least + 1e-9);
+  }
+}
+
+/* Twelve nodes that are nearly copies of each other: still a point of the simplex, and no worse
+ * than any corner. */
+static void copies_do_no_harm(void **state) {
+  (void)state;
+  enum { N = SR__MOST_NODES };
+  double g[N * N], b[N], w[N], sum = 0.0;
+  for (int i = 0; i < N; i++) {
+    b[i] = 0.5 + 1e-6 * i;
+    for (int j = 0; j < N; j++) g[i * N + j] = 0.5 - (i == j ? 1e-9 : 0.0); /* not definite */
+  }
+  sr__on_the_simplex(N, g, b, w);
+  for (int i = 0; i < N; i++) sum += w[i];
+  assert_close(sum, 1.0, 1e-9);
+  for (int k = 0; k < N; k++) {
+    double corner[N] = {0};
+    corner[k] = 1.0;
+    assert_true(objective(N, g, b, w) <= objective(N, g, b, corner) + 1e-6);
+  }
+}
+
+/* ---- the whole ---------------------------------------------------------------------------- */
+
+static sr_train_options options_of(const char *plan, int64_t members) {
+  sr_train_options options;
+  sr_train_options_init(&options);
+  options.plan = plan;
+  options.members = members;
+  options.evaluate.importance = 0;
+  return options;
+}
+
+static sr_ensemble *train(sr_context *ctx, const sr_table *table, const sr_train_options *options) {
+  sr_ensemble *ensemble = NULL;
+  assert_ok(ctx, sr_train(ctx, table, options, 1, &ensemble));
+  return ensemble;
+}
+
+/* Noise in two features: smaller bags and larger leaves must weigh, and help on new rows. */
+static void noise_moves_the_weights(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(2);
+  sr_table *table = test_simulate(ctx, 1, "ar1:n=2000,d=2,tmix=1,noise=1");
+  sr_table *fresh = test_simulate(ctx, 2, "ar1:n=6000,d=2,tmix=1,noise=1");
+  sr_train_options mix = options_of("auto", 60), plain = options_of("uniform", 60);
+  sr_ensemble *a = train(ctx, table, &mix), *b = train(ctx, table, &plain);
+  const sr_ensemble_view *v = sr_ensemble_get(a);
+  assert_non_null(v->gain);
+  assert_int_equal(v->members, 60);
+  double weight = 0.0, plain_weight = 0.0;
+  int32_t members = 0;
+  for (int32_t k = 0; k < v->mix_count; k++) {
+    weight += v->mix[k].weight;
+    members += v->mix[k].members;
+    assert_true(v->mix[k].members >= 1);
+    assert_true(v->mix[k].large_leaf >= 0.0 && v->mix[k].large_leaf <= 1.0 + 1e-9);
+    if (strcmp(v->mix[k].plan, "uniform") == 0)
+      plain_weight = v->mix[k].weight * (1.0 - v->mix[k].large_leaf);
+  }
+  assert_close(weight, 1.0, 1e-9);
+  assert_int_equal(members, 60);
+  assert_true(plain_weight < 0.5);
+  assert_true(v->gain->mix < v->gain->plain);
+  assert_close(v->gain->bag_size + v->gain->leaf_size + v->gain->place + v->gain->offset,
+               v->gain->plain - v->gain->mix, 1e-9);
+  static int32_t first[6000], second[6000];
+  assert_ok(ctx, sr_ensemble_predict(ctx, a, fresh, first, NULL));
+  assert_ok(ctx, sr_ensemble_predict(ctx, b, fresh, second, NULL));
+  const int32_t *label = sr_table_get(fresh)->label;
+  double wrong = 0.0, plain_wrong = 0.0;
+  for (int i = 0; i < 6000; i++) {
+    wrong += first[i] != label[i];
+    plain_wrong += second[i] != label[i];
+  }
+  assert_true(wrong < plain_wrong);
+  sr_ensemble_free(&a);
+  sr_ensemble_free(&b);
+  sr_table_free(&table);
+  sr_table_free(&fresh);
+  sr_context_free(&ctx);
+}
+
+/* train and compare tell the same number for the same plan, at any number of threads, and a model
+ * file gives it back. */
+static void one_number_everywhere(void **state) {
+  (void)state;
+  const char *plans[] = {"auto", "uniform", "routed:part_share=0.3"};
+  for (int p = 0; p < 3; p++) {
+    double honest[3], low[3], forward[3];
+    for (int threads = 1; threads <= 2; threads++) {
+      sr_context *ctx = test_context(threads);
+      sr_table *table = test_simulate(ctx, 5, "ar1:n=700,d=3,tmix=8,noise=0.5");
+      sr_train_options options = options_of(plans[p], 30);
+      options.evaluate.forward = 1;
+      sr_ensemble *ensemble = train(ctx, table, &options), *again = NULL;
+      void *bytes = NULL;
+      int64_t count;
+      assert_ok(ctx, sr_ensemble_to_bytes(ctx, ensemble, &bytes, &count));
+      assert_ok(ctx, sr_ensemble_from_bytes(ctx, bytes, count, &again));
+      const sr_evaluation *e = sr_ensemble_get(again)->evaluation;
+      honest[threads - 1] = e->honest;
+      low[threads - 1] = e->honest_low;
+      forward[threads - 1] = e->forward;
+      assert_int_equal(e->question_count, 4);
+      assert_int_equal(e->questions[1].kind, SR_QUESTION_ELSEWHERE);
+      assert_close(e->questions[1].estimate, e->honest, 0.0);
+      sr_bytes_free(&bytes);
+      if (threads == 2) {
+        sr_compare_options compare;
+        sr_compare_options_init(&compare);
+        compare.plans = plans[p];
+        compare.members = 30;
+        compare.forward = 1;
+        sr_comparison *comparison = NULL;
+        assert_ok(ctx, sr_compare(ctx, table, &compare, 1, &comparison));
+        honest[2] = sr_comparison_get(comparison)->rows[0].error;
+        low[2] = sr_comparison_get(comparison)->rows[0].low;
+        forward[2] = sr_comparison_get(comparison)->rows[0].forward;
+        sr_comparison_free(&comparison);
+      }
+      sr_ensemble_free(&ensemble);
+      sr_ensemble_free(&again);
+      sr_table_free(&table);
+      sr_context_free(&ctx);
+    }
+    for (int k = 1; k < 3; k++) {
+      assert_close(honest[k], honest[0], 0.0);
+      assert_close(low[k], low[0], 0.0);
+      assert_close(forward[k], forward[0], 0.0);
+    }
+  }
+}
+
+/* Twenty weak features with little noise: votes of few members are far from those of many, and the
+ * carried error must not be. Truth by fresh rows; the interval is five standard errors wide. */
+static void weak_features_are_carried(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(2);
+  sr_table *table = test_simulate(ctx, 3, "ar1:n=1000,d=20,tmix=10,noise=0.3");
+  sr_table *fresh = test_simulate(ctx, 4, "ar1:n=8000,d=20,tmix=1,noise=0.3");
+  sr_train_options options = options_of("uniform", 100);
+  sr_ensemble *ensemble = train(ctx, table, &options);
+  static int32_t vote[8000];
+  assert_ok(ctx, sr_ensemble_predict(ctx, ensemble, fresh, vote, NULL));
+  double wrong = 0.0;
+  for (int i = 0; i < 8000; i++) wrong += vote[i] != sr_table_get(fresh)->label[i];
+  const sr_evaluation *e = sr_ensemble_get(ensemble)->evaluation;
+  double half = 0.5 * (e->honest_high - e->honest_low);
+  assert_true(fabs(e->honest - wrong / 8000.0) < 2.5 * half);
+  sr_ensemble_free(&ensemble);
+  sr_table_free(&table);
+  sr_table_free(&fresh);
+  sr_context_free(&ctx);
+}
+
+/* ---- refusals ----------------------------------------------------------------------------- */
+
+static const sr_question *asked(const sr_evaluation *e, sr_question_kind kind) {
+  for (int32_t k = 0; k < e->question_count; k++)
+    if (e->questions[k].kind == kind) return &e->questions[k];
+  fail_msg("the question was not asked");
+  return NULL;
+}
+
+enum { ROWS = 600 };
+
+static sr_ensemble *train_labels(sr_context *ctx, const int32_t *label, const float *x,
+                                 const int32_t *group, int32_t groups, const char *const *names) {
+  static const char *const classes[] = {"a", "b", "c"};
+  int32_t most = 0;
+  for (int i = 0; i < ROWS; i++) most = label[i] > most ? label[i] : most;
+  sr_table_view view = {.rows = ROWS,
+                        .features = 1,
+                        .x = x,
+                        .label = label,
+                        .classes = {most + 1, classes},
+                        .group = group,
+                        .groups = {groups, names}};
+  sr_table *table = NULL;
+  assert_ok(ctx, sr_table_new(ctx, &view, &table));
+  sr_train_options options = options_of("uniform", 9);
+  sr_ensemble *ensemble = train(ctx, table, &options);
+  sr_table_free(&table);
+  return ensemble;
+}
+
+static void what_cannot_be_told_is_said(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  static float x[ROWS];
+  static int32_t label[ROWS], group[ROWS];
+  static const char *const names[] = {"p", "q", "r", "s"};
+  double noise[ROWS];
+  sr_random_normal(9, 0, 0, ROWS, noise);
+  for (int i = 0; i < ROWS; i++) x[i] = (float)noise[i];
+  /* a class that occurs in one stretch alone */
+  for (int i = 0; i < ROWS; i++) label[i] = i >= 100 && i < 140 ? 2 : i % 7 % 2;
+  sr_ensemble *ensemble = train_labels(ctx, label, x, NULL, 0, NULL);
+  const sr_evaluation *e = sr_ensemble_get(ensemble)->evaluation;
+  const sr_question *q = asked(e, SR_QUESTION_ELSEWHERE);
+  assert_true(isnan(e->honest_low) && isfinite(e->honest));
+  assert_non_null(strstr(q->reason, "Class c occurs in"));
+  sr_ensemble_free(&ensemble);
+  /* a file sorted by class */
+  for (int i = 0; i < ROWS; i++) label[i] = i >= ROWS / 2;
+  ensemble = train_labels(ctx, label, x, NULL, 0, NULL);
+  e = sr_ensemble_get(ensemble)->evaluation;
+  q = asked(e, SR_QUESTION_ELSEWHERE);
+  assert_true(isnan(e->honest_low));
+  assert_non_null(strstr(q->reason, "sorted by class"));
+  assert_true(e->honest < 0.7); /* rows were held out at random, not a class at a time */
+  sr_ensemble_free(&ensemble);
+  /* four groups */
+  for (int i = 0; i < ROWS; i++) {
+    label[i] = i % 7 % 2;
+    group[i] = i / (ROWS / 4);
+  }
+  ensemble = train_labels(ctx, label, x, group, 4, names);
+  e = sr_ensemble_get(ensemble)->evaluation;
+  q = asked(e, SR_QUESTION_GROUPS);
+  assert_true(isnan(e->honest_low));
+  assert_non_null(strstr(q->reason, "4 groups are fewer than 6"));
+  assert_true(isnan(asked(e, SR_QUESTION_NEXT)->low));
+  sr_ensemble_free(&ensemble);
+  /* memory of half the rows */
+  for (int i = 0; i < ROWS; i++) {
+    x[i] = (float)(i < 250 ? 0.0 : i < 420 ? 1.0 : 0.4) + 0.05f * (float)noise[i];
+    label[i] = (i / 3) % 2;
+  }
+  ensemble = train_labels(ctx, label, x, NULL, 0, NULL);
+  e = sr_ensemble_get(ensemble)->evaluation;
+  q = asked(e, SR_QUESTION_ELSEWHERE);
+  assert_non_null(strstr(q->reason, "spans"));
+  sr_ensemble_free(&ensemble);
+  sr_context_free(&ctx);
+}
+
+/* Slow labels on independent features: T is that of the labels. */
+static void slow_labels_are_seen(void **state) {
+  (void)state;
+  enum { N = 8000 };
+  sr_context *ctx = test_context(1);
+  static float x[2 * N];
+  static int32_t label[N];
+  static double noise[3 * N];
+  static const char *const classes[] = {"a", "b"};
+  double slow = 0.0, a = 1.0 - 1.0 / 50.0;
+  sr_random_normal(21, 0, 0, 3 * N, noise);
+  for (int i = 0; i < N; i++) {
+    slow = a * slow + sqrt(1.0 - a * a) * noise[i];
+    label[i] = slow > 0.0;
+    x[i] = (float)noise[N + i];
+    x[N + i] = (float)noise[2 * N + i];
+  }
+  sr_table_view view = {.rows = N, .features = 2, .x = x, .label = label, .classes = {2, classes}};
+  sr_table *table = NULL;
+  sr_structure *structure = NULL;
+  assert_ok(ctx, sr_table_new(ctx, &view, &table));
+  assert_ok(ctx, sr_structure_estimate(ctx, table, NULL, 1, &structure));
+  const sr_structure_view *v = sr_structure_get(structure);
+  assert_string_equal(v->tmix_method, "reach-labels");
+  assert_true(v->tmix > 20.0 && v->tmix < 100.0);
+  bool warned = false;
+  const sr_dependence_view *d = sr_dependence_get(v->dependence);
+  for (int32_t k = 0; k < d->warning_count; k++)
+    warned |= strstr(d->warnings[k], "labels are slow") != NULL;
+  assert_true(warned);
+  sr_structure_free(&structure);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
+/* Windows of an EEG: a plan that judged itself by members that left parts out told .28 and .40
+ * where the truth was .57 and .48; folds and buffers are now the same for every plan. */
+static void no_plan_has_folds_of_its_own(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(2);
+  sr_table *table = test_simulate(ctx, 6, "ar1:n=800,d=3,tmix=20,noise=0.5");
+  const char *plans[] = {"uniform", "routed", "spectral:parts=20", "stationary"};
+  int64_t buffer = -1;
+  for (int p = 0; p < 4; p++) {
+    sr_train_options options = options_of(plans[p], 20);
+    sr_ensemble *ensemble = train(ctx, table, &options);
+    const sr_evaluation *e = sr_ensemble_get(ensemble)->evaluation;
+    assert_int_equal(e->folds, 8);
+    assert_true(e->buffer > 0);
+    if (p > 0) assert_int_equal(e->buffer, buffer);
+    buffer = e->buffer;
+    assert_int_equal(e->honest_rows, 800);
+    sr_ensemble_free(&ensemble);
+  }
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
+static sr_status train_a_mix(sr_context *ctx, void *data) {
+  (void)data;
+  sr_train_options options;
+  sr_train_options_init(&options);
+  options.members = 3;
+  options.evaluate.folds.folds = 2;
+  options.evaluate.forward = 1;
+  sr_table *table = NULL;
+  sr_ensemble *ensemble = NULL;
+  sr_status status = sr_simulate(ctx, "ar1:n=110,d=2", 1, 0, &table, NULL);
+  if (status == SR_OK) status = sr_train(ctx, table, &options, 1, &ensemble);
+  sr_ensemble_free(&ensemble);
+  sr_table_free(&table);
+  return status;
+}
+
+static void mixes_survive_every_allocation_failure(void **state) {
+  (void)state;
+  if (!getenv("SR_FULL")) skip();
+  test_every_allocation(train_a_mix, NULL);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_simplex_has_no_better_point),
+      cmocka_unit_test(copies_do_no_harm),
+      cmocka_unit_test(noise_moves_the_weights),
+      cmocka_unit_test(one_number_everywhere),
+      cmocka_unit_test(weak_features_are_carried),
+      cmocka_unit_test(what_cannot_be_told_is_said),
+      cmocka_unit_test(slow_labels_are_seen),
+      cmocka_unit_test(no_plan_has_folds_of_its_own),
+      cmocka_unit_test(mixes_survive_every_allocation_failure),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
