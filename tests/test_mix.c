@@ -73,6 +73,13 @@ static sr_train_options options_of(const char *plan, int64_t members) {
   return options;
 }
 
+/* Fresh rows of the same witness. */
+static sr_table *fresh_rows(sr_context *ctx, uint64_t seed, const char *text) {
+  sr_table *table = NULL;
+  assert_ok(ctx, sr_simulate(ctx, text, seed, 1, &table, NULL));
+  return table;
+}
+
 static sr_ensemble *train(sr_context *ctx, const sr_table *table, const sr_train_options *options) {
   sr_ensemble *ensemble = NULL;
   assert_ok(ctx, sr_train(ctx, table, options, 1, &ensemble));
@@ -84,7 +91,7 @@ static void noise_moves_the_weights(void **state) {
   (void)state;
   sr_context *ctx = test_context(2);
   sr_table *table = test_simulate(ctx, 1, "ar1:n=2000,d=2,tmix=1,noise=1");
-  sr_table *fresh = test_simulate(ctx, 2, "ar1:n=6000,d=2,tmix=1,noise=1");
+  sr_table *fresh = fresh_rows(ctx, 1, "ar1:n=6000,d=2,tmix=1,noise=1");
   sr_train_options mix = options_of("auto", 60), plain = options_of("uniform", 60);
   sr_ensemble *a = train(ctx, table, &mix), *b = train(ctx, table, &plain);
   const sr_ensemble_view *v = sr_ensemble_get(a);
@@ -180,7 +187,7 @@ static void weak_features_are_carried(void **state) {
   (void)state;
   sr_context *ctx = test_context(2);
   sr_table *table = test_simulate(ctx, 3, "ar1:n=1000,d=20,tmix=10,noise=0.3");
-  sr_table *fresh = test_simulate(ctx, 4, "ar1:n=8000,d=20,tmix=1,noise=0.3");
+  sr_table *fresh = fresh_rows(ctx, 3, "ar1:n=8000,d=20,tmix=1,noise=0.3");
   sr_train_options options = options_of("uniform", 100);
   sr_ensemble *ensemble = train(ctx, table, &options);
   static int32_t vote[8000];
