@@ -135,6 +135,7 @@ class Usage(unittest.TestCase):
         self.assertRegex(run("--version").stdout, r"^specroute \d+\.\d+\.\d+\n$")
         self.assertIn("with     zlib", run("--version", "-v").stdout)
         self.assertIn("features", json.loads(run("--version", "--json").stdout))
+        self.assertRegex(run("--version", "-v").stdout, r"with     zlib.* level:(base|v3|v4|neon)\n")
 
 
 class Simulate(unittest.TestCase):

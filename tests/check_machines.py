@@ -47,6 +47,9 @@ def results(environment, folder):
                                   "-o", model, "--json", *extra))
             found[f"{name}: {learner}, choice"] = json.dumps(told["plan"], sort_keys=True).encode()
             found[f"{name}: {learner}, model"] = read(model)
+            predicted = os.path.join(folder, "predicted.csv")
+            run(environment, "predict", model, data, "-o", predicted, "-q")
+            found[f"{name}: {learner}, predictions"] = read(predicted)
     return found
 
 
@@ -55,7 +58,7 @@ def main():
         run({}, "simulate", "ar1:n=2000,tmix=20,d=8", "-o", os.path.join(folder, "series.csv"), "--seed", "1", "-q")
         run({}, "simulate", "grid:n=1600,range=5,d=3", "-o", os.path.join(folder, "field.csv"), "--seed", "1", "-q")
         machines = [{"OPENBLAS_CORETYPE": core} for core in CORES] if platform.machine() == "x86_64" else [{}]
-        machines.append({"SPECROUTE_ISA": "base"})
+        machines += [{"SPECROUTE_ISA": level} for level in ("base", "v3")]
         first = results(machines[0], folder)
         faults = [f"{name} differs between {machines[0]} and {machine}"
                   for machine in machines[1:] for name, value in results(machine, folder).items() if value != first[name]]

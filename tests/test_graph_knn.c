@@ -1,6 +1,6 @@
 /* Nearest neighbours against brute force: ties, repeated points, clusters, every thread count. */
 #include "core/random.h"
-#include "graph/knn.h"
+#include "graph/leaf_kernel.h"
 #include "graph_check.h"
 
 /* ---- brute force -------------------------------------------------------------------------- */
@@ -18,6 +18,9 @@ typedef enum cloud_kind {
   CONSTANT,
   LINE,
   FEW_VALUES,
+  FAR_AWAY,   /* on a fine raster, far from the origin */
+  ALL_SCALES, /* from 2^-30 to 2^30 */
+  HALF_CLUMP, /* two rows in three on one spot */
   KINDS
 } cloud_kind;
 
@@ -33,6 +36,9 @@ static cloud make_cloud(cloud_kind kind, int64_t rows, int32_t dimension, uint64
       if (kind == CONSTANT) value = 4.25;
       if (kind == LINE) value = j ? -1.0 : (double)(i / 3);
       if (kind == FEW_VALUES) value = i % 2 ? 1.0 : -3.0;
+      if (kind == FAR_AWAY) value = 1e9 + floor(u * 20) * 0.1;
+      if (kind == ALL_SCALES) value = ldexp(u, (int)(i % 61) - 30);
+      if (kind == HALF_CLUMP) value = i % 3 ? 0.5 : u;
       made.x[j * rows + i] = value;
     }
   }
@@ -74,13 +80,23 @@ static void brute_force(const cloud *c, int64_t row, int32_t *all) {
 
 /* ---- the tree ----------------------------------------------------------------------------- */
 
+static int by_number(const void *a, const void *b) {
+  int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* Lists hold the right rows, in any order. */
 static void check_lists(const cloud *c, const sr__knn *knn, int64_t step) {
   int32_t *all = malloc((size_t)c->rows * sizeof *all);
+  int32_t *found = malloc((size_t)knn->k * sizeof *found);
   for (int64_t p = 0; p < knn->count; p += step) {
     brute_force(c, knn->row[p], all);
-    for (int32_t s = 0; s < knn->k; s++)
-      assert_int_equal(knn->row[knn->neighbor[p * knn->k + s]], all[s]);
+    for (int32_t s = 0; s < knn->k; s++) found[s] = knn->row[knn->neighbor[p * knn->k + s]];
+    qsort(all, (size_t)knn->k, sizeof *all, by_number);
+    qsort(found, (size_t)knn->k, sizeof *found, by_number);
+    assert_memory_equal(found, all, (size_t)knn->k * sizeof *found);
   }
+  free(found);
   free(all);
 }
 
@@ -104,6 +120,63 @@ static void tree_lists_are_exact(void **state) {
       free(c.x);
     }
   }
+  sr_context_free(&ctx);
+}
+
+/* The kernels of all levels that this processor has, lowest first. */
+static int leaf_kernels(const sr__leaf_kernel *kernel[SR__ISA_LEVELS]) {
+#if defined(__x86_64__)
+  kernel[SR__ISA_V3] = &sr__leaf_kernel_v3;
+  kernel[SR__ISA_V4] = &sr__leaf_kernel_v4;
+#endif
+  kernel[SR__ISA_BASE] = &sr__leaf_kernel_base;
+  return (int)sr__isa() + 1;
+}
+
+/* Whatever the level decides of a leaf is right; what is left open goes to another search. */
+static void every_level_decides_alike(void **state) {
+  (void)state;
+  enum { N = 700, MOST = 16 };
+  static const int32_t ks[] = {1, 4, 7, 8, 10, 13, 16};
+  sr_context *ctx = test_context(1);
+  const sr__leaf_kernel *kernel[SR__ISA_LEVELS];
+  sr__leaf_scratch *scratch = malloc(sizeof *scratch);
+  int levels = leaf_kernels(kernel), decided = 0;
+  int32_t *all = malloc(N * sizeof *all), *neighbor = malloc(N * MOST * sizeof *neighbor);
+  for (int kind = 0; kind < KINDS; kind++)
+    for (int32_t dimension = 1; dimension <= SR__LEAF_AXES; dimension++) {
+      if (kind == CONSTANT) continue; /* has no scale */
+      cloud c = make_cloud((cloud_kind)kind, N - kind, dimension, 300 + (uint64_t)kind);
+      int32_t k = ks[(kind + dimension) % 7];
+      sr__points points = {.rows = c.rows, .dimension = dimension, .column = c.x};
+      sr__kdtree tree = {0};
+      double widest = 0.0;
+      for (int64_t i = 0; i < c.rows * dimension; i++) widest = fmax(widest, fabs(c.x[i]));
+      assert_ok(ctx, sr__kdtree_build(ctx, &points, &tree));
+      for (int level = 0; level < levels; level++)
+        for (int64_t leaf = 0; leaf < INT64_C(1) << tree.levels; leaf++) {
+          int64_t begin = sr__kdtree_begin(&tree, tree.levels, leaf);
+          int64_t end = sr__kdtree_begin(&tree, tree.levels, leaf + 1);
+          uint32_t open =
+              kernel[level]->search(&tree, ldexp(1.0, -ilogb(widest)), leaf, k, scratch, neighbor);
+          for (int64_t p = begin; p < end; p += 3) {
+            if (open >> (p - begin) & 1) continue;
+            brute_force(&c, tree.row[p], all);
+            qsort(all, (size_t)k, sizeof *all, by_number);
+            int32_t found[MOST];
+            for (int32_t s = 0; s < k; s++) found[s] = tree.row[neighbor[p * k + s]];
+            qsort(found, (size_t)k, sizeof *found, by_number);
+            assert_memory_equal(found, all, (size_t)k * sizeof *found);
+            decided++;
+          }
+        }
+      sr__kdtree_free(ctx, &tree);
+      free(c.x);
+    }
+  assert_true(decided > levels * 3 * N); /* not by leaving all open */
+  free(neighbor);
+  free(all);
+  free(scratch);
   sr_context_free(&ctx);
 }
 
@@ -230,6 +303,7 @@ static void allocations_may_fail(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(tree_lists_are_exact),
+      cmocka_unit_test(every_level_decides_alike),
       cmocka_unit_test(degenerate_clouds_stay_quick),
       cmocka_unit_test(space_joins_nearest_neighbours),
       cmocka_unit_test(threads_change_nothing),

@@ -129,10 +129,11 @@ static void sort_by_row(double *point, int64_t count, int stride) {
 static void fill_leaf(growth *grow, int64_t leaf, const double *point, int64_t begin,
                       int64_t count) {
   sr__kdtree *tree = grow->tree;
-  double *block = tree->block + leaf * tree->dimension * SR__KDTREE_LEAF;
+  int most = sr__kdtree_leaf(tree->dimension);
+  double *block = tree->block + leaf * tree->dimension * most;
   for (int j = 0; j < tree->dimension; j++) {
-    for (int64_t i = 0; i < SR__KDTREE_LEAF; i++)
-      block[j * SR__KDTREE_LEAF + i] = i < count ? point[i * grow->stride + j] : INFINITY;
+    for (int64_t i = 0; i < most; i++)
+      block[j * most + i] = i < count ? point[i * grow->stride + j] : INFINITY;
   }
   for (int64_t i = 0; i < count; i++)
     tree->row[begin + i] = (int32_t)point[i * grow->stride + tree->dimension];
@@ -205,9 +206,9 @@ static sr_status subtree_item(sr_context *worker, void *data, int64_t item, int 
   return SR_OK;
 }
 
-static int levels_for(int64_t count) {
+static int levels_for(int64_t count, int dimension) {
   int levels = 0;
-  while (((count - 1) >> levels) + 1 > SR__KDTREE_LEAF) levels++;
+  while (((count - 1) >> levels) + 1 > sr__kdtree_leaf(dimension)) levels++;
   return levels;
 }
 
@@ -236,12 +237,13 @@ sr_status sr__kdtree_build(sr_context *ctx, const sr__points *points, sr__kdtree
   sr_status status = SR_OK;
   int64_t rows = points->rows;
   int32_t dimension = points->dimension;
-  *tree = (sr__kdtree){.count = rows, .dimension = dimension, .levels = levels_for(rows)};
+  *tree =
+      (sr__kdtree){.count = rows, .dimension = dimension, .levels = levels_for(rows, dimension)};
   growth grow = {.tree = tree, .from = points, .stride = dimension + 1};
   int64_t leaves = INT64_C(1) << tree->levels;
   SR_NEW(ctx, grow.point, rows * grow.stride);
   SR_NEW(ctx, tree->row, rows);
-  SR_NEW(ctx, tree->block, leaves * dimension * SR__KDTREE_LEAF);
+  SR_NEW(ctx, tree->block, leaves * dimension * sr__kdtree_leaf(dimension));
   SR_TRY(new_groups(ctx, tree));
   SR_TRY(sr__parallel_for(ctx, sr__graph_chunks(rows), gather_chunk, &grow));
   int top = tree->levels < SUBTREE_LEVEL ? tree->levels : SUBTREE_LEVEL;

@@ -11,14 +11,18 @@
  * The search steps down three levels at once. So boxes are kept of the last level and of every
  * third one above it, in groups of the eight nodes that have the same node three levels up (fewer
  * in the group at the top), laid out so that distances to all eight are a few vector operations. */
-enum { SR__KDTREE_LEAF = 32, SR__KDTREE_GROUP = 8, SR__KDTREE_STEP = 3 };
+enum { SR__KDTREE_GROUP = 8, SR__KDTREE_STEP = 3 };
+
+/* The most points of a leaf: as many as leaf_kernel.c takes together, more where it does not. */
+static inline int sr__kdtree_leaf(int dimension) { return dimension <= 3 ? 16 : 32; }
+
 typedef struct sr__kdtree {
   int64_t count;
   int32_t dimension;
   int32_t levels;
   int32_t *row; /* of each place */
   double
-      *block; /* a leaf: `dimension` lines of SR__KDTREE_LEAF coordinates, infinity where empty */
+      *block; /* a leaf: `dimension` lines of sr__kdtree_leaf() coordinates, infinity where empty */
   double *group; /* a group: `dimension` lines of SR__KDTREE_GROUP lower bounds, then as many of
                   * upper ones; tight; where there is no node, infinity and minus infinity */
   int64_t first_group[64]; /* of each level that has groups */

@@ -6,7 +6,7 @@
 
 /* The lists of all points. Points may stand in another order than the rows they came from (near
  * points close together), so lists name places: the neighbours of the point at place p are the
- * places neighbor[p * k .. p * k + k), nearest first.
+ * places neighbor[p * k .. p * k + k), in any order where a tree found them, else nearest first.
  *
  * Equal distances: the row nearest in the file first, then the lower row. So rows that repeat are
  * joined to the repeats beside them, and no row becomes the hub of all its copies. */

@@ -1,7 +1,11 @@
-/* The k nearest neighbours of all points of a k-d tree, one query after the other in the order of
- * the leaves, so that what one query read is at hand for the next. */
+/* The k nearest neighbours of all points of a k-d tree, leaf after leaf, so that what one query
+ * read is at hand for the next. In up to three dimensions the points of a leaf search together
+ * (leaf_kernel.c); the others, and those that are not decided in this way, one by one. */
 #include "kdtree.h"
 #include "knn_list.h"
+#include "leaf_kernel.h"
+
+enum { MOST_POINTS = 32 /* of a leaf */ };
 
 typedef struct tree_query {
   const sr__kdtree *tree;
@@ -34,11 +38,11 @@ static inline void group_distances(const double *point, const double *group, int
  * what the compiler turns into vectors. */
 static inline void leaf_distances(const double *point, const double *block, int dimension,
                                   double *distance) {
-  for (int i = 0; i < SR__KDTREE_LEAF; i++) distance[i] = 0.0;
+  int most = sr__kdtree_leaf(dimension);
+  for (int i = 0; i < most; i++) distance[i] = 0.0;
   for (int j = 0; j < dimension; j++) {
-    const double *line = block + j * SR__KDTREE_LEAF;
-    for (int i = 0; i < SR__KDTREE_LEAF; i++)
-      distance[i] += (line[i] - point[j]) * (line[i] - point[j]);
+    const double *line = block + j * most;
+    for (int i = 0; i < most; i++) distance[i] += (line[i] - point[j]) * (line[i] - point[j]);
   }
 }
 
@@ -49,18 +53,19 @@ static inline uint64_t within(const double *distance, int count, double bound) {
   return mask;
 }
 
-/* ---- the walk ----------------------------------------------------------------------------- */
+/* ---- the walk of one query
+ * ----------------------------------------------------------------------------- */
 
 static inline void scan_leaf(tree_query *query, int64_t leaf, int dimension) {
   const sr__kdtree *tree = query->tree;
   int64_t begin = sr__kdtree_begin(tree, tree->levels, leaf);
   int64_t end = sr__kdtree_begin(tree, tree->levels, leaf + 1), own = query->own - begin;
+  int most = sr__kdtree_leaf(dimension);
   uint64_t wanted = (UINT64_C(1) << (end - begin)) - 1;
-  if (own >= 0 && own < SR__KDTREE_LEAF) wanted &= ~(UINT64_C(1) << own);
-  double distance[SR__KDTREE_LEAF];
-  leaf_distances(query->point, tree->block + leaf * dimension * SR__KDTREE_LEAF, dimension,
-                 distance);
-  wanted &= within(distance, SR__KDTREE_LEAF, sr__knn_list_worst(query->list));
+  if (own >= 0 && own < most) wanted &= ~(UINT64_C(1) << own);
+  double distance[MOST_POINTS];
+  leaf_distances(query->point, tree->block + leaf * dimension * most, dimension, distance);
+  wanted &= within(distance, most, sr__knn_list_worst(query->list));
   for (; wanted; wanted &= wanted - 1) {
     int i = __builtin_ctzll(wanted);
     sr__knn_list_offer(query->list, distance[i], (int32_t)(begin + i));
@@ -203,22 +208,29 @@ static void search_from(tree_query *query, int64_t leaf) {
 typedef struct tree_work {
   const sr__kdtree *tree;
   sr__knn *knn;
-  double *distance; /* a slot: one list */
+  double *distance;          /* a slot: one list */
+  sr__leaf_scratch *scratch; /* a slot: one; NULL where points search one by one */
+  double scale;              /* see leaf_kernel.h */
 } tree_work;
 
 enum { LEAF_GRAIN = 256 };
 
-static void search_leaf(const tree_work *work, int64_t leaf, double *distance) {
+static void search_leaf(const tree_work *work, int64_t leaf, int slot) {
   const sr__kdtree *tree = work->tree;
-  const double *block = tree->block + leaf * tree->dimension * SR__KDTREE_LEAF;
+  int most = sr__kdtree_leaf(tree->dimension);
+  const double *block = tree->block + leaf * tree->dimension * most;
   int64_t begin = sr__kdtree_begin(tree, tree->levels, leaf), k = work->knn->k;
   int64_t end = sr__kdtree_begin(tree, tree->levels, leaf + 1);
+  uint32_t undecided = UINT32_MAX;
+  if (work->scratch)
+    undecided = sr__leaf_kernel_now()->search(tree, work->scale, leaf, (int32_t)k,
+                                              work->scratch + slot, work->knn->neighbor);
   for (int64_t place = begin; place < end; place++) {
+    if (!(undecided >> (place - begin) & 1)) continue;
     tree_query query = {.tree = tree, .own = place};
-    for (int j = 0; j < tree->dimension; j++)
-      query.point[j] = block[j * SR__KDTREE_LEAF + place - begin];
-    query.list = (sr__knn_list){(int32_t)k, distance, work->knn->neighbor + place * k, tree->row,
-                                tree->row[place]};
+    for (int j = 0; j < tree->dimension; j++) query.point[j] = block[j * most + place - begin];
+    query.list = (sr__knn_list){(int32_t)k, work->distance + slot * k,
+                                work->knn->neighbor + place * k, tree->row, tree->row[place]};
     search_from(&query, leaf);
   }
 }
@@ -228,9 +240,38 @@ static sr_status search_chunk(sr_context *worker, void *data, int64_t chunk, int
   tree_work *work = data;
   int64_t leaves = INT64_C(1) << work->tree->levels, size = sr__chunk_size(leaves, LEAF_GRAIN);
   int64_t end = (chunk + 1) * size < leaves ? (chunk + 1) * size : leaves;
-  for (int64_t leaf = chunk * size; leaf < end; leaf++)
-    search_leaf(work, leaf, work->distance + slot * work->knn->k);
+  for (int64_t leaf = chunk * size; leaf < end; leaf++) search_leaf(work, leaf, slot);
   return SR_OK;
+}
+
+/* The longest side of all points. */
+static double widest_side(const sr__kdtree *tree) {
+  int level = tree->levels % SR__KDTREE_STEP, dimension = tree->dimension;
+  const double *group = sr__kdtree_group(tree, level, 0);
+  double widest = 0.0;
+  for (int j = 0; j < dimension; j++) {
+    const double *low = group + j * SR__KDTREE_GROUP, *high = low + dimension * SR__KDTREE_GROUP;
+    double least = INFINITY, most = -INFINITY;
+    for (int i = 0; i < SR__KDTREE_GROUP; i++) {
+      least = fmin(least, low[i]);
+      most = fmax(most, high[i]);
+    }
+    widest = fmax(widest, most - least);
+  }
+  return widest;
+}
+
+/* Points on one spot, or farther apart than a number can say, search one by one. */
+static sr_status search_together(sr_context *ctx, tree_work *work) {
+  sr_status status = SR_OK;
+  double widest = widest_side(work->tree);
+  if (work->tree->dimension > SR__LEAF_AXES || work->knn->k > SR__LEAF_K ||
+      !(widest > 1e-290 && widest < 1e290))
+    return SR_OK;
+  work->scale = ldexp(1.0, -ilogb(widest));
+  SR_NEW(ctx, work->scratch, sr_context_threads(ctx));
+cleanup:
+  return status;
 }
 
 sr_status sr__knn_tree(sr_context *ctx, const sr__points *points, int32_t k, sr__knn *knn) {
@@ -242,12 +283,14 @@ sr_status sr__knn_tree(sr_context *ctx, const sr__points *points, int32_t k, sr_
   SR_TRY(sr__kdtree_build(ctx, points, &tree));
   SR_NEW(ctx, knn->neighbor, points->rows * k);
   SR_NEW(ctx, work.distance, (int64_t)sr_context_threads(ctx) * k);
+  SR_TRY(search_together(ctx, &work));
   SR_TRY(sr__parallel_for(ctx, sr__chunk_count(INT64_C(1) << tree.levels, LEAF_GRAIN), search_chunk,
                           &work));
   knn->row = tree.row;
   tree.row = NULL;
 cleanup:
   sr__free(ctx, work.distance);
+  sr__free(ctx, work.scratch);
   sr__kdtree_free(ctx, &tree);
   if (status != SR_OK) sr__knn_free(ctx, knn);
   return status;

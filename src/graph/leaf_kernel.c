@@ -1,0 +1,412 @@
+/* The lanes are the queries of a leaf. Each point of a near leaf is measured against all of them at
+ * once, in single precision relative to the middle of the leaf, and its distances sink through k
+ * sorted columns by minima and maxima. That gives the k-th distance of every query without an index
+ * or a branch on data. A second pass over the leaves that were near collects the points within.
+ *
+ * With u = 2^-24, H the diagonal of the leaf and r a distance, the float distance is off by a few
+ * u (H + r). So the k-th float distance widened by 32 u r + 8 u H holds every true neighbour, and
+ * narrowed by as much it holds true ones alone. What lies between is decided in double precision:
+ * by distance, then by nearness in the file, then by the lower row. Every level and every order of
+ * leaves gives the same set. */
+#include "leaf_kernel.h"
+
+#include <math.h>
+
+#include "core/vectors.h"
+
+enum {
+  POINTS = SR__LEAF_POINTS,
+  AXES = SR__LEAF_AXES,
+  GROUP = SR__KDTREE_GROUP,
+#if defined(__AVX512F__)
+  LANES = 16,
+#elif defined(__AVX2__)
+  LANES = 8,
+#else
+  LANES = 4,
+#endif
+  PARTS = POINTS / LANES,
+  MOST_WAITING = 8 * 64 / SR__KDTREE_STEP,
+  CLUMP_LEVELS = 6 /* a node so far above the leaves whose points are all one is left to others */
+};
+
+typedef float floats __attribute__((vector_size(4 * LANES)));
+
+/* ---- lanes --------------------------------------------------------------------------------- */
+
+SR__INLINE floats least(floats a, floats b) {
+#if defined(__AVX512F__)
+  return (floats)_mm512_min_ps((__m512)a, (__m512)b);
+#elif defined(__AVX2__)
+  return (floats)_mm256_min_ps((__m256)a, (__m256)b);
+#elif defined(__SSE2__)
+  return (floats)_mm_min_ps((__m128)a, (__m128)b);
+#else
+  for (int i = 0; i < LANES; i++) a[i] = a[i] < b[i] ? a[i] : b[i];
+  return a;
+#endif
+}
+
+SR__INLINE floats most(floats a, floats b) {
+#if defined(__AVX512F__)
+  return (floats)_mm512_max_ps((__m512)a, (__m512)b);
+#elif defined(__AVX2__)
+  return (floats)_mm256_max_ps((__m256)a, (__m256)b);
+#elif defined(__SSE2__)
+  return (floats)_mm_max_ps((__m128)a, (__m128)b);
+#else
+  for (int i = 0; i < LANES; i++) a[i] = a[i] > b[i] ? a[i] : b[i];
+  return a;
+#endif
+}
+
+/* Bit i: a[i] <= b[i]. */
+SR__INLINE uint32_t at_most(floats a, floats b) {
+#if defined(__AVX512F__)
+  return (uint32_t)_mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LE_OQ);
+#elif defined(__AVX2__)
+  return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps((__m256)a, (__m256)b, _CMP_LE_OQ));
+#elif defined(__SSE2__)
+  return (uint32_t)_mm_movemask_ps(_mm_cmple_ps((__m128)a, (__m128)b));
+#else
+  uint32_t mask = 0;
+  for (int i = 0; i < LANES; i++) mask |= (uint32_t)(a[i] <= b[i]) << i;
+  return mask;
+#endif
+}
+
+SR__INLINE floats spread(float x) { return (floats){0} + x; }
+
+SR__INLINE floats load(const float *from) {
+  floats to;
+  memcpy(&to, from, sizeof to);
+  return to;
+}
+
+/* ---- the queries of a leaf ----------------------------------------------------------------- */
+
+typedef struct search {
+  const sr__kdtree *tree;
+  sr__leaf_scratch *s;
+  int64_t leaf;
+  double scale;
+  double origin[AXES], low[AXES], high[AXES]; /* of the leaf */
+  double reach;                               /* squared distance beyond which no box counts */
+  float blur;                                 /* 8 u H */
+  float limit[POINTS];                        /* squared, that no true neighbour exceeds */
+  int k, queries, seen;
+  bool given_up;
+} search;
+
+static const float u = 0x1p-24f;
+
+SR__INLINE void load_leaf(const search *q, int64_t leaf, int d, float (*x)[POINTS]) {
+  const double *block = q->tree->block + leaf * d * POINTS;
+  for (int j = 0; j < d; j++)
+    for (int i = 0; i < POINTS; i++)
+      x[j][i] = (float)((block[j * POINTS + i] - q->origin[j]) * q->scale);
+}
+
+/* The points of a leaf sink into the K sorted columns of the queries; `own`: it is their leaf. */
+SR__INLINE void sink(search *q, float (*x)[POINTS], int d, int K, bool own) {
+  for (int g = 0; g < PARTS; g++) {
+    floats best[SR__LEAF_K], at[AXES];
+#pragma GCC unroll 16
+    for (int c = 0; c < K; c++) best[c] = load(q->s->best[c] + g * LANES);
+    for (int j = 0; j < d; j++) at[j] = load(q->s->query[j] + g * LANES);
+    for (int i = 0; i < POINTS; i++) {
+      floats value = {0};
+#pragma GCC unroll 3
+      for (int j = 0; j < d; j++) {
+        floats gap = at[j] - x[j][i];
+        value += gap * gap;
+      }
+      if (own && i / LANES == g) value[i % LANES] = INFINITY;
+      if (!at_most(value, best[K - 1])) continue;
+#pragma GCC unroll 16
+      for (int c = 0; c < K; c++) {
+        floats larger = most(best[c], value);
+        best[c] = least(best[c], value);
+        value = larger;
+      }
+    }
+#pragma GCC unroll 16
+    for (int c = 0; c < K; c++) memcpy(q->s->best[c] + g * LANES, &best[c], sizeof best[c]);
+  }
+}
+
+static void set_reach(search *q) {
+  float far = 0.0f;
+  for (int i = 0; i < POINTS; i++) {
+    float r = sqrtf(q->s->best[q->k - 1][i]) * (1 + 32 * u) + q->blur;
+    q->limit[i] = i < q->queries ? r * r * (1 + 4 * u) + 1e-36f : -1.0f;
+    far = q->limit[i] > far ? q->limit[i] : far;
+  }
+  q->reach = (double)far / (q->scale * q->scale) * (1 + 1e-6);
+}
+
+/* Queries that have the box within their limit. */
+SR__INLINE uint32_t near_queries(const search *q, const float *box, int d) {
+  uint32_t near = 0;
+  for (int g = 0; g < PARTS; g++) {
+    floats distance = {0};
+    for (int j = 0; j < d; j++) {
+      floats at = load(q->s->query[j] + g * LANES);
+      floats gap = most(most(box[j] - at, at - box[d + j]), (floats){0});
+      distance += gap * gap;
+    }
+    near |= at_most(distance, load(q->limit + g * LANES)) << (g * LANES);
+  }
+  return near;
+}
+
+SR__INLINE void see_leaf(search *q, int64_t leaf, const double *member, int d, int K) {
+  float box[2 * AXES];
+  for (int j = 0; j < d; j++) {
+    float low = (float)((member[j * GROUP] - q->origin[j]) * q->scale);
+    float high = (float)((member[(d + j) * GROUP] - q->origin[j]) * q->scale);
+    box[j] = low - 2 * u * fabsf(low);
+    box[d + j] = high + 2 * u * fabsf(high);
+  }
+  if (!near_queries(q, box, d)) return;
+  if (q->seen == SR__LEAF_SEEN) {
+    q->given_up = true;
+    return;
+  }
+  int at = q->seen++;
+  q->s->leaf[at] = (int32_t)leaf;
+  memcpy(q->s->box[at], box, sizeof box);
+  load_leaf(q, leaf, d, q->s->x[at]);
+  sink(q, q->s->x[at], d, K, false);
+  set_reach(q);
+}
+
+/* Bit i: box i of the group is within reach of the leaf's. */
+SR__INLINE uint32_t near_boxes(const search *q, const double *group, int d) {
+  uint32_t near = 0;
+  double distance[GROUP] = {0};
+  for (int j = 0; j < d; j++) {
+    const double *low = group + j * GROUP, *high = low + d * GROUP;
+    for (int i = 0; i < GROUP; i++) {
+      double a = low[i] - q->high[j], b = q->low[j] - high[i], gap = a > b ? a : b;
+      gap = gap > 0.0 ? gap : 0.0;
+      distance[i] += gap * gap;
+    }
+  }
+  for (int i = 0; i < GROUP; i++) near |= (uint32_t)(distance[i] <= q->reach) << i;
+  return near;
+}
+
+static bool is_one_point(const double *member, int d) {
+  for (int j = 0; j < d; j++)
+    if (member[j * GROUP] != member[(d + j) * GROUP]) return false;
+  return true;
+}
+
+/* The group of (level, index) but for that node itself, and what lies below. */
+SR__INLINE void visit(search *q, int level, int64_t index, int d, int K) {
+  const sr__kdtree *tree = q->tree;
+  struct {
+    int64_t index;
+    int level;
+  } waiting[MOST_WAITING];
+  int height = 0;
+  int64_t left_out = index;
+  for (;;) {
+    int64_t first = index & ~(int64_t)(GROUP - 1), nodes = INT64_C(1) << level;
+    const double *group = sr__kdtree_group(tree, level, index);
+    uint32_t near = near_boxes(q, group, d);
+    if (nodes < GROUP) near &= (1u << nodes) - 1;
+    if (left_out >= 0) near &= ~(1u << (left_out - first));
+    left_out = -1;
+    for (; near && !q->given_up; near &= near - 1) {
+      int i = __builtin_ctz(near);
+      if (level == tree->levels) {
+        see_leaf(q, first + i, group + i, d, K);
+      } else if (tree->levels - level >= CLUMP_LEVELS && is_one_point(group + i, d)) {
+        q->given_up = true;
+      } else {
+        waiting[height].index = first + i;
+        waiting[height++].level = level;
+      }
+    }
+    if (q->given_up || height == 0) return;
+    height--;
+    level = waiting[height].level + SR__KDTREE_STEP;
+    index = waiting[height].index * GROUP;
+  }
+}
+
+/* Limits of all queries of the leaf, and the leaves within them. */
+SR__INLINE void find_limits(search *q, int d, int K) {
+  const sr__kdtree *tree = q->tree;
+  const double *member = sr__kdtree_group(tree, tree->levels, q->leaf) + q->leaf % GROUP;
+  double diagonal = 0.0;
+  for (int j = 0; j < d; j++) {
+    q->low[j] = member[j * GROUP];
+    q->high[j] = member[(d + j) * GROUP];
+    q->origin[j] = q->low[j] + 0.5 * (q->high[j] - q->low[j]);
+    double side = (q->high[j] - q->low[j]) * q->scale;
+    diagonal += side * side;
+    q->s->box[0][j] = -INFINITY;
+    q->s->box[0][d + j] = INFINITY;
+  }
+  q->blur = (float)(8 * 0x1p-24 * sqrt(diagonal));
+  q->s->leaf[0] = (int32_t)q->leaf;
+  q->seen = 1;
+  load_leaf(q, q->leaf, d, q->s->x[0]);
+  for (int j = 0; j < d; j++) /* lanes without a query stand at the middle and ask for nothing */
+    for (int i = 0; i < POINTS; i++) q->s->query[j][i] = i < q->queries ? q->s->x[0][j][i] : 0.0f;
+  for (int c = 0; c < K; c++)
+    for (int i = 0; i < POINTS; i++) q->s->best[c][i] = INFINITY;
+  sink(q, q->s->x[0], d, K, true);
+  set_reach(q);
+  int64_t node = q->leaf;
+  for (int level = tree->levels; level > 0 && !q->given_up;
+       level -= SR__KDTREE_STEP, node /= GROUP) {
+    const double *own = sr__kdtree_group(tree, level, node) + node % GROUP;
+    if (tree->levels - level >= CLUMP_LEVELS && is_one_point(own, d)) q->given_up = true;
+    visit(q, level, node, d, K);
+  }
+}
+
+/* ---- those at the limit -------------------------------------------------------------------- */
+
+/* A point in doubt is named by its leaf's number among those seen and its number in it. */
+static int32_t place_of(const search *q, int32_t doubt) {
+  int64_t leaf = q->s->leaf[doubt / POINTS];
+  return (int32_t)sr__kdtree_begin(q->tree, q->tree->levels, leaf) + doubt % POINTS;
+}
+
+static double exact_distance(const search *q, int query, int32_t doubt, int d) {
+  const double *a = q->tree->block + q->leaf * d * POINTS + query;
+  const double *b = q->tree->block + (int64_t)q->s->leaf[doubt / POINTS] * d * POINTS;
+  double sum = 0.0;
+  for (int j = 0; j < d; j++) {
+    double gap = b[j * POINTS + doubt % POINTS] - a[j * POINTS];
+    sum += gap * gap;
+  }
+  return sum;
+}
+
+typedef struct rank {
+  double distance;
+  int64_t tie;
+} rank;
+
+static bool ranks_after(rank a, rank b) {
+  return a.distance > b.distance || (a.distance == b.distance && a.tie > b.tie);
+}
+
+/* Drops the last in order from those in doubt until `want` are left; few are to be dropped. */
+static void drop_last(const search *q, int query, int count, int want, int d) {
+  const sr__kdtree *tree = q->tree;
+  int64_t own = tree->row[sr__kdtree_begin(tree, tree->levels, q->leaf) + query];
+  int32_t *doubt = q->s->doubt[query];
+  rank key[SR__LEAF_DOUBTS + POINTS];
+  for (int h = 0; h < count; h++) {
+    int64_t gap = (int64_t)tree->row[place_of(q, doubt[h])] - own;
+    key[h].distance = exact_distance(q, query, doubt[h], d);
+    key[h].tie = gap > 0 ? 2 * gap + 1 : -2 * gap;
+  }
+  for (; count > want; count--) {
+    int last = 0;
+    for (int h = 1; h < count; h++)
+      if (ranks_after(key[h], key[last])) last = h;
+    doubt[last] = doubt[count - 1];
+    key[last] = key[count - 1];
+  }
+}
+
+/* Squared distances below which a point is a neighbour for certain. */
+static void find_certain(const search *q, float *certain) {
+  for (int i = 0; i < POINTS; i++) {
+    float value = q->s->best[q->k - 1][i];
+    float r = sqrtf(value) * (1 - 32 * u) - q->blur;
+    r = r > 0.0f ? r : 0.0f;
+    certain[i] = value < INFINITY ? r * r * (1 - 4 * u) - 1e-36f : -1.0f;
+  }
+}
+
+/* Bits of the points of a seen leaf whose distance from query i is at most the bound. */
+SR__INLINE uint32_t points_within(const search *q, int seen, int i, float bound, float sure, int d,
+                                  uint32_t *inside) {
+  uint32_t within = 0;
+  *inside = 0;
+  for (int g = 0; g < PARTS; g++) {
+    floats value = {0};
+    for (int j = 0; j < d; j++) {
+      floats gap = q->s->query[j][i] - load(q->s->x[seen][j] + g * LANES);
+      value += gap * gap;
+    }
+    within |= at_most(value, spread(bound)) << (g * LANES);
+    *inside |= at_most(value, spread(sure)) << (g * LANES);
+  }
+  return within;
+}
+
+SR__INLINE uint32_t search_leaf(search *q, int d, int K, int32_t *neighbor) {
+  const sr__kdtree *tree = q->tree;
+  float certain[POINTS];
+  int doubts[POINTS] = {0}, sure[POINTS] = {0};
+  int64_t first = sr__kdtree_begin(tree, tree->levels, q->leaf);
+  q->queries = (int)(sr__kdtree_begin(tree, tree->levels, q->leaf + 1) - first);
+  uint32_t all = (1u << q->queries) - 1, undecided = 0;
+  q->given_up = false;
+  find_limits(q, d, K);
+  if (q->given_up) return all;
+  find_certain(q, certain);
+  for (int c = 0; c < q->seen; c++) {
+    uint32_t near = near_queries(q, q->s->box[c], d) & all;
+    int32_t base = (int32_t)sr__kdtree_begin(tree, tree->levels, q->s->leaf[c]);
+    for (; near; near &= near - 1) {
+      int i = __builtin_ctz(near);
+      uint32_t inside, within = points_within(q, c, i, q->limit[i], certain[i], d, &inside);
+      if (c == 0) {
+        within &= ~(1u << i);
+        inside &= ~(1u << i);
+      }
+      within &= ~inside;
+      int32_t *out = neighbor + (first + i) * q->k;
+      for (; inside; inside &= inside - 1) out[sure[i]++] = base + __builtin_ctz(inside);
+      if (doubts[i] > SR__LEAF_DOUBTS) continue;
+      for (; within; within &= within - 1)
+        q->s->doubt[i][doubts[i]++] = c * POINTS + __builtin_ctz(within);
+    }
+  }
+  for (int i = 0; i < q->queries; i++) {
+    int want = q->k - sure[i];
+    if (doubts[i] > SR__LEAF_DOUBTS) {
+      undecided |= 1u << i;
+      continue;
+    }
+    if (doubts[i] > want) drop_last(q, i, doubts[i], want, d);
+    int32_t *out = neighbor + (first + i) * q->k + sure[i];
+    for (int h = 0; h < want; h++) out[h] = place_of(q, q->s->doubt[i][h]);
+  }
+  return undecided;
+}
+
+/* The number of axes and of columns as constants keeps the columns in registers. */
+#define FORM(d, K)                                                 \
+  static uint32_t search_##d##_##K(search *q, int32_t *neighbor) { \
+    return search_leaf(q, d, K, neighbor);                         \
+  }
+FORM(1, 8)
+FORM(1, 16)
+FORM(2, 8)
+FORM(2, 16)
+FORM(3, 8)
+FORM(3, 16)
+
+static uint32_t search_points(const sr__kdtree *tree, double scale, int64_t leaf, int32_t k,
+                              sr__leaf_scratch *scratch, int32_t *neighbor) {
+  typedef uint32_t form(search *, int32_t *);
+  static form *const forms[AXES][2] = {{search_1_8, search_1_16},
+                                       {search_2_8, search_2_16},
+                                       {search_3_8, search_3_16}};
+  search q = {.tree = tree, .s = scratch, .leaf = leaf, .scale = scale, .k = k};
+  return forms[tree->dimension - 1][k > 8](&q, neighbor);
+}
+
+const sr__leaf_kernel SR__KERNEL(sr__leaf_kernel) = {search_points};
