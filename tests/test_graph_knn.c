@@ -140,7 +140,7 @@ static void every_level_decides_alike(void **state) {
   static const int32_t ks[] = {1, 4, 7, 8, 10, 13, 16};
   sr_context *ctx = test_context(1);
   const sr__leaf_kernel *kernel[SR__ISA_LEVELS];
-  sr__leaf_scratch *scratch = malloc(sizeof *scratch);
+  sr__leaf_search *scratch = malloc(sizeof *scratch);
   int levels = leaf_kernels(kernel), decided = 0;
   int32_t *all = malloc(N * sizeof *all), *neighbor = malloc(N * MOST * sizeof *neighbor);
   for (int kind = 0; kind < KINDS; kind++)

@@ -208,9 +208,9 @@ static void search_from(tree_query *query, int64_t leaf) {
 typedef struct tree_work {
   const sr__kdtree *tree;
   sr__knn *knn;
-  double *distance;          /* a slot: one list */
-  sr__leaf_scratch *scratch; /* a slot: one; NULL where points search one by one */
-  double scale;              /* see leaf_kernel.h */
+  double *distance;         /* a slot: one list */
+  sr__leaf_search *scratch; /* a slot: one; NULL where points search one by one */
+  double scale;             /* see leaf_kernel.h */
 } tree_work;
 
 enum { LEAF_GRAIN = 256 };

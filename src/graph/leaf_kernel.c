@@ -87,7 +87,7 @@ SR__INLINE floats load(const float *from) {
 
 typedef struct search {
   const sr__kdtree *tree;
-  sr__leaf_scratch *s;
+  sr__leaf_search *s;
   int64_t leaf;
   double scale;
   double origin[AXES], low[AXES], high[AXES]; /* of the leaf */
@@ -400,7 +400,7 @@ FORM(3, 8)
 FORM(3, 16)
 
 static uint32_t search_points(const sr__kdtree *tree, double scale, int64_t leaf, int32_t k,
-                              sr__leaf_scratch *scratch, int32_t *neighbor) {
+                              sr__leaf_search *scratch, int32_t *neighbor) {
   typedef uint32_t form(search *, int32_t *);
   static form *const forms[AXES][2] = {{search_1_8, search_1_16},
                                        {search_2_8, search_2_16},

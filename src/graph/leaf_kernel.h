@@ -15,21 +15,21 @@ enum {
 };
 
 /* What one thread works with. */
-typedef struct sr__leaf_scratch {
+typedef struct sr__leaf_search {
   float query[SR__LEAF_AXES][SR__LEAF_POINTS];
   float best[SR__LEAF_K][SR__LEAF_POINTS]; /* least squared distances of each query, sorted */
   float x[SR__LEAF_SEEN][SR__LEAF_AXES][SR__LEAF_POINTS]; /* points of the leaves seen */
   float box[SR__LEAF_SEEN][2 * SR__LEAF_AXES];
   int32_t leaf[SR__LEAF_SEEN];
   int32_t doubt[SR__LEAF_POINTS][SR__LEAF_DOUBTS + SR__LEAF_POINTS]; /* see leaf_kernel.c */
-} sr__leaf_scratch;
+} sr__leaf_search;
 
 typedef struct sr__leaf_kernel {
   /* The k nearest of every point of the leaf, in any order, at neighbor + place * k. Bit i of the
    * answer: point i was not decided, and its list means nothing. 1 <= k <= SR__LEAF_K and k less
    * than the points; `scale` is a power of two that brings the points to about 1. */
   uint32_t (*search)(const sr__kdtree *tree, double scale, int64_t leaf, int32_t k,
-                     sr__leaf_scratch *scratch, int32_t *neighbor);
+                     sr__leaf_search *scratch, int32_t *neighbor);
 } sr__leaf_kernel;
 
 SR__KERNEL_LEVELS(sr__leaf_kernel)
