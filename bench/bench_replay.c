@@ -180,29 +180,32 @@ static double run_steps(sr_context *ctx, sr_agent *agent, int64_t steps) {
   return (processor_seconds() - begun) / (double)steps;
 }
 
-/* Samplers in turn, so that all see the same load: seconds per step, best of several, over
- * uniform's. */
+static int by_size(const void *a, const void *b) {
+  const double *x = a, *y = b;
+  return (*x > *y) - (*x < *y);
+}
+
+/* Samplers in turn, so that all see the same load: medians of seconds per step, and of their ratio
+ * to uniform's of the same turn. */
 static void samplers(sr_context *ctx) {
   const char *const names[] = {"uniform", "per", "rem", "routed", "fifth", "routed-features"};
-  enum { COUNT = sizeof names / sizeof *names, TURNS = 8, STEPS = 400 };
+  enum { COUNT = sizeof names / sizeof *names, TURNS = 21, STEPS = 100 };
   sr_agent *agent[COUNT];
-  double best[COUNT];
-  for (int k = 0; k < COUNT; k++) {
-    agent[k] = agent_of(ctx, "breakout", names[k], 5);
-    best[k] = 1e9;
-  }
+  double taken[COUNT][TURNS], ratio[COUNT][TURNS];
+  for (int k = 0; k < COUNT; k++) agent[k] = agent_of(ctx, "breakout", names[k], 5);
   for (int turn = 0; turn < TURNS; turn++)
     for (int k = 0; k < COUNT; k++) {
-      double taken = run_steps(ctx, agent[k], STEPS);
-      if (taken < best[k]) best[k] = taken;
+      taken[k][turn] = run_steps(ctx, agent[k], STEPS);
+      ratio[k][turn] = taken[k][turn] / taken[0][turn];
     }
   for (int k = 0; k < COUNT; k++) {
     const sr_agent_view *view = sr_agent_get(agent[k]);
+    qsort(taken[k], TURNS, sizeof(double), by_size);
+    qsort(ratio[k], TURNS, sizeof(double), by_size);
     printf(
         "{\"bench\": \"replay\", \"case\": \"sampler\", \"sampler\": \"%s\", \"ms_per_step\": "
-        "%.4g, "
-        "\"over_uniform\": %.4g, \"cut_share\": %.3g}\n",
-        names[k], 1e3 * best[k], best[k] / best[0],
+        "%.4g, \"over_uniform\": %.4g, \"turns\": %d, \"cut_share\": %.3g}\n",
+        names[k], 1e3 * taken[k][TURNS / 2], ratio[k][TURNS / 2], TURNS,
         view->seconds_cut / (view->seconds_cut + view->seconds_learn + view->seconds_play));
     sr_agent_free(&agent[k]);
   }

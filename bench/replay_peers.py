@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Gradient steps and whole loops beside PyTorch, in turn, in processor time on one thread.
+"""Gradient steps and whole loops beside PyTorch, in turn, in processor time on one thread; seconds are per step. The
+emulator's processor time counts on both sides.
 
     replay_peers.py BENCH_REPLAY [TURNS] [CASE ...]      cases: nature grid loop atari; JSON lines on stdout
 """
@@ -70,9 +71,10 @@ def in_turn(us, work, peer, turns, steps, peer_steps, **more):
         begun = time.process_time()
         peer(peer_steps)
         theirs.append((time.process_time() - begun) / peer_steps)
-    print(json.dumps({"bench": "replay", "case": work, "us_ms": 1e3 * np.median(ours), "peer": "PyTorch " + torch.__version__,
-                      "peer_ms": 1e3 * np.median(theirs), "ratio": float(np.median(theirs) / np.median(ours)),
-                      "ratio_of_best": min(theirs) / min(ours), "turns": turns, **more}), flush=True)
+    ratio = float(np.median(theirs) / np.median(ours))
+    print(json.dumps({"bench": "replay", "case": work, "threads": 1, "us_seconds": float(np.median(ours)),
+                      "peer": "PyTorch " + torch.__version__, "peer_seconds": float(np.median(theirs)), "ratio": ratio,
+                      "cpu_ratio": ratio, "ratio_of_best": min(theirs) / min(ours), "turns": turns, **more}), flush=True)
 
 
 def steps_of(make, scale, shape, actions, density):

@@ -20,7 +20,7 @@
 #include "replay_study.h"
 #include "tools.h"
 
-enum { GAMES = 7, FOUR = 4 };
+enum { GAMES = 7, FOUR = 4, FEWEST_SEEDS = 3 };
 static const char *const grid_games[GAMES] = {"breakout", "space_invaders", "seaquest", "qbert",
                                               "pong",     "montezuma",      "pitfall"};
 static const bool gains[GAMES] = {true, true, true, true, false, false, false};
@@ -109,8 +109,9 @@ static void gain_table(conclusion *c, const replay_study *study, const study_sca
           (scale[g].player - scale[g].random);
       for (int i = 0; i < n; i++) difference[i] *= 100 / base;
       sr_interval gain = study_interval(n, difference);
-      if (k < 3) paper = 100 * (paper_return[g][k + 1] / paper_return[g][0] - 1);
+      if (k < 3) paper = round(1000 * (paper_return[g][k + 1] / paper_return[g][0] - 1)) / 10;
       conclusion_add_estimate(c, study->game[g], study->sampler[shown[k]], paper, &gain);
+      if (n < FEWEST_SEEDS) conclusion_set_agreement(c, SR_AGREEMENT_NONE);
     }
   }
 }
@@ -131,6 +132,7 @@ static void drop_table(conclusion *c, const replay_study *study) {
                           100 * (1 - exp(log_ratio.low))};
       conclusion_add_estimate(c, study->game[g], study->sampler[shown[k]],
                               k == 0 ? paper_drop[g] : NAN, &drop);
+      if (n < FEWEST_SEEDS) conclusion_set_agreement(c, SR_AGREEMENT_NONE);
     }
   }
 }
@@ -197,7 +199,7 @@ static void decide(conclusion *c, const finding *f) {
            f->seeds, 100 * f->smallest / f->base, 100 * f->smallest_of_ten / f->base,
            100 * paper_gap());
   sr_interval o = f->over_matched;
-  if (f->seeds < 3)
+  if (f->seeds < FEWEST_SEEDS)
     conclusion_decide(c, VERDICT_CANNOT_BE_TESTED, "only %d seed%s of every game is there",
                       f->seeds, f->seeds == 1 ? "" : "s");
   else if (!f->baseline && !f->control && !f->variance)
