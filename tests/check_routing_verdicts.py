@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Verdicts of the experiments on maps and tables, from made-up results: each must be able to come out, for the right reason."""
+import json
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+COMMAND = os.environ["SR_COMMAND"]
+SEEDS = 5
+
+
+class Verdicts(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.random = random.Random(5)
+
+    def conclude(self, name, rows):
+        path = self.folder / f"{name}-quick.jsonl"
+        path.write_text("".join(json.dumps({"case": case, "seed": seed, "values": {"error": error}}) + "\n"
+                                for case, seed, error in rows))
+        result = subprocess.run([COMMAND, "reproduce", name, "--seeds", str(SEEDS), "-o", str(self.folder), "--json"],
+                                capture_output=True, text=True, timeout=300)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        got = json.loads(result.stdout)
+        self.assertEqual(got["run_now"], 0, "a case has another name")
+        return got["verdict"], got["reason"]
+
+    def errors(self, base, noise=0.002):
+        return [base + self.random.gauss(0, noise) for _ in range(SEEDS)]
+
+    def tabular(self, routed, size, noise=0.002, sets=("Covertype", "Higgs")):
+        """Errors of routing and of the size control where plain bagging has .3; other sets are all at .3."""
+        rows = []
+        for data in ("Covertype", "Higgs"):
+            for learner, members in (("tree", 50), ("xgboost:rounds=40", 10)):
+                for plan, error in (("uniform", 0.3), ("routed:part_share=0.5", routed), ("uniform-nm:draw_share=0.5", size)):
+                    case = f"set={data} learner={learner} plan={plan} m={members} rows=4000+4000"
+                    for seed, value in enumerate(self.errors(error if data in sets else 0.3, noise), 1):
+                        rows.append((case, seed, value))
+        return self.conclude("tabular", rows)
+
+    def test_tabular(self):
+        verdict, reason = self.tabular(0.25, 0.3)
+        self.assertEqual(verdict, "reproduced", reason)
+        verdict, reason = self.tabular(0.25, 0.25)  # small bags do it: not the place
+        self.assertEqual((verdict, "in 0 of these" in reason), ("not reproduced", True), reason)
+        verdict, reason = self.tabular(0.35, 0.3)
+        self.assertEqual((verdict, "worse in 4" in reason), ("not reproduced", True), reason)
+        verdict, reason = self.tabular(0.25, 0.3, sets=("Higgs",))
+        self.assertEqual((verdict, "Higgs, forest" in reason), ("partly", True), reason)
+        verdict, reason = self.tabular(0.299, 0.3, noise=0.05)
+        self.assertEqual(verdict, "cannot be tested here", reason)
+
+    def spatial(self, spectral, size, noise=0.002):
+        sets = ("Germany--polygons", "Germany--regions", "Maipo--fields", "Zion--tiles", "Sea-surface--sector",
+                "Sea-surface--years", "Simulated--new-map")
+        plans = (("uniform", "none", 0.3), ("spectral", "space", spectral), ("uniform-nm", "none", size),
+                 ("routed:part_share=0.5", "space", 0.3), ("uniform-nm:draw_share=0.5", "none", 0.3), ("lag-thin", "time", 0.3),
+                 ("stationary", "time", 0.3), ("circular", "time", 0.3), ("tmix-thin", "time", 0.3))
+        rows = [(f"set={data} plan={plan} graph={graph} m=30 rows=3000", seed, value)
+                for plan, graph, error in plans for data in sets
+                for seed, value in enumerate(self.errors(error, noise), 1)]
+        return self.conclude("spatial", rows)
+
+    def test_spatial(self):
+        verdict, reason = self.spatial(0.15, 0.3)
+        self.assertEqual(verdict, "reproduced", reason)
+        verdict, reason = self.spatial(0.15, 0.15)
+        self.assertEqual(verdict, "not reproduced", reason)
+        verdict, reason = self.spatial(0.4, 0.3)
+        self.assertEqual((verdict, "worse in 7" in reason), ("not reproduced", True), reason)
+        verdict, reason = self.spatial(0.3, 0.3, noise=0.05)
+        self.assertEqual(verdict, "cannot be tested here", reason)
+
+
+if __name__ == "__main__":
+    unittest.main()
