@@ -135,7 +135,7 @@ def main():
     head, runs = runs[0], runs[1:]
     path = ROOT / "docs/coverage.md"
     old = path.read_text()
-    count = f"{len(runs):,} runs, recorded with `{head['command']}` at commit {head['commit']} ({head['machine']}). "
+    count = f"{len(runs):,} runs, recorded with `{head['command']}` at commit {head['commit']} ({head['machine']}). {head.get('note', '')} "
     count += "The study is resumed by the same command; cells with few runs are to be read with care (standard error of a coverage " \
              "near .95: .031 with 50 runs, .022 with 100, .010 with 500)."
     new = old

@@ -11,6 +11,14 @@ static const sr_compare_test *test_against(const sr_comparison_view *view, int32
   return NULL;
 }
 
+/* "-" where no interval can be given. */
+static void print_bound(double value, char text[CELL]) {
+  if (isfinite(value))
+    snprintf(text, CELL, "%.4f", value);
+  else
+    snprintf(text, CELL, "-");
+}
+
 /* ---- text --------------------------------------------------------------------------------- */
 
 static void add_lines(sr__description *lines, const void *object) {
@@ -30,8 +38,11 @@ static void add_lines(sr__description *lines, const void *object) {
   for (int32_t r = 0; r < view->row_count; r++) {
     const sr_compare_row *row = &view->rows[r];
     const sr_compare_test *test = test_against(view, r);
-    sr__description_add(lines, "%-*s %-*s %8.4f %8.4f %8.4f %9.2f ", plan_width, row->plan,
-                        learner_width, row->learner, row->error, row->low, row->high, row->seconds);
+    char low[CELL], high[CELL];
+    print_bound(row->low, low);
+    print_bound(row->high, high);
+    sr__description_add(lines, "%-*s %-*s %8.4f %8s %8s %9.2f ", plan_width, row->plan,
+                        learner_width, row->learner, row->error, low, high, row->seconds);
     if (test) sr__description_add(lines, "%10.4f", test->p_holm);
     sr__description_add(lines, "%s\n", r == view->best ? "      best" : "");
   }
@@ -93,7 +104,10 @@ static void fill_row(const sr_comparison_view *view, int32_t r, char (*text)[CEL
   const sr_compare_row *row = &view->rows[r];
   const sr_compare_test *test = test_against(view, r);
   snprintf(text[0], CELL, "%.4f", row->error);
-  snprintf(text[1], CELL, "%.4f to %.4f", row->low, row->high);
+  if (isfinite(row->low))
+    snprintf(text[1], CELL, "%.4f to %.4f", row->low, row->high);
+  else
+    snprintf(text[1], CELL, "not told");
   snprintf(text[2], CELL, "%.2f", row->seconds);
   if (test)
     snprintf(text[3], CELL, "%.4f", test->p_holm);

@@ -322,12 +322,12 @@ static sr_status tell(sr_context *ctx, const sr_mix_gain *gain, sr__mix *mix) {
     if (gains[k] > gains[most]) most = k;
   if (all < 0.002 * gain->plain)
     snprintf(text, sizeof text,
-             "a mix that stays at plain bagging: nothing else lowers the held-out squared error "
+             "it stays at plain bagging: nothing else lowers the held-out squared error "
              "of %.4f%s",
              gain->plain, gain->thin ? " (the rows are too few to choose)" : "");
   else
     snprintf(text, sizeof text,
-             "a mix: held-out squared error %.4f instead of the %.4f of plain bagging, mostly by "
+             "held-out squared error %.4f instead of the %.4f of plain bagging, mostly by "
              "%s (bag size %+.0f %%, leaf size %+.0f %%, offset %+.0f %%, place %+.0f %%)%s",
              gain->mix, gain->plain, names[most], -100.0 * gains[0] / gain->plain,
              -100.0 * gains[1] / gain->plain, -100.0 * gains[2] / gain->plain,
