@@ -309,7 +309,7 @@ static void test_lags_reference(void **state) {
   sr__lags lags;
   sr__integrated integrated;
   assert_ok(ctx, sr__rows_gather(ctx, view, &rows));
-  assert_ok(ctx, sr__columns_standardise(ctx, view, rows.order, &columns));
+  assert_ok(ctx, sr__columns_standardize(ctx, view, rows.order, &columns));
   assert_ok(ctx, sr__lags_measure(ctx, &rows, &columns, &lags, &integrated));
   for (int32_t i = 1; i < lags.count; i++) {
     int64_t lag = sr__lag_at(i), pairs = 0;

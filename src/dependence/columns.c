@@ -1,7 +1,8 @@
-/* Standardised feature and label columns in position order. */
+/* Standardized feature and label columns in position order. */
 #include <math.h>
 #include <stdlib.h>
 
+#include "data/column_moments.h"
 #include "dependence.h"
 
 enum { SAMPLE = 4096, MOST_CATEGORIES = 16, MOST_COMPARED = 32 };
@@ -59,29 +60,16 @@ static void gather_column(const column_job *job, int64_t j, float *out) {
   }
 }
 
-/* Mean 0 and, where asked, variance 1 over the values there are; 0 for the others. Tells how many
+/* Mean 0 and, where asked, variance 1 over the values there are; NaN for the others. Tells how many
  * are missing and whether the column varies at all. */
-static int standardise(float *x, int64_t n, bool scale, int64_t *missing) {
-  double sum = 0.0, square = 0.0;
-  float least = HUGE_VALF, most = -HUGE_VALF;
-  int64_t count = 0;
-  for (int64_t i = 0; i < n; i++) {
-    if (isnan(x[i])) continue;
-    sum += (double)x[i];
-    least = x[i] < least ? x[i] : least;
-    most = x[i] > most ? x[i] : most;
-    count++;
-  }
-  *missing = n - count;
-  if (count == 0) return 2;
-  if (!(most > least)) return 1;
-  double mean = sum / (double)count;
+static int standardize(float *x, int64_t n, bool scale, int64_t *missing) {
+  sr__moments m = sr__column_moments(x, n);
+  *missing = n - m.finite;
+  if (m.finite == 0) return 2;
+  double factor = scale ? 1.0 / m.deviation : 1.0;
+  if (!(m.deviation > 0.0) || !isfinite(factor)) return 1;
   for (int64_t i = 0; i < n; i++)
-    if (!isnan(x[i])) square += ((double)x[i] - mean) * ((double)x[i] - mean);
-  double factor = scale ? 1.0 / sqrt(square / (double)count) : 1.0;
-  if (!isfinite(factor)) return 1;
-  for (int64_t i = 0; i < n; i++)
-    x[i] = isnan(x[i]) ? NAN : (float)(((double)x[i] - mean) * factor);
+    x[i] = isnan(x[i]) ? NAN : (float)(((double)x[i] - m.mean) * factor);
   return 0;
 }
 
@@ -91,7 +79,7 @@ static sr_status make_column(sr_context *ctx, void *data, int64_t j, int slot) {
   int64_t n = job->columns->n;
   float *out = job->columns->value + j * n;
   gather_column(job, j, out);
-  job->useless[j] = (uint8_t)standardise(out, n, true, job->missing + j);
+  job->useless[j] = (uint8_t)standardize(out, n, true, job->missing + j);
   return sr__check_interrupt(ctx);
 }
 
@@ -142,7 +130,7 @@ cleanup:
   return status;
 }
 
-sr_status sr__columns_standardise(sr_context *ctx, const sr_table_view *table, const int64_t *order,
+sr_status sr__columns_standardize(sr_context *ctx, const sr_table_view *table, const int64_t *order,
                                   sr__columns *columns) {
   sr_status status = SR_OK;
   column_source *source = NULL;
@@ -180,7 +168,7 @@ sr_status sr__columns_labels(sr_context *ctx, const sr_table_view *table, const 
       int32_t label = table->label[order[p]];
       x[p] = label < 0 ? NAN : label == c ? 1.0F : 0.0F;
     }
-    if (standardise(x, n, false, &missing) != 0) continue;
+    if (standardize(x, n, false, &missing) != 0) continue;
     for (int64_t p = 0; p < n; p++) {
       present[p] = !isnan(x[p]);
       if (!present[p]) x[p] = 0.0F;

@@ -34,7 +34,7 @@ typedef struct sr__rows {
   bool time_irregular;  /* steps of very different length */
 } sr__rows;
 
-/* Standardised columns in position order: column j is value + j * n, 0 where missing. */
+/* Standardized columns in position order: column j is value + j * n, 0 where missing. */
 typedef struct sr__columns {
   int64_t n, count;
   float *value;
@@ -49,9 +49,9 @@ SR_MUST_CHECK sr_status sr__rows_gather(sr_context *ctx, const sr_table_view *ta
 void sr__rows_free(sr_context *ctx, sr__rows *rows);
 /* Features winsorised at median +- 4 (q90 - q10), mean 0, variance 1; small categories as
  * indicators. */
-SR_MUST_CHECK sr_status sr__columns_standardise(sr_context *ctx, const sr_table_view *table,
+SR_MUST_CHECK sr_status sr__columns_standardize(sr_context *ctx, const sr_table_view *table,
                                                 const int64_t *order, sr__columns *columns);
-/* One centred indicator a class, for at most 16 classes; rows without a label are missing. */
+/* One centered indicator a class, for at most 16 classes; rows without a label are missing. */
 SR_MUST_CHECK sr_status sr__columns_labels(sr_context *ctx, const sr_table_view *table,
                                            const int64_t *order, sr__columns *columns);
 /* Takes from the label columns what a linear fit on the features explains. */
@@ -95,8 +95,8 @@ sr_scale sr__lags_integrated_scale(const sr__lags *lags, const sr__integrated *i
 /* Sum of a[i] * b[i] in a fixed order, float products with double totals. */
 double sr__dot(const float *a, const float *b, int64_t count);
 
-/* Politis and White on a centred series, pairs inside the runs only; n >= 10. */
-SR_MUST_CHECK sr_status sr__politis_white_runs(sr_context *ctx, const float *centred, int64_t n,
+/* Politis and White on a centered series, pairs inside the runs only; n >= 10. */
+SR_MUST_CHECK sr_status sr__politis_white_runs(sr_context *ctx, const float *centered, int64_t n,
                                                const sr__piece *piece, int64_t piece_count,
                                                sr_politis_white_form form,
                                                sr_politis_white *length);
@@ -116,7 +116,7 @@ SR_MUST_CHECK sr_status sr__row_scale_measure(sr_context *ctx, const sr__rows *r
 /* ---- the slow coordinate and its transition graph ---------------------------------------------
  */
 
-/* `slow` holds n floats: the direction fitted on one half, applied to the other, standardised
+/* `slow` holds n floats: the direction fitted on one half, applied to the other, standardized
  * there. *found is false where no direction could be fitted. */
 SR_MUST_CHECK sr_status sr__slow_coordinate(sr_context *ctx, const sr__rows *rows,
                                             const sr__columns *columns, float *slow, bool *found);

@@ -14,7 +14,7 @@ static sr_status measure(sr_context *ctx, const sr_table_view *view, const sr_gr
   sr_status status = SR_OK;
   SR_NEW(ctx, w->order, view->rows);
   for (int64_t i = 0; i < view->rows; i++) w->order[i] = i;
-  SR_TRY(sr__columns_standardise(ctx, view, w->order, &w->features));
+  SR_TRY(sr__columns_standardize(ctx, view, w->order, &w->features));
   SR_TRY(sr__columns_labels(ctx, view, w->order, &w->labels));
   SR_TRY(sr__columns_residuals(ctx, &w->features, &w->labels));
   SR_TRY(sr__correlogram_measure(ctx, graph, &w->features, z, seed, &w->by_feature));
@@ -84,7 +84,7 @@ sr_status sr__estimate_graph(sr_context *ctx, const sr_table_view *table, const 
   const sr__correlogram *c = by_labels ? &w.by_label : &w.by_feature;
   if (by_labels && w.labels.count == 0)
     sr__dependence_warn(d,
-                        "neighbours in feature space are alike by construction; without labels (a "
+                        "neighbors in feature space are alike by construction; without labels (a "
                         "target of at most 16 classes) their dependence cannot be measured");
   if (sr_graph_get(graph)->arcs == 0)
     sr__dependence_warn(d, "the graph has no edges, so nothing can be said about dependence");

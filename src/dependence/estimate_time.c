@@ -77,7 +77,7 @@ static sr_status measure(sr_context *ctx, const sr_table_view *table, double z, 
   w->pooled.iact = w->slow.iact = w->label.iact = w->residual.iact = NAN;
   w->pooled.period = w->slow.period = NAN;
   SR_TRY(sr__rows_gather(ctx, table, &w->rows));
-  SR_TRY(sr__columns_standardise(ctx, table, w->rows.order, &w->columns));
+  SR_TRY(sr__columns_standardize(ctx, table, w->rows.order, &w->columns));
   SR_TRY(sr__columns_labels(ctx, table, w->rows.order, &w->labels));
   sr__progress(ctx, "autocorrelation", 0, 3);
   SR_TRY(sr__lags_measure(ctx, &w->rows, &w->columns, &w->lags, &w->pooled));

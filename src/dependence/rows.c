@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/label_sort.h"
 #include "dependence.h"
 
 static int by_value(const void *a, const void *b) {
@@ -15,15 +16,23 @@ static bool all_finite(const double *values, int64_t n) {
   return true;
 }
 
-/* Counting sort by group: `start` gets groups + 1 offsets, `order` the rows in their order. */
-static void order_by_group(const sr_table_view *table, int64_t groups, int64_t *start,
-                           int64_t *order) {
-  memset(start, 0, (size_t)(groups + 1) * sizeof *start);
-  for (int64_t i = 0; i < table->rows; i++) start[table->group ? table->group[i] + 1 : 1]++;
-  for (int64_t g = 0; g < groups; g++) start[g + 1] += start[g];
-  for (int64_t i = 0; i < table->rows; i++) order[start[table->group ? table->group[i] : 0]++] = i;
-  for (int64_t g = groups; g > 0; g--) start[g] = start[g - 1];
-  start[0] = 0;
+/* The rows of each group in their order, one group after the other: `start` gets groups + 1
+ * offsets. */
+static sr_status order_by_group(sr_context *ctx, const sr_table_view *table, sr__rows *rows,
+                                int64_t **start) {
+  sr_status status = SR_OK;
+  int32_t *sorted = NULL;
+  SR_NEW(ctx, rows->order, rows->n);
+  if (table->group) {
+    SR_TRY(sr__sort_by_label(ctx, table->group, rows->n, (int32_t)rows->groups, start, &sorted));
+  } else {
+    SR_NEW_ZERO(ctx, *start, 2);
+    (*start)[1] = rows->n;
+  }
+  for (int64_t p = 0; p < rows->n; p++) rows->order[p] = sorted ? sorted[p] : p;
+cleanup:
+  sr__free(ctx, sorted);
+  return status;
 }
 
 /* More than one step in twenty that is over half off the median step. */
@@ -103,10 +112,8 @@ sr_status sr__rows_gather(sr_context *ctx, const sr_table_view *table, sr__rows 
   int64_t *start = NULL;
   *rows = (sr__rows){.n = table->rows};
   rows->groups = table->group && table->groups.count > 0 ? table->groups.count : 1;
-  SR_NEW(ctx, rows->group_start, rows->groups + 1);
+  SR_TRY(order_by_group(ctx, table, rows, &rows->group_start));
   start = rows->group_start;
-  SR_NEW(ctx, rows->order, rows->n);
-  order_by_group(table, rows->groups, start, rows->order);
   if (table->time) {
     rows->time_missing = !all_finite(table->time, rows->n);
     if (!rows->time_missing) SR_TRY(check_time(ctx, table->time, start, rows));

@@ -175,7 +175,7 @@ static sr_status project_block(sr_context *ctx, void *data, int64_t block, int s
   return sr__check_interrupt(ctx);
 }
 
-static bool standardise_half(float *x, int64_t count) {
+static bool standardize_half(float *x, int64_t count) {
   double sum = 0.0, square = 0.0;
   for (int64_t i = 0; i < count; i++) sum += (double)x[i];
   double mean = sum / (double)count;
@@ -264,7 +264,7 @@ sr_status sr__slow_coordinate(sr_context *ctx, const sr__rows *rows, const sr__c
   job.direction = direction;
   SR_TRY(sr__parallel_for(ctx, rows->blocks, project_block, &job));
   *found =
-      standardise_half(slow, rows->cut) && standardise_half(slow + rows->cut, rows->n - rows->cut);
+      standardize_half(slow, rows->cut) && standardize_half(slow + rows->cut, rows->n - rows->cut);
 cleanup:
   sr__free(ctx, chosen);
   sr__free(ctx, memory);

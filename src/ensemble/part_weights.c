@@ -3,25 +3,14 @@
  * deviation. */
 #include <math.h>
 
+#include "data/column_moments.h"
 #include "ensemble.h"
 
 static void standardize(const sr_table_view *view, sr__part_weights *weights) {
   for (int64_t j = 0; j < weights->features; j++) {
-    const float *x = view->x + j * view->rows;
-    double sum = 0.0, square = 0.0;
-    int64_t count = 0;
-    for (int64_t i = 0; i < view->rows; i++) {
-      if (isnan(x[i])) continue;
-      sum += x[i];
-      count++;
-    }
-    double mean = count ? sum / (double)count : 0.0;
-    for (int64_t i = 0; i < view->rows; i++) {
-      if (!isnan(x[i])) square += (x[i] - mean) * (x[i] - mean);
-    }
-    double sd = count ? sqrt(square / (double)count) : 0.0;
-    weights->mean[j] = (float)mean;
-    weights->scale[j] = sd > 0.0 && isfinite(sd) ? (float)(1.0 / sd) : 0.0f;
+    sr__moments m = sr__column_moments(view->x + j * view->rows, view->rows);
+    weights->mean[j] = (float)m.mean;
+    weights->scale[j] = m.deviation > 0.0 ? (float)(1.0 / m.deviation) : 0.0f;
   }
 }
 

@@ -1,7 +1,9 @@
-/* Features made comparable: standardised numbers, scaled indicators of categories. */
+/* Features made comparable: standardized numbers, scaled indicators of categories. */
 #include "features.h"
 
 #include <math.h>
+
+#include "data/column_moments.h"
 
 /* Categories beyond this would make a feature mostly zeros. */
 enum { MOST_CATEGORIES = 64 };
@@ -22,32 +24,14 @@ static int32_t categories_of(const sr_table_view *table, int64_t feature) {
   return table->categories ? table->categories[feature].count : 0;
 }
 
-/* Mean and standard deviation of the finite values; the number of others. Two passes, so that a
- * large mean does not drown the spread. */
-static int64_t measure_number(const float *x, int64_t rows, double *mean, double *deviation) {
-  int64_t finite = 0;
-  double sum = 0.0, square = 0.0;
-  for (int64_t i = 0; i < rows; i++) {
-    if (!isfinite(x[i])) continue;
-    finite++;
-    sum += x[i];
-  }
-  *mean = finite ? sum / (double)finite : 0.0;
-  for (int64_t i = 0; i < rows; i++) {
-    if (isfinite(x[i])) square += (x[i] - *mean) * (x[i] - *mean);
-  }
-  *deviation = finite ? sqrt(square / (double)finite) : 0.0;
-  return rows - finite;
-}
-
 static void plan_number(const sr_table_view *table, int64_t feature, column_plan *plan,
                         int64_t *columns, int64_t *missing) {
-  double mean, deviation;
-  *missing += measure_number(table->x + feature * table->rows, table->rows, &mean, &deviation);
-  if (deviation > 0.0) plan[(*columns)++] = (column_plan){feature, -1, mean, 1.0 / deviation};
+  sr__moments m = sr__column_moments(table->x + feature * table->rows, table->rows);
+  *missing += table->rows - m.finite;
+  if (m.deviation > 0.0) plan[(*columns)++] = (column_plan){feature, -1, m.mean, 1.0 / m.deviation};
 }
 
-/* One indicator a category, scaled so that two random rows are as far apart as in a standardised
+/* One indicator a category, scaled so that two random rows are as far apart as in a standardized
  * number: expected squared distance 2. A missing category is the zero vector. */
 static void plan_categories(const sr_table_view *table, int64_t feature, column_plan *plan,
                             int64_t *columns, int64_t *missing) {

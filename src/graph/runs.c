@@ -1,4 +1,5 @@
 /* Rows by group: runs where groups stand together in the file, an order where they do not. */
+#include "core/label_sort.h"
 #include "graph.h"
 
 /* Number of stretches of equal groups, or -1 where a group comes back after another one. */
@@ -21,23 +22,6 @@ static void mark_runs(const int32_t *group, int64_t rows, int64_t runs, int64_t 
   run[runs] = rows;
 }
 
-/* Counting sort; `run` is zero at first and holds groups + 1 entries. */
-static sr_status sort_by_group(sr_context *ctx, const int32_t *group, int64_t rows, int64_t groups,
-                               int64_t *run, int32_t *order) {
-  sr_status status = SR_OK;
-  int64_t *next = NULL;
-  SR_NEW(ctx, next, groups);
-  for (int64_t i = 0; i < rows; i++) run[group[i] + 1]++;
-  for (int64_t g = 0; g < groups; g++) {
-    run[g + 1] += run[g];
-    next[g] = run[g];
-  }
-  for (int64_t i = 0; i < rows; i++) order[next[group[i]]++] = (int32_t)i;
-cleanup:
-  sr__free(ctx, next);
-  return status;
-}
-
 sr_status sr__group_runs(sr_context *ctx, const int32_t *group, int64_t rows, int64_t **run,
                          int64_t *runs, int32_t **order) {
   sr_status status = SR_OK;
@@ -50,15 +34,15 @@ sr_status sr__group_runs(sr_context *ctx, const int32_t *group, int64_t rows, in
   *runs = group ? count_runs(group, rows, seen) : 1;
   bool together = *runs >= 0;
   if (!together) *runs = groups;
-  SR_NEW_ZERO(ctx, *run, *runs + 1);
-  if (!group) {
-    (*run)[1] = rows;
-  } else if (together) {
-    mark_runs(group, rows, *runs, *run);
-  } else {
-    SR_NEW(ctx, *order, rows);
-    SR_TRY(sort_by_group(ctx, group, rows, groups, *run, *order));
+  if (!together) {
+    SR_TRY(sr__sort_by_label(ctx, group, rows, (int32_t)groups, run, order));
+    goto cleanup;
   }
+  SR_NEW_ZERO(ctx, *run, *runs + 1);
+  if (group)
+    mark_runs(group, rows, *runs, *run);
+  else
+    (*run)[1] = rows;
 cleanup:
   sr__free(ctx, seen);
   if (status != SR_OK) {
