@@ -104,10 +104,8 @@ static json_t *case_json(cli_run *run, conclusion *c, int game, int sampler) {
                 mean = conclusion_sample(c, study_case(&study, game, sampler), "target-mean"),
                 speed = conclusion_sample(c, study_case(&study, game, sampler), "steps-per-second");
   sr_interval iqm = {NAN, NAN, NAN};
-  sr_bootstrap_options bootstrap;
-  sr_bootstrap_options_init(&bootstrap);
   if (returns.count > 0 &&
-      sr_iqm(run->ctx, returns.count, 1, returns.value, &bootstrap, &iqm) != SR_OK)
+      sr_iqm(run->ctx, returns.count, 1, returns.value, NULL, 1, &iqm) != SR_OK)
     iqm.estimate = NAN;
   return json_pack("{s:s,s:s,s:I,s:I,s:{s:o,s:o,s:o,s:o,s:o},s:{s:o,s:o},s:o}", "game",
                    study.game[game], "sampler", study.sampler[sampler], "steps",

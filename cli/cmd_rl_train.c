@@ -123,14 +123,11 @@ typedef struct outcome {
 
 static sr_status evaluate(cli_run *run, sr_agent *agent, outcome *o) {
   sr_status status = SR_OK;
-  sr_bootstrap_options bootstrap;
   double *returns = calloc((size_t)o->episodes, sizeof *returns);
   if (!returns) SR_TRY(SR_ERROR_MEMORY);
   SR_TRY(sr_agent_evaluate(run->ctx, agent, o->episodes, 0.01, run->seed + 1000003, returns));
-  sr_bootstrap_options_init(&bootstrap);
-  bootstrap.seed = run->seed;
   o->mean = sr_mean(o->episodes, returns);
-  SR_TRY(sr_iqm(run->ctx, o->episodes, 1, returns, &bootstrap, &o->iqm));
+  SR_TRY(sr_iqm(run->ctx, o->episodes, 1, returns, NULL, run->seed, &o->iqm));
   status = sr_agent_target_split(run->ctx, agent, sr_agent_get(agent)->sampler, 2000, run->seed,
                                  &o->split);
   o->split_known = status == SR_OK;

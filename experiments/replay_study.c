@@ -303,15 +303,15 @@ static sr_status aggregate_table(conclusion *c, const replay_study *study, const
     of_base = scaled_returns(c, study, scale, base, seeds, seed);
     if (!own || !of_base) SR_TRY(SR_ERROR_MEMORY);
     if (seeds == 0) continue;
-    SR_TRY(sr_iqm(ctx, seeds, study->games, own, &o, &interval));
+    SR_TRY(sr_iqm(ctx, seeds, study->games, own, &o, 1, &interval));
     conclusion_add_estimate(c, study->sampler[s], "IQM", NAN, &interval);
-    SR_TRY(sr_probability_of_improvement(ctx, study->games, seeds, own, seeds, of_base, &o,
+    SR_TRY(sr_probability_of_improvement(ctx, study->games, seeds, own, seeds, of_base, &o, 1,
                                          &interval));
     char column[STUDY_LABEL_SIZE];
     snprintf(column, sizeof column, "P(better than %.24s)", study->sampler[base]);
     conclusion_add_estimate(c, study->sampler[s], column, NAN, &interval);
     o.replicates = 2000;
-    SR_TRY(sr_performance_profile(ctx, seeds, study->games, own, TAUS, tau, &o, profile));
+    SR_TRY(sr_performance_profile(ctx, seeds, study->games, own, TAUS, tau, &o, 1, profile));
     o.replicates = 5000;
     for (int t = 0; t < TAUS; t++) {
       line[s][0][t] = profile[t].estimate;

@@ -203,6 +203,13 @@ static void test_line(void **state) {
   sr_context_free(&ctx);
 }
 
+static double mean_by_index(void *data, int64_t count, const int64_t *index) {
+  const double *sample = data;
+  double sum = 0.0;
+  for (int64_t i = 0; i < count; i++) sum += sample[index[i]];
+  return sum / (double)count;
+}
+
 /* The replicates differ from SciPy's, so the ends agree within Monte Carlo error: with 40,000
  * replicates a 2.5 % end moves by about sd * 0.015. */
 static void test_bootstrap(void **state) {
@@ -223,9 +230,14 @@ static void test_bootstrap(void **state) {
       sr_bootstrap_options_init(&options);
       options.kind = kinds[k].kind;
       options.replicates = 40000;
-      assert_ok(ctx, sr_bootstrap(ctx, count, sample, NULL, NULL, &options,
+      assert_ok(ctx, sr_bootstrap(ctx, count, sample, NULL, NULL, &options, 1,
                                   threads == 1 ? &first : &other));
       if (threads > 1) assert_memory_equal(&first, &other, sizeof first);
+      if (threads == 2) { /* the form by numbers draws the same items */
+        assert_ok(ctx,
+                  sr_bootstrap_indices(ctx, count, mean_by_index, sample, &options, 1, &other));
+        assert_memory_equal(&first, &other, sizeof first);
+      }
       sr_context_free(&ctx);
     }
     double *ends = numbers(boot, kinds[k].name, NULL);
@@ -246,7 +258,7 @@ static void test_iqm_and_calibration(void **state) {
   sr_bootstrap_options_init(&options);
   options.replicates = 20000;
   sr_interval interval;
-  assert_ok(ctx, sr_iqm(ctx, 10, 6, scores, &options, &interval));
+  assert_ok(ctx, sr_iqm(ctx, 10, 6, scores, &options, 1, &interval));
   assert_close(interval.estimate, number(iqm, "value"), 1e-13);
   assert_true(fabs(interval.low - ends[0]) < 0.02 && fabs(interval.high - ends[1]) < 0.02);
   double *proba = numbers(ece, "proba", &count), *label = numbers(ece, "label", NULL);
@@ -275,16 +287,16 @@ static void test_probability_of_improvement(void **state) {
   sr_interval p, again;
   /* Task 1: 1 against 2, 0, 3 wins once, 3 wins twice and ties once; task 2: both tie, lose, win.
    */
-  assert_ok(ctx, sr_probability_of_improvement(ctx, 2, 2, x, 3, y, NULL, &p));
+  assert_ok(ctx, sr_probability_of_improvement(ctx, 2, 2, x, 3, y, NULL, 1, &p));
   assert_close(p.estimate, ((1 + 2.5) / 6 + (1.5 + 1.5) / 6) / 2, 1e-15);
-  assert_ok(ctx, sr_probability_of_improvement(ctx, 1, 5, u, 4, v, NULL, &p));
+  assert_ok(ctx, sr_probability_of_improvement(ctx, 1, 5, u, 4, v, NULL, 1, &p));
   assert_close(p.estimate, 10.5 / 20, 1e-15);
   assert_true(p.low < 0.3 && p.high > 0.7 && p.low >= 0 && p.high <= 1);
-  assert_ok(ctx, sr_probability_of_improvement(ctx, 1, 5, u, 4, v, NULL, &again));
+  assert_ok(ctx, sr_probability_of_improvement(ctx, 1, 5, u, 4, v, NULL, 1, &again));
   assert_memory_equal(&p, &again, sizeof p);
-  assert_ok(ctx, sr_probability_of_improvement(ctx, 1, 4, v, 5, u, NULL, &again));
+  assert_ok(ctx, sr_probability_of_improvement(ctx, 1, 4, v, 5, u, NULL, 1, &again));
   assert_close(again.estimate, 1 - p.estimate, 1e-15);
-  assert_int_equal(sr_probability_of_improvement(ctx, 1, 0, u, 4, v, NULL, &p), SR_ERROR_DATA);
+  assert_int_equal(sr_probability_of_improvement(ctx, 1, 0, u, 4, v, NULL, 1, &p), SR_ERROR_DATA);
   sr_context_free(&ctx);
 }
 
@@ -297,19 +309,19 @@ static void test_performance_profile(void **state) {
   sr_interval share[3];
   sr_bootstrap_options options;
   sr_bootstrap_options_init(&options);
-  assert_ok(ctx, sr_performance_profile(ctx, 2, 1, value, 3, tau, NULL, share));
+  assert_ok(ctx, sr_performance_profile(ctx, 2, 1, value, 3, tau, NULL, 1, share));
   assert_true(share[0].estimate == 1 && share[0].low == 1 && share[0].high == 1);
   assert_true(share[1].estimate == 0.5 && share[1].low == 0 && share[1].high == 1);
   assert_true(share[2].estimate == 0 && share[2].high == 0); /* above, not at */
   options.level = 0.4;
-  assert_ok(ctx, sr_performance_profile(ctx, 2, 1, value, 3, tau, &options, share));
+  assert_ok(ctx, sr_performance_profile(ctx, 2, 1, value, 3, tau, &options, 1, share));
   assert_true(share[1].low == 0.5 && share[1].high == 0.5);
   /* Runs are drawn inside tasks: the three values of the second task stay above 5. */
   static const double five = 5;
-  assert_ok(ctx, sr_performance_profile(ctx, 3, 2, table, 1, &five, NULL, share));
+  assert_ok(ctx, sr_performance_profile(ctx, 3, 2, table, 1, &five, NULL, 1, share));
   assert_true(share[0].estimate == 0.5 && share[0].low == 0.5 && share[0].high == 0.5);
   options.level = 1;
-  assert_int_equal(sr_performance_profile(ctx, 2, 1, value, 3, tau, &options, share),
+  assert_int_equal(sr_performance_profile(ctx, 2, 1, value, 3, tau, &options, 1, share),
                    SR_ERROR_ARGUMENT);
   sr_context_free(&ctx);
 }
@@ -351,10 +363,10 @@ static sr_status every_statistic(sr_context *ctx, void *data) {
   if (status == SR_OK) status = sr_friedman_test(ctx, 2, 3, x, 0, out, &f);
   if (status == SR_OK) status = sr_holm(ctx, 6, y, out);
   if (status == SR_OK) status = sr_spearman(ctx, 6, x, y, &a, &b);
-  if (status == SR_OK) status = sr_bootstrap(ctx, 6, x, NULL, NULL, &o, &interval);
-  if (status == SR_OK) status = sr_iqm(ctx, 3, 2, x, &o, &interval);
-  if (status == SR_OK) status = sr_probability_of_improvement(ctx, 2, 3, x, 3, y, &o, &interval);
-  if (status == SR_OK) status = sr_performance_profile(ctx, 3, 2, x, 1, y, &o, &interval);
+  if (status == SR_OK) status = sr_bootstrap(ctx, 6, x, NULL, NULL, &o, 1, &interval);
+  if (status == SR_OK) status = sr_iqm(ctx, 3, 2, x, NULL, 1, &interval);
+  if (status == SR_OK) status = sr_probability_of_improvement(ctx, 2, 3, x, 3, y, &o, 1, &interval);
+  if (status == SR_OK) status = sr_performance_profile(ctx, 3, 2, x, 1, y, &o, 1, &interval);
   if (status == SR_OK) status = sr_calibration_error(ctx, 2, 2, proba, label, 15, &a);
   if (status == SR_OK) status = sr_fit_line(ctx, 6, x, y, 1, 0.9, &fit);
   return status;

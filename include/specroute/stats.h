@@ -10,9 +10,11 @@ extern "C" {
 
 /* ---- tails of the usual laws --------------------------------------------------------------- */
 
+/* P(X <= x) of a standard normal, and the x where it is p. */
 SR_API double sr_normal_cdf(double x);
 SR_API double sr_normal_quantile(double p);
-/* P(X > x). */
+/* P(X > x): chi-square with `degrees` of freedom, Student's t (beyond t), F with degrees1 and
+ * degrees2; and the t where P(T <= t) is p. */
 SR_API double sr_chi_square_tail(double x, double degrees);
 SR_API double sr_student_tail(double t, double degrees);
 SR_API double sr_f_tail(double x, double degrees1, double degrees2);
@@ -44,7 +46,10 @@ typedef struct sr_wilcoxon {
   sr_tail_method method;
 } sr_wilcoxon;
 
-/* Signed-rank test of x against y (y NULL: against 0). Equal pairs only: p = 1, used = 0. */
+/* Signed-rank test of `count` values x against y (y NULL: against 0) into *result; `zeros` says
+ * what equal pairs do, `method` how the tail is found. Equal pairs only: p = 1, used = 0. Errors:
+ * SR_ERROR_DATA (no pair, or a difference that is not finite), SR_ERROR_MEMORY. Cost: count^2 for
+ * the median of pairwise means. */
 SR_API SR_MUST_CHECK sr_status sr_wilcoxon_test(sr_context *ctx, int64_t count, const double *x,
                                                 const double *y, sr_zero_method zeros,
                                                 sr_tail_method method, sr_wilcoxon *result);
@@ -55,21 +60,25 @@ typedef struct sr_friedman {
 } sr_friedman;
 
 /* `value` is datasets x methods, row-major; larger is better where `larger_is_better`.
- * `average_rank` holds one entry a method, 1 = best. */
+ * `average_rank` holds one entry per method, 1 = best; the test itself is *result. Errors:
+ * SR_ERROR_DATA (fewer than two methods or no data set), SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_friedman_test(sr_context *ctx, int64_t datasets, int32_t methods,
                                                 const double *value, int larger_is_better,
                                                 double *average_rank, sr_friedman *result);
-/* Average ranks that differ by more than this differ at `alpha`. */
+/* Average ranks of so many methods over so many datasets that differ by more than this differ at
+ * `alpha`. */
 SR_API double sr_nemenyi_critical_difference(int32_t methods, int64_t datasets, double alpha);
 
-/* Holm's step-down: `adjusted` may be `p`. */
+/* Holm's step-down of `count` values p: `adjusted` may be `p`. Errors: SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_holm(sr_context *ctx, int64_t count, const double *p,
                                        double *adjusted);
 
-/* Average ranks of values, 1 = smallest, ties share their mean. */
+/* rank[i]: the rank of value[i] among `count`, 1 = smallest; ties share their mean. Errors:
+ * SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_ranks(sr_context *ctx, int64_t count, const double *value,
                                         double *rank);
-/* Spearman's correlation and its two-sided p by Student's t. */
+/* Spearman's correlation of `count` pairs (x, y) and its two-sided p by Student's t. Errors:
+ * SR_ERROR_DATA (fewer than three pairs), SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_spearman(sr_context *ctx, int64_t count, const double *x,
                                            const double *y, double *correlation, double *p);
 
@@ -79,13 +88,16 @@ typedef struct sr_interval {
   double estimate, low, high;
 } sr_interval;
 
+/* Mean of value[0 .. count); 0 of none. */
 SR_API double sr_mean(int64_t count, const double *value);
-/* Divides by count - 1; 0 for fewer than two values. */
+/* Of each value's distance from the mean; divides by count - 1; 0 for fewer than two values. */
 SR_API double sr_standard_deviation(int64_t count, const double *value);
-/* Linear interpolation between order statistics; `sorted` increases. */
+/* The value below which a share p lies, by linear interpolation between `count` order statistics;
+ * `sorted` increases. */
 SR_API double sr_quantile_sorted(int64_t count, const double *sorted, double p);
 
 typedef double (*sr_statistic_fn)(void *data, int64_t count, const double *value);
+typedef double (*sr_index_statistic_fn)(void *data, int64_t count, const int64_t *index);
 
 typedef enum sr_bootstrap_kind { SR_BOOTSTRAP_PERCENTILE, SR_BOOTSTRAP_BCA } sr_bootstrap_kind;
 
@@ -93,20 +105,33 @@ typedef struct sr_bootstrap_options {
   sr_bootstrap_kind kind;
   int32_t replicates; /* 2000 */
   double level;       /* 0.95 */
-  uint64_t seed;
 } sr_bootstrap_options;
 
 SR_API void sr_bootstrap_options_init(sr_bootstrap_options *options);
-/* `statistic` NULL: the mean. It is called from several threads with their own `value`. */
+/* An interval for a statistic of `count` values that are drawn again with replacement, by `seed`.
+ * `statistic` NULL: the mean. It gets `data` and is called from several threads with their own
+ * `value`. `options` may be NULL. *interval is filled. Errors: SR_ERROR_DATA (fewer than two
+ * values, or a statistic that is not finite), SR_ERROR_ARGUMENT (replicates, level),
+ * SR_ERROR_MEMORY. Cost: `replicates` calls of the statistic, and `count` more where the kind is
+ * BCa. */
 SR_API SR_MUST_CHECK sr_status sr_bootstrap(sr_context *ctx, int64_t count, const double *value,
                                             sr_statistic_fn statistic, void *data,
-                                            const sr_bootstrap_options *options,
+                                            const sr_bootstrap_options *options, uint64_t seed,
                                             sr_interval *interval);
+/* The same for items that are more than a value each: the statistic gets the numbers of the items
+ * that were drawn, each in [0, count of all items). The same seed draws the same items as
+ * sr_bootstrap. It may not change `index`. *interval, `data`, `options`, errors and cost as there.
+ * Errors: those of sr_bootstrap. */
+SR_API SR_MUST_CHECK sr_status sr_bootstrap_indices(sr_context *ctx, int64_t count,
+                                                    sr_index_statistic_fn statistic, void *data,
+                                                    const sr_bootstrap_options *options,
+                                                    uint64_t seed, sr_interval *interval);
 /* Mean of the middle half of all runs x tasks values (floor of a quarter trimmed on each side); the
- * interval resamples runs inside each task. `value` is runs x tasks, row-major. */
+ * interval resamples runs inside each task. `value` is runs x tasks, row-major. Errors as
+ * sr_bootstrap. */
 SR_API SR_MUST_CHECK sr_status sr_iqm(sr_context *ctx, int64_t runs, int64_t tasks,
                                       const double *value, const sr_bootstrap_options *options,
-                                      sr_interval *interval);
+                                      uint64_t seed, sr_interval *interval);
 /* Performance profile: the share of all runs x tasks values above each of `taus` thresholds, with
  * pointwise intervals that resample runs inside each task. `value` is runs x tasks, row-major;
  * `share` holds one entry per threshold; `options` NULL: defaults. Errors: SR_ERROR_DATA (no run or
@@ -115,18 +140,16 @@ SR_API SR_MUST_CHECK sr_status sr_performance_profile(sr_context *ctx, int64_t r
                                                       const double *value, int64_t taus,
                                                       const double *tau,
                                                       const sr_bootstrap_options *options,
-                                                      sr_interval *share);
+                                                      uint64_t seed, sr_interval *share);
 /* P(X > Y) for a random run of each on a random task, ties a half: the mean over tasks of
  * Mann-Whitney's U / (runs_x runs_y), with an interval that resamples both inside each task. `x` is
  * runs_x x tasks, `y` runs_y x tasks, row-major. `options` NULL: defaults. Errors as above. Cost:
  * replicates x tasks x runs_x x runs_y. */
-SR_API SR_MUST_CHECK sr_status sr_probability_of_improvement(sr_context *ctx, int64_t tasks,
-                                                             int64_t runs_x, const double *x,
-                                                             int64_t runs_y, const double *y,
-                                                             const sr_bootstrap_options *options,
-                                                             sr_interval *probability);
+SR_API SR_MUST_CHECK sr_status sr_probability_of_improvement(
+    sr_context *ctx, int64_t tasks, int64_t runs_x, const double *x, int64_t runs_y,
+    const double *y, const sr_bootstrap_options *options, uint64_t seed, sr_interval *probability);
 /* Expected calibration error of the top label: `bins` equal-width bins (15), L1. `proba` is rows x
- * classes, row-major. */
+ * classes, row-major. Errors: SR_ERROR_DATA (no rows, classes or bins), SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_calibration_error(sr_context *ctx, int64_t rows, int32_t classes,
                                                     const float *proba, const int32_t *label,
                                                     int32_t bins, double *error);
@@ -164,7 +187,9 @@ typedef struct sr_line_fit {
   int64_t used;
 } sr_line_fit;
 
-/* Least squares y = intercept + slope x; `log_log` takes logarithms of both (all must be > 0). */
+/* Least squares y = intercept + slope x through `count` points into *fit, with intervals of a
+ * `level`; `log_log` takes logarithms of both (all must be > 0). Errors: SR_ERROR_DATA (fewer than
+ * three points, or points that have no line), SR_ERROR_ARGUMENT (level), SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_fit_line(sr_context *ctx, int64_t count, const double *x,
                                            const double *y, int log_log, double level,
                                            sr_line_fit *fit);

@@ -5,13 +5,15 @@
 #include "stats.h"
 
 void sr_bootstrap_options_init(sr_bootstrap_options *options) {
-  *options = (sr_bootstrap_options){.kind = SR_BOOTSTRAP_PERCENTILE,
-                                    .replicates = 2000,
-                                    .level = 0.95,
-                                    .seed = 1};
+  *options =
+      (sr_bootstrap_options){.kind = SR_BOOTSTRAP_PERCENTILE, .replicates = 2000, .level = 0.95};
 }
 
-static sr_status check_options(sr_context *ctx, const sr_bootstrap_options *o) {
+/* The options that are meant, checked. */
+static sr_status read_options(sr_context *ctx, const sr_bootstrap_options *given,
+                              sr_bootstrap_options *o) {
+  sr_bootstrap_options_init(o);
+  if (given) *o = *given;
   if (o->replicates < 1)
     return sr__fail(ctx, SR_ERROR_ARGUMENT, "replicates is %d, expected 1 or more", o->replicates);
   if (!(o->level > 0.0 && o->level < 1.0))
@@ -19,61 +21,75 @@ static sr_status check_options(sr_context *ctx, const sr_bootstrap_options *o) {
   return SR_OK;
 }
 
-static double mean_of(void *data, int64_t count, const double *value) {
-  (void)data;
-  return sr_mean(count, value);
-}
-
 /* ---- replicates --------------------------------------------------------------------------- */
 
-/* `count` values in `strata` columns, row-major: a draw takes rows inside each column. */
+/* A statistic of `rows` x `strata` items, row-major: a draw takes rows inside each column. It is
+ * told by the items' numbers, or by their values where there are any. */
 typedef struct resampling {
   int64_t rows, strata;
-  const double *value;
-  sr_statistic_fn statistic;
+  const double *value; /* NULL: of_indices */
+  sr_statistic_fn of_values;
+  sr_index_statistic_fn of_indices;
   void *data;
   uint64_t seed;
-  double *scratch; /* rows x strata for each thread */
+  int64_t *index; /* rows x strata for each thread */
+  double *drawn;  /* the same where there are values */
   double *replicate;
 } resampling;
+
+/* Of the first `count` indices of a thread. */
+static double statistic_of(const resampling *r, int64_t count, int slot) {
+  const int64_t *index = r->index + (int64_t)slot * r->rows * r->strata;
+  if (!r->value) return r->of_indices(r->data, count, index);
+  double *drawn = r->drawn + (int64_t)slot * r->rows * r->strata;
+  for (int64_t i = 0; i < count; i++) drawn[i] = r->value[index[i]];
+  return r->of_values ? r->of_values(r->data, count, drawn) : sr_mean(count, drawn);
+}
 
 static sr_status resample(sr_context *ctx, void *data, int64_t item, int slot) {
   (void)ctx;
   resampling *r = data;
-  int64_t count = r->rows * r->strata;
-  double *drawn = r->scratch + (int64_t)slot * count;
+  int64_t count = r->rows * r->strata, *index = r->index + (int64_t)slot * count;
   sr__random random;
   sr__random_init(&random, r->seed, SR_PURPOSE_BOOTSTRAP, (uint64_t)item, 0);
-  for (int64_t i = 0; i < count; i++) {
-    int64_t row = (int64_t)sr__random_below(&random, (uint64_t)r->rows);
-    drawn[i] = r->value[row * r->strata + i % r->strata];
-  }
-  r->replicate[item] = r->statistic(r->data, count, drawn);
+  for (int64_t i = 0; i < count; i++)
+    index[i] = (int64_t)sr__random_below(&random, (uint64_t)r->rows) * r->strata + i % r->strata;
+  r->replicate[item] = statistic_of(r, count, slot);
   return SR_OK;
 }
 
-static sr_status draw_replicates(sr_context *ctx, resampling *r, int32_t replicates) {
+/* The statistic of the items as they are, then that of each replicate. */
+static sr_status draw_replicates(sr_context *ctx, resampling *r, int32_t replicates,
+                                 double *estimate) {
   sr_status status = SR_OK;
+  int64_t count = r->rows * r->strata, threads = sr_context_threads(ctx);
   SR_NEW(ctx, r->replicate, replicates);
-  SR_NEW(ctx, r->scratch, r->rows * r->strata * sr_context_threads(ctx));
+  SR_NEW(ctx, r->index, count * threads);
+  if (r->value) SR_NEW(ctx, r->drawn, count * threads);
+  for (int64_t i = 0; i < count; i++) r->index[i] = i;
+  *estimate = statistic_of(r, count, 0);
   SR_TRY(sr__parallel_for(ctx, replicates, resample, r));
 cleanup:
   return status;
 }
 
+static void free_replicates(sr_context *ctx, resampling *r) {
+  sr__free(ctx, r->replicate);
+  sr__free(ctx, r->index);
+  sr__free(ctx, r->drawn);
+}
+
 /* ---- intervals ---------------------------------------------------------------------------- */
 
 /* The acceleration of BCa from the jackknife. */
-static sr_status acceleration(sr_context *ctx, int64_t count, const double *value,
-                              sr_statistic_fn statistic, void *data, double *a) {
+static sr_status acceleration(sr_context *ctx, const resampling *r, double *a) {
   sr_status status = SR_OK;
-  double *left = NULL, *rest = NULL, squares = 0.0, cubes = 0.0;
+  double *left = NULL, squares = 0.0, cubes = 0.0;
+  int64_t count = r->rows;
   SR_NEW(ctx, left, count);
-  SR_NEW(ctx, rest, count);
   for (int64_t i = 0; i < count; i++) {
-    memcpy(rest, value, (size_t)i * sizeof *rest);
-    memcpy(rest + i, value + i + 1, (size_t)(count - 1 - i) * sizeof *rest);
-    left[i] = statistic(data, count - 1, rest);
+    for (int64_t k = 0; k < count - 1; k++) r->index[k] = k + (k >= i);
+    left[i] = statistic_of(r, count - 1, 0);
   }
   double mean = sr_mean(count, left);
   for (int64_t i = 0; i < count; i++) {
@@ -84,7 +100,6 @@ static sr_status acceleration(sr_context *ctx, int64_t count, const double *valu
   *a = squares > 0.0 ? cubes / (6.0 * pow(squares, 1.5)) : 0.0;
 cleanup:
   sr__free(ctx, left);
-  sr__free(ctx, rest);
   return status;
 }
 
@@ -109,42 +124,61 @@ static sr_status check_replicates(sr_context *ctx, int32_t count, const double *
   return SR_OK;
 }
 
-sr_status sr_bootstrap(sr_context *ctx, int64_t count, const double *value,
-                       sr_statistic_fn statistic, void *data, const sr_bootstrap_options *options,
-                       sr_interval *interval) {
+static void take_quantiles(const sr_bootstrap_options *o, resampling *r, double low, double high,
+                           sr_interval *interval) {
+  sr__sort_doubles(r->replicate, o->replicates);
+  interval->low = sr_quantile_sorted(o->replicates, r->replicate, low);
+  interval->high = sr_quantile_sorted(o->replicates, r->replicate, high);
+}
+
+static sr_status find_interval(sr_context *ctx, resampling *r, const sr_bootstrap_options *options,
+                               sr_interval *interval) {
   sr_status status = SR_OK;
-  resampling r = {count,         1,    value, statistic ? statistic : mean_of, data,
-                  options->seed, NULL, NULL};
-  double low = 0.5 * (1.0 - options->level), high = 1.0 - low, a = 0.0;
-  SR_TRY(check_options(ctx, options));
-  if (count < 2)
+  sr_bootstrap_options o;
+  SR_TRY(read_options(ctx, options, &o));
+  if (r->rows < 2)
     SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "an interval needs two values at least, not %lld",
-                    (long long)count));
-  interval->estimate = r.statistic(data, count, value);
-  SR_TRY(draw_replicates(ctx, &r, options->replicates));
-  SR_TRY(check_replicates(ctx, options->replicates, r.replicate));
-  if (options->kind == SR_BOOTSTRAP_BCA) {
-    SR_TRY(acceleration(ctx, count, value, r.statistic, data, &a));
-    double share = share_below(options->replicates, r.replicate, interval->estimate);
-    double bias = sr_normal_quantile(share);
+                    (long long)r->rows));
+  SR_TRY(draw_replicates(ctx, r, o.replicates, &interval->estimate));
+  SR_TRY(check_replicates(ctx, o.replicates, r->replicate));
+  double low = 0.5 * (1.0 - o.level), high = 1.0 - low, a = 0.0;
+  if (o.kind == SR_BOOTSTRAP_BCA) {
+    SR_TRY(acceleration(ctx, r, &a));
+    double bias = sr_normal_quantile(share_below(o.replicates, r->replicate, interval->estimate));
     if (isfinite(bias)) {
       double z = sr_normal_quantile(high);
       low = corrected_level(bias, a, -z);
       high = corrected_level(bias, a, z);
     }
   }
-  sr__sort_doubles(r.replicate, options->replicates);
-  interval->low = sr_quantile_sorted(options->replicates, r.replicate, low);
-  interval->high = sr_quantile_sorted(options->replicates, r.replicate, high);
+  take_quantiles(&o, r, low, high, interval);
 cleanup:
-  sr__free(ctx, r.replicate);
-  sr__free(ctx, r.scratch);
+  free_replicates(ctx, r);
   return status;
+}
+
+sr_status sr_bootstrap(sr_context *ctx, int64_t count, const double *value,
+                       sr_statistic_fn statistic, void *data, const sr_bootstrap_options *options,
+                       uint64_t seed, sr_interval *interval) {
+  resampling r = {.rows = count,
+                  .strata = 1,
+                  .value = value,
+                  .of_values = statistic,
+                  .data = data,
+                  .seed = seed};
+  return find_interval(ctx, &r, options, interval);
+}
+
+sr_status sr_bootstrap_indices(sr_context *ctx, int64_t count, sr_index_statistic_fn statistic,
+                               void *data, const sr_bootstrap_options *options, uint64_t seed,
+                               sr_interval *interval) {
+  resampling r = {.rows = count, .strata = 1, .of_indices = statistic, .data = data, .seed = seed};
+  return find_interval(ctx, &r, options, interval);
 }
 
 /* ---- interquartile mean ------------------------------------------------------------------- */
 
-/* Sorts its argument: the scratch of a replicate, or a copy. */
+/* Sorts its argument, which is a replicate's own. */
 static double interquartile_mean(void *data, int64_t count, const double *value) {
   (void)data;
   double *sorted = (double *)value;
@@ -154,25 +188,19 @@ static double interquartile_mean(void *data, int64_t count, const double *value)
 }
 
 sr_status sr_iqm(sr_context *ctx, int64_t runs, int64_t tasks, const double *value,
-                 const sr_bootstrap_options *options, sr_interval *interval) {
+                 const sr_bootstrap_options *options, uint64_t seed, sr_interval *interval) {
   sr_status status = SR_OK;
-  double *copy = NULL;
-  resampling r = {runs, tasks, value, interquartile_mean, NULL, options->seed, NULL, NULL};
-  SR_TRY(check_options(ctx, options));
+  sr_bootstrap_options o;
+  resampling r = {
+      .rows = runs, .strata = tasks, .value = value, .of_values = interquartile_mean, .seed = seed};
+  SR_TRY(read_options(ctx, options, &o));
   if (runs < 1 || tasks < 1)
     SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "an interquartile mean needs a run and a task"));
-  SR_NEW(ctx, copy, runs * tasks);
-  memcpy(copy, value, (size_t)(runs * tasks) * sizeof *copy);
-  interval->estimate = interquartile_mean(NULL, runs * tasks, copy);
-  SR_TRY(draw_replicates(ctx, &r, options->replicates));
-  sr__sort_doubles(r.replicate, options->replicates);
-  double tail = 0.5 * (1.0 - options->level);
-  interval->low = sr_quantile_sorted(options->replicates, r.replicate, tail);
-  interval->high = sr_quantile_sorted(options->replicates, r.replicate, 1.0 - tail);
+  SR_TRY(draw_replicates(ctx, &r, o.replicates, &interval->estimate));
+  double tail = 0.5 * (1.0 - o.level);
+  take_quantiles(&o, &r, tail, 1.0 - tail, interval);
 cleanup:
-  sr__free(ctx, copy);
-  sr__free(ctx, r.replicate);
-  sr__free(ctx, r.scratch);
+  free_replicates(ctx, &r);
   return status;
 }
 

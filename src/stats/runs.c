@@ -17,10 +17,10 @@ static sr_status check_runs(sr_context *ctx, int64_t runs, int64_t tasks,
 }
 
 /* Runs drawn inside each task; `side` tells two samples of one replicate apart. */
-static void draw_runs(const sr_bootstrap_options *o, int32_t replicate, uint64_t side, int64_t runs,
-                      int64_t tasks, const double *value, double *drawn) {
+static void draw_runs(uint64_t seed, int32_t replicate, uint64_t side, int64_t runs, int64_t tasks,
+                      const double *value, double *drawn) {
   sr__random random;
-  sr__random_init(&random, o->seed, SR_PURPOSE_BOOTSTRAP, (uint64_t)replicate, side);
+  sr__random_init(&random, seed, SR_PURPOSE_BOOTSTRAP, (uint64_t)replicate, side);
   for (int64_t i = 0; i < runs * tasks; i++) {
     int64_t run = (int64_t)sr__random_below(&random, (uint64_t)runs);
     drawn[i] = value[run * tasks + i % tasks];
@@ -44,7 +44,8 @@ static double share_above(int64_t count, const double *value, double tau) {
 
 sr_status sr_performance_profile(sr_context *ctx, int64_t runs, int64_t tasks, const double *value,
                                  int64_t taus, const double *tau,
-                                 const sr_bootstrap_options *options, sr_interval *share) {
+                                 const sr_bootstrap_options *options, uint64_t seed,
+                                 sr_interval *share) {
   sr_status status = SR_OK;
   double *drawn = NULL, *replicate = NULL;
   sr_bootstrap_options defaults;
@@ -55,7 +56,7 @@ sr_status sr_performance_profile(sr_context *ctx, int64_t runs, int64_t tasks, c
   SR_NEW(ctx, replicate, taus * o->replicates);
   for (int32_t r = 0; r < o->replicates; r++) {
     SR_TRY(sr__check_interrupt(ctx));
-    draw_runs(o, r, 0, runs, tasks, value, drawn);
+    draw_runs(seed, r, 0, runs, tasks, value, drawn);
     for (int64_t t = 0; t < taus; t++)
       replicate[t * o->replicates + r] = share_above(runs * tasks, drawn, tau[t]);
   }
@@ -86,7 +87,7 @@ static double improvement(int64_t tasks, int64_t runs_x, const double *x, int64_
 
 sr_status sr_probability_of_improvement(sr_context *ctx, int64_t tasks, int64_t runs_x,
                                         const double *x, int64_t runs_y, const double *y,
-                                        const sr_bootstrap_options *options,
+                                        const sr_bootstrap_options *options, uint64_t seed,
                                         sr_interval *probability) {
   sr_status status = SR_OK;
   double *drawn_x = NULL, *drawn_y = NULL, *replicate = NULL;
@@ -99,8 +100,8 @@ sr_status sr_probability_of_improvement(sr_context *ctx, int64_t tasks, int64_t 
   SR_NEW(ctx, replicate, o->replicates);
   for (int32_t r = 0; r < o->replicates; r++) {
     SR_TRY(sr__check_interrupt(ctx));
-    draw_runs(o, r, 0, runs_x, tasks, x, drawn_x);
-    draw_runs(o, r, 1, runs_y, tasks, y, drawn_y);
+    draw_runs(seed, r, 0, runs_x, tasks, x, drawn_x);
+    draw_runs(seed, r, 1, runs_y, tasks, y, drawn_y);
     replicate[r] = improvement(tasks, runs_x, drawn_x, runs_y, drawn_y);
   }
   probability->estimate = improvement(tasks, runs_x, x, runs_y, y);
