@@ -33,7 +33,7 @@ typedef enum sr_status {
 #undef SR_STATUS_ENUM
 } sr_status;
 
-/* The name ("SR_ERROR_IO") and the sentence of a status; never NULL. */
+/* The name ("SR_ERROR_IO") and the sentence of a status: constants, never NULL. */
 SR_API const char *sr_status_name(sr_status status);
 SR_API const char *sr_status_message(sr_status status);
 
@@ -75,7 +75,7 @@ typedef struct sr_error {
 typedef struct sr_context sr_context;
 
 SR_API void sr_context_options_init(sr_context_options *options);
-/* `options` may be NULL. On failure *context is NULL. Free with sr_context_free. */
+/* NULL options: defaults. Free with sr_context_free. Errors: SR_ERROR_ARGUMENT, SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_context_new(const sr_context_options *options,
                                               sr_context **context);
 SR_API void sr_context_free(sr_context **context);
@@ -90,7 +90,7 @@ SR_API void sr_context_resume(sr_context *context);
 SR_API int sr_context_interrupted(const sr_context *context);
 
 /* Random numbers for simulations of one's own: the stream (seed, replicate, unit) gives the same
- * numbers in any thread, order or process. Uniforms lie in [0, 1). */
+ * numbers in any thread, order or process. `out` holds `count` of them; uniforms lie in [0, 1). */
 SR_API void sr_random_uniform(uint64_t seed, uint64_t replicate, uint64_t unit, int64_t count,
                               double *out);
 SR_API void sr_random_normal(uint64_t seed, uint64_t replicate, uint64_t unit, int64_t count,

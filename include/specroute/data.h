@@ -69,9 +69,9 @@ SR_API SR_MUST_CHECK sr_status sr_table_wrap(sr_context *ctx, const sr_table_vie
 SR_API void sr_table_free(sr_table **table);
 /* What the table holds; valid as long as the table. Never NULL. */
 SR_API const sr_table_view *sr_table_get(const sr_table *table);
-/* The rows with these indices, from 0, in this order (repeats allowed); dictionaries are kept
- * whole. Lattice cells are kept where the indices increase. `selected` is freed with sr_table_free.
- * Errors: SR_ERROR_ARGUMENT (no such row), SR_ERROR_MEMORY. */
+/* The `count` rows with these indices, from 0, in this order (repeats allowed); dictionaries are
+ * kept whole. Lattice cells are kept where the indices increase. `selected` is freed with
+ * sr_table_free. Errors: SR_ERROR_ARGUMENT (no such row), SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_table_select(sr_context *ctx, const sr_table *table,
                                                const int64_t *rows, int64_t count,
                                                sr_table **selected);
@@ -184,7 +184,7 @@ SR_API SR_MUST_CHECK sr_status sr_table_read(sr_context *ctx, const char *path,
                                              const sr_read_options *options, sr_table **table);
 /* The same from `size` bytes in memory, which are read as if they were the file `name`; NULL: as a
  * file whose name tells nothing. Errors as sr_table_read; formats that a library opens by its path
- * (netcdf, geotiff) are SR_ERROR_UNSUPPORTED. */
+ * (netcdf, geotiff) are SR_ERROR_UNSUPPORTED. Free with sr_table_free; the bytes are not kept. */
 SR_API SR_MUST_CHECK sr_status sr_table_read_bytes(sr_context *ctx, const void *bytes, size_t size,
                                                    const char *name, const sr_read_options *options,
                                                    sr_table **table);
@@ -199,8 +199,8 @@ SR_API SR_MUST_CHECK sr_status sr_table_write(sr_context *ctx, const sr_table *t
 
 /* The file formats in a fixed order; NULL past the last. Lives for ever. */
 SR_API const sr_method *sr_format_method(int index);
-/* What names of files of a format end in, as ".tif .tiff"; "" where `index` is no format. With
- * `writes`, only where tables are written as such files. */
+/* What names of files of a format end in, as ".tif .tiff", a constant; "" where `index` is no
+ * format. With `writes`, only where tables are written as such files. */
 SR_API const char *sr_format_endings(int index, int writes);
 
 #ifdef __cplusplus

@@ -27,7 +27,7 @@ typedef struct sr_dependence_view {
   double tmix_careful; /* rather too long than too short: it sets the width of intervals */
   int32_t scale_count; /* every estimator that ran */
   const sr_scale *scales;
-  double lambda2; /* of the transition graph (graphs: 1 - correlation of neighbours) */
+  double lambda2; /* of the transition graph (graphs: 1 - correlation of neighbors) */
   double iact;    /* 1 + 2 sum rho_k of the slowest direction (graphs: sum over nodes) */
   double ess;     /* rows / iact */
   double politis_white_stationary, politis_white_circular; /* of the slowest direction */
@@ -94,7 +94,9 @@ typedef struct sr_politis_white {
                                   the true optimum may be longer */
 } sr_politis_white;
 
-/* Errors: SR_ERROR_ARGUMENT (fewer than 10 values, a value that is not finite). */
+/* The block length that Politis and White choose for a series of n values, by the form of one of
+ * their programs, into *length. Errors: SR_ERROR_ARGUMENT (fewer than 10 values, a value that is
+ * not finite), SR_ERROR_MEMORY. Cost: n times the largest lag. */
 SR_API SR_MUST_CHECK sr_status sr_politis_white_length(sr_context *ctx, const float *series,
                                                        int64_t n, sr_politis_white_form form,
                                                        sr_politis_white *length);
@@ -108,6 +110,7 @@ typedef struct sr_theory {
   double drift;            /* nu T / n */
   double sample_condition; /* n / (T^3 log n) */
 } sr_theory;
+/* The bounds at T = tmix, n rows and a drift of nu. */
 SR_API sr_theory sr_theory_bounds(double tmix, double n, double drift);
 
 #ifdef __cplusplus

@@ -17,29 +17,29 @@ typedef enum sr_description {
   SR_DESCRIPTION_MARKDOWN /* the page without its pictures */
 } sr_description;
 
-/* Each gives a text that ends with a zero and is freed with sr_bytes_free. Errors: SR_ERROR_MEMORY,
- * SR_ERROR_ARGUMENT (no such format). */
-
-/* How dependent the rows are: T by every estimator, warnings. */
+/* Objects in words, in one `format`. Each gives a text that ends with a zero and is freed with
+ * sr_bytes_free. Errors: SR_ERROR_MEMORY, SR_ERROR_ARGUMENT (no such format). A page draws its
+ * pictures by gnuplot, a second or so each.
+ *
+ * sr_describe_dependence: how dependent the rows are, T by every estimator, warnings.
+ * sr_describe_structure: the same with what follows from it: parts, their length, the plan to use.
+ * sr_describe_ensemble: what it is, its plan and why, its error, classes and features.
+ * sr_describe_comparison: plans and learners side by side, with their tests.
+ * sr_describe_judgement: what anybody's predictions are worth. */
 SR_API SR_MUST_CHECK sr_status sr_describe_dependence(sr_context *ctx,
                                                       const sr_dependence *dependence,
                                                       sr_description format, char **text);
-/* The same with what follows from it: parts, their length, the plan to use. */
 SR_API SR_MUST_CHECK sr_status sr_describe_structure(sr_context *ctx, const sr_structure *structure,
                                                      sr_description format, char **text);
-/* What an ensemble is, its plan and why, its error, classes and features. */
 SR_API SR_MUST_CHECK sr_status sr_describe_ensemble(sr_context *ctx, const sr_ensemble *ensemble,
                                                     sr_description format, char **text);
-/* Plans and learners side by side, with their tests. */
 SR_API SR_MUST_CHECK sr_status sr_describe_comparison(sr_context *ctx,
                                                       const sr_comparison *comparison,
                                                       sr_description format, char **text);
-
-/* What anybody's predictions are worth. */
 SR_API SR_MUST_CHECK sr_status sr_describe_judgement(sr_context *ctx, const sr_judgement *judgement,
                                                      sr_description format, char **text);
 
-/* The same words, tables and pictures added to a page that says more. */
+/* The same words, tables and pictures added to a page that says more. Errors: SR_ERROR_MEMORY. */
 SR_API SR_EXPERIMENTAL SR_MUST_CHECK sr_status
 sr_page_add_dependence(sr_context *ctx, sr_page *page, const sr_dependence *dependence);
 SR_API SR_EXPERIMENTAL SR_MUST_CHECK sr_status sr_page_add_structure(sr_context *ctx, sr_page *page,
@@ -68,7 +68,8 @@ SR_API const sr_method_kind *sr_method_kind_at(int index);
 
 /* The methods of `count` kinds with their options: text and Markdown are for people, JSON is
  * {"methods": [{"kind", "name", "help", "missing", "options": [{"name", "type", "default", "help",
- * ...}]}]}. */
+ * ...}]}]}. The text ends with a zero and is freed with sr_bytes_free. Errors: SR_ERROR_MEMORY,
+ * SR_ERROR_ARGUMENT (no such format). */
 SR_API SR_MUST_CHECK sr_status sr_describe_methods(sr_context *ctx, int count,
                                                    const sr_method_kind *const *kinds,
                                                    sr_description format, char **text);

@@ -33,9 +33,10 @@ SR_API SR_MUST_CHECK sr_status sr_ensemble_fit(sr_context *ctx, const sr_table *
                                                const sr_ensemble_options *options, uint64_t seed,
                                                sr_ensemble **ensemble);
 SR_API void sr_ensemble_free(sr_ensemble **ensemble);
-/* Class of each row; `proba` (may be NULL) gets rows x classes vote shares, row-major. Columns are
- * found by their names where both tables have names, else by their order; categories by their
- * names. Errors: SR_ERROR_DATA names the first column that is missing; SR_ERROR_MEMORY. */
+/* label[i]: the class of row i; `proba` (may be NULL) gets rows x classes vote shares, row-major.
+ * Columns are found by their names where both tables have names, else by their order; categories by
+ * their names. Errors: SR_ERROR_DATA names the first column that is missing; SR_ERROR_MEMORY. Cost:
+ * rows times members, on all threads. */
 SR_API SR_MUST_CHECK sr_status sr_ensemble_predict(sr_context *ctx, const sr_ensemble *ensemble,
                                                    const sr_table *table, int32_t *label,
                                                    float *proba);
@@ -50,15 +51,15 @@ enum {
   SR_PREDICT_SHARES = 1,     /* one feature "p_CLASS" per class */
   SR_PREDICT_UNCERTAINTY = 2 /* a feature "uncertainty": 1 - the largest share */
 };
-/* The same as a table: the class of each row as its label and the features that `shares` asks for;
- * time, group, coordinates and cells of the input go along. Free with sr_table_free, write with
- * sr_table_write. Errors as sr_ensemble_predict. */
+/* The same as a table *predictions: the class of each row as its label and the features that
+ * `shares` asks for; time, group, coordinates and cells of the input go along. Free with
+ * sr_table_free, write with sr_table_write. Errors as sr_ensemble_predict. */
 SR_API SR_MUST_CHECK sr_status sr_ensemble_predict_table(sr_context *ctx,
                                                          const sr_ensemble *ensemble,
                                                          const sr_table *table, int shares,
                                                          sr_table **predictions);
-/* Class of each row by each member: member j's vote on row i is votes[j * rows + i]. Errors as
- * sr_ensemble_predict. */
+/* Class of each row by each member: member j's vote on row i is votes[j * rows + i]. Errors and
+ * cost as sr_ensemble_predict. Cost: memory of rows x members is the caller's. */
 SR_API SR_MUST_CHECK sr_status sr_ensemble_votes(sr_context *ctx, const sr_ensemble *ensemble,
                                                  const sr_table *table, int32_t *votes);
 
@@ -247,7 +248,8 @@ SR_API SR_MUST_CHECK sr_status sr_ensemble_save(sr_context *ctx, const sr_ensemb
  * whole, unaltered model of a known version, SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_ensemble_load(sr_context *ctx, const char *path,
                                                 sr_ensemble **ensemble);
-/* The same to and from memory. *bytes is freed with sr_bytes_free. */
+/* The same to and from `count` bytes in memory. *bytes is freed with sr_bytes_free, *ensemble with
+ * sr_ensemble_free. Errors: SR_ERROR_FORMAT, SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_ensemble_to_bytes(sr_context *ctx, const sr_ensemble *ensemble,
                                                     void **bytes, int64_t *count);
 SR_API SR_MUST_CHECK sr_status sr_ensemble_from_bytes(sr_context *ctx, const void *bytes,

@@ -62,25 +62,25 @@ typedef struct sr_method {
 /* A registry shows its methods in a fixed order; NULL past the end. */
 typedef const sr_method *(*sr_method_at)(int index);
 
-/* Sets one option of a struct by the text of its value. `what` names the struct in messages. Texts
- * are referred to, not copied. Errors: SR_ERROR_NOT_FOUND (no such key; the nearest is suggested),
+/* Sets one of a `list` of options in its struct by the text of its value (not copied). `what` names
+ * the struct in messages. Errors: SR_ERROR_NOT_FOUND (no such key; the nearest is suggested),
  * SR_ERROR_ARGUMENT (not a value of that type or outside its range). */
 SR_API SR_MUST_CHECK sr_status sr_options_set(sr_context *ctx, const char *what,
                                               const sr_option *list, void *options, const char *key,
                                               const char *value);
-/* Sets every option to its default; a text without a default becomes NULL. */
+/* Sets every option of a list to its default; a text without a default becomes NULL. */
 SR_API void sr_options_init(const sr_option *list, void *options);
 /* The value of an option as sr_options_set takes it, cut to `size` bytes with the end mark. */
 SR_API void sr_option_print(const sr_option *option, const void *options, char *text, size_t size);
 
 /* Checks that `text` names a method of a registry with options that it has, of the right type and
- * range, before any work is done; *method (may be NULL) is then the method. `kind` names the
- * registry in messages ("plan"). Errors: SR_ERROR_NOT_FOUND (name or key), SR_ERROR_ARGUMENT
- * (value), SR_ERROR_UNSUPPORTED (this build lacks it), SR_ERROR_MEMORY. */
+ * range, before any work is done; *method (may be NULL) is then the entry that `at` shows, a
+ * constant. `kind` names the registry in messages ("plan"). Errors: SR_ERROR_NOT_FOUND (name or
+ * key), SR_ERROR_ARGUMENT (value), SR_ERROR_UNSUPPORTED (not in this build), SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_method_check(sr_context *ctx, const char *kind, sr_method_at at,
                                                const char *text, const sr_method **method);
-/* Splits "a,b:x=1,y=2,c" into methods: an item KEY=VALUE belongs to the method before it. Gives how
- * many there are; the first `most` are put into start and length. */
+/* Splits a list "a,b:x=1,y=2,c" into methods: an item KEY=VALUE belongs to the one before it. Gives
+ * how many there are; the first `most` are put into start and length. */
 SR_API int32_t sr_methods_split(const char *list, int32_t most, const char **start, size_t *length);
 
 /* 1 where `known` is near enough to the mistyped `word` to be suggested and nearer than *distance,

@@ -41,18 +41,22 @@ typedef struct sr_parts_options {
 SR_API void sr_parts_options_init(sr_parts_options *options);
 /* Exactly `parts` non-empty parts, the same at any thread count. Components are handled at every
  * cut: whole components go to one side, at most one of them is split. Memory and, at a given number
- * of parts, time are linear in nodes and arcs. */
+ * of parts, time are linear in nodes and arcs. Free with sr_parts_free. Errors: SR_ERROR_DATA (no
+ * nodes), SR_ERROR_ARGUMENT, SR_ERROR_INTERRUPTED, SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_parts_compute(sr_context *ctx, const sr_graph *graph,
                                                 const sr_parts_options *options, sr_parts **parts);
 SR_API void sr_parts_free(sr_parts **parts);
+/* Valid as long as the parts. */
 SR_API const sr_parts_view *sr_parts_get(const sr_parts *parts);
 /* Labels of the coarser cut into `count` <= parts pieces from the same hierarchy: starting from the
  * whole, the largest piece (ties: the one with the lowest label) is split until there are `count`.
- * Labels are numbered so that every piece of the hierarchy is a range of parts. */
+ * Labels are numbered so that every piece of the hierarchy is a range of parts. `label` holds one
+ * entry per node. Errors: SR_ERROR_ARGUMENT (no such count), SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_parts_coarsen(sr_context *ctx, const sr_parts *parts,
                                                 int32_t count, int32_t *label);
-/* Parts that the user brings: labels in [0, parts), none empty; `graph` (may be NULL) for the cut.
- * Their hierarchy joins neighbouring labels. */
+/* Parts that the user brings: a label per node in [0, parts), none empty; `graph` (may be NULL) for
+ * the cut. Their hierarchy joins neighboring labels. Labels are copied. Free with sr_parts_free.
+ * Errors: SR_ERROR_ARGUMENT, SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_parts_new(sr_context *ctx, int64_t nodes, const int32_t *label,
                                             const sr_graph *graph, sr_parts **parts);
 

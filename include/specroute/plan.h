@@ -34,8 +34,9 @@ SR_API SR_MUST_CHECK sr_status sr_plan_new(sr_context *ctx, const sr_structure *
                                            const char *text, int32_t members, uint64_t seed,
                                            sr_plan **plan);
 /* A plan of bags in memory: bag j holds row[offset[j] .. offset[j + 1]), each `count` times (NULL =
- * once), in any order; offset has members + 1 entries. Everything is copied. Errors:
- * SR_ERROR_ARGUMENT (an empty bag, a row or count out of range), SR_ERROR_MEMORY. */
+ * once), in any order; offset has members + 1 entries. Everything is copied. Free with
+ * sr_plan_free. Errors: SR_ERROR_ARGUMENT (an empty bag, a row or count out of range),
+ * SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_plan_from_bags(sr_context *ctx, int64_t rows, int32_t members,
                                                  const int64_t *offset, const int64_t *row,
                                                  const int32_t *count, sr_plan **plan);
@@ -51,8 +52,9 @@ SR_API SR_MUST_CHECK sr_status sr_plan_from_bytes(sr_context *ctx, const void *b
 /* Valid as long as the plan. */
 SR_API sr_plan_view sr_plan_get(const sr_plan *plan);
 /* Distinct rows of one bag, increasing, with how often each occurs (>= 1). `rows` and `counts` hold
- * `capacity` entries. Safe from several threads with a context each. Errors: SR_ERROR_ARGUMENT (no
- * such member), SR_ERROR_MEMORY. Cost: about one pass over the rows that the scheme draws from. */
+ * `capacity` entries; *length of them are filled. Safe from several threads with a context each.
+ * Errors: SR_ERROR_ARGUMENT (no such member), SR_ERROR_MEMORY. Cost: about one pass over the rows
+ * that the scheme draws from. */
 SR_API SR_MUST_CHECK sr_status sr_plan_bag(sr_context *ctx, const sr_plan *plan, int32_t member,
                                            int64_t *rows, int32_t *counts, int64_t *length);
 
@@ -67,7 +69,8 @@ typedef struct sr_plan_sizes {
 SR_API SR_MUST_CHECK sr_status sr_plan_write(sr_context *ctx, const sr_plan *plan, const char *path,
                                              sr_plan_sizes *sizes);
 
-/* Algorithm 1's number of parts: ceil(c / lambda_2), at most `members` and `rows`, at least 1. */
+/* Algorithm 1's number of parts for a graph of lambda2: ceil(c / lambda2), at most `members` and
+ * `rows`, at least 1. */
 SR_API int32_t sr_plan_spectral_parts(double c, double lambda2, int32_t members, int64_t rows);
 
 /* The registry: schemes in a fixed order; NULL past the end. */

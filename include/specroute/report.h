@@ -27,18 +27,21 @@ typedef struct sr_page_options {
   const char *footer; /* how the page was made: command, version, date; NULL: none */
 } sr_page_options;
 
+/* An empty page. Free with sr_page_free. Errors: SR_ERROR_MEMORY. Every call that adds to a page
+ * may also give SR_ERROR_ARGUMENT for a form that has no meaning; it then adds nothing. */
 SR_API void sr_page_options_init(sr_page_options *options);
 SR_API SR_MUST_CHECK sr_status sr_page_new(sr_context *ctx, const sr_page_options *options,
                                            sr_page **page);
 SR_API void sr_page_free(sr_page **page);
 
-/* `level` 1 to 4; the page's title is a level of its own above them. */
+/* `level` 1 to 4; the page's title is a level of its own above them. Errors: SR_ERROR_ARGUMENT
+ * (level), SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_page_heading(sr_context *ctx, sr_page *page, int level,
                                                const char *text);
 SR_API SR_MUST_CHECK sr_status sr_page_paragraph(sr_context *ctx, sr_page *page, const char *text);
 
-/* How well a measured value agrees with what it is held against; gives a cell or a note its colour
- * and, for readers without colour, a mark. */
+/* How well a measured value agrees with what it is held against; gives a cell or a note its color
+ * and, for readers without color, a mark. */
 typedef enum sr_agreement {
   SR_AGREEMENT_NONE,
   SR_AGREEMENT_GOOD,
@@ -47,7 +50,8 @@ typedef enum sr_agreement {
   SR_AGREEMENT_UNTESTED
 } sr_agreement;
 
-/* A boxed sentence, such as a verdict or a warning. */
+/* A boxed sentence, such as a verdict or a warning, with the mark of an agreement. Errors:
+ * SR_ERROR_ARGUMENT, SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_page_note(sr_context *ctx, sr_page *page, sr_agreement agreement,
                                             const char *text);
 
@@ -65,6 +69,7 @@ typedef struct sr_page_table {
   const sr_page_cell *cells; /* rows x columns, row-major */
 } sr_page_table;
 
+/* Errors: SR_ERROR_ARGUMENT (no columns, or an alignment of another length), SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_page_add_table(sr_context *ctx, sr_page *page,
                                                  const sr_page_table *table);
 
@@ -106,9 +111,9 @@ typedef struct sr_plot {
  * SR_ERROR_ARGUMENT (a heat map without values), SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_page_add_plot(sr_context *ctx, sr_page *page,
                                                 const sr_plot *plot);
-/* A critical-difference diagram: average ranks on a line (1 is best), bars join methods that differ
- * by less than `critical_difference`. Errors: SR_ERROR_ARGUMENT (fewer than two methods),
- * SR_ERROR_MEMORY. */
+/* A critical-difference diagram under a title: average ranks of `count` methods, told by their
+ * names, on a line (1 is best); bars join methods that differ by less than `critical_difference`.
+ * Errors: SR_ERROR_ARGUMENT (fewer than two methods), SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_page_add_ranks(sr_context *ctx, sr_page *page, const char *title,
                                                  int32_t count, const char *const *names,
                                                  const double *ranks, double critical_difference);
@@ -116,10 +121,11 @@ SR_API SR_MUST_CHECK sr_status sr_page_add_ranks(sr_context *ctx, sr_page *page,
 /* Plots that were drawn. */
 SR_API int32_t sr_page_plot_count(const sr_page *page);
 
-/* Writes the finished document; the page may grow and be written again. "-" is standard output. */
+/* Writes the finished document; the page may grow and be written again. "-" is standard output.
+ * Errors: SR_ERROR_OUTPUT, SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_page_write(sr_context *ctx, const sr_page *page,
                                              const char *path);
-/* The same as one text that ends with a zero; freed with sr_bytes_free. */
+/* The same as one text that ends with a zero; freed with sr_bytes_free. Errors: SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_page_to_text(sr_context *ctx, const sr_page *page, char **text);
 
 #ifdef __cplusplus

@@ -14,7 +14,7 @@ typedef struct sr_spectrum_view {
   int64_t nodes;
   int32_t pairs;        /* non-trivial pairs: lambda_2, lambda_3, ... */
   const double *value;  /* increasing */
-  const double *vector; /* pair p at vector + p * nodes: x = D^(-1/2) v, the generalised form L x =
+  const double *vector; /* pair p at vector + p * nodes: x = D^(-1/2) v, the generalized form L x =
                            lambda D x, with x' D x = 1 */
   double residual;      /* |L v - lambda v| of the first pair, |v| = 1 */
   int64_t iterations;
@@ -50,17 +50,18 @@ typedef struct sr_nystrom_options {
 
 SR_API void sr_nystrom_options_init(sr_nystrom_options *options);
 /* The Fiedler pair of another graph: every two rows of the table joined with the weight
- * exp(-|a - b|^2 / (2 bandwidth^2)) of their standardised features (missing = the mean), as
+ * exp(-|a - b|^2 / (2 bandwidth^2)) of their standardized features (missing = the mean), as
  * approximated from `landmarks` rows. That graph is dense and its lambda_2 is set by the bandwidth,
  * so it is no replacement for sr_spectrum_compute on a sparse graph. Takes O(rows landmarks^2) time
  * and O(rows + 16 landmarks^2) memory. effective_rank = (sum of the kernel's eigenvalues) / (the
  * largest); residual is 0. `options` may be NULL. Errors: SR_ERROR_DATA where approximate degrees
- * are not positive (use more landmarks or a larger bandwidth), SR_ERROR_ARGUMENT,
- * SR_ERROR_MEMORY. */
+ * are not positive (use more landmarks or a larger bandwidth), SR_ERROR_ARGUMENT, SR_ERROR_MEMORY.
+ * Free with sr_spectrum_free. */
 SR_API SR_MUST_CHECK sr_status sr_spectrum_nystrom(sr_context *ctx, const sr_table *table,
                                                    const sr_nystrom_options *options, uint64_t seed,
                                                    sr_spectrum **spectrum);
 SR_API void sr_spectrum_free(sr_spectrum **spectrum);
+/* Valid as long as the spectrum. */
 SR_API const sr_spectrum_view *sr_spectrum_get(const sr_spectrum *spectrum);
 /* The registry: solvers in a fixed order; NULL past the end. */
 SR_API const sr_method *sr_solver_method(int index);

@@ -18,7 +18,7 @@ typedef struct sr_train_options {
 } sr_train_options;
 
 SR_API void sr_train_options_init(sr_train_options *options);
-/* The options as a list: what the command line and other languages set by key. */
+/* The options as a constant list: what the command line and other languages set by key. */
 SR_API const sr_option *sr_train_option_list(void);
 /* That every name, key and value is right: what sr_train asks before it looks at a row, for those
  * who have not read the rows yet. Errors: SR_ERROR_ARGUMENT, SR_ERROR_NOT_FOUND,
@@ -28,7 +28,8 @@ SR_API SR_MUST_CHECK sr_status sr_train_options_check(sr_context *ctx,
 /* Structure, plan (or its choice), fit and evaluation. `options` may be NULL; names, keys and
  * values in it are checked before a row is looked at. Rows without a class are left out with a
  * warning to the log. Free with sr_ensemble_free. Errors: SR_ERROR_ARGUMENT, SR_ERROR_NOT_FOUND,
- * SR_ERROR_DATA, SR_ERROR_UNSUPPORTED, SR_ERROR_INTERRUPTED, SR_ERROR_MEMORY. */
+ * SR_ERROR_DATA, SR_ERROR_UNSUPPORTED, SR_ERROR_INTERRUPTED, SR_ERROR_MEMORY. Cost: that of the
+ * structure and of the members, and of one more ensemble per fold where it is evaluated. */
 SR_API SR_MUST_CHECK sr_status sr_train(sr_context *ctx, const sr_table *table,
                                         const sr_train_options *options, uint64_t seed,
                                         sr_ensemble **ensemble);
@@ -95,14 +96,16 @@ typedef struct sr_comparison_view {
 } sr_comparison_view;
 
 SR_API void sr_compare_options_init(sr_compare_options *options);
-/* The options as a list. */
+/* The options as a list; a constant. */
 SR_API const sr_option *sr_compare_option_list(void);
-/* As sr_train_options_check. */
+/* As sr_train_options_check. Errors: SR_ERROR_ARGUMENT, SR_ERROR_NOT_FOUND,
+ * SR_ERROR_UNSUPPORTED, SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_compare_options_check(sr_context *ctx,
                                                         const sr_compare_options *options);
 /* Every plan with every learner on the same folds, with paired tests over the held-out units; a
  * plan that chooses is judged as sr_train does it: weights of a mix for a fold come from the
- * others. `options` may be NULL. Free with sr_comparison_free. Errors as sr_train. */
+ * others. `options` may be NULL. Free with sr_comparison_free. Errors as sr_train. Cost:
+ * an ensemble per plan, learner and fold. */
 SR_API SR_MUST_CHECK sr_status sr_compare(sr_context *ctx, const sr_table *table,
                                           const sr_compare_options *options, uint64_t seed,
                                           sr_comparison **comparison);
@@ -110,7 +113,8 @@ SR_API void sr_comparison_free(sr_comparison **comparison);
 /* Valid as long as the comparison. */
 SR_API const sr_comparison_view *sr_comparison_get(const sr_comparison *comparison);
 
-/* What `plan` may name: every scheme of sr_plan_method, then the rules that choose among them. */
+/* What `plan` may name: every scheme of sr_plan_method, then the rules that choose among them; NULL
+ * past the end. */
 SR_API const sr_method *sr_train_plan_method(int index);
 
 #ifdef __cplusplus
