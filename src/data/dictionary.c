@@ -114,20 +114,23 @@ sr_dictionary sr__categories_of(const sr_table_view *view, int64_t j) {
   return view->categories ? view->categories[j] : (sr_dictionary){0, NULL};
 }
 
-sr_status sr__check_features(sr_context *ctx, const sr_table_view *view, int64_t features,
-                             sr_dictionary (*known)(const void *, int64_t), const void *data) {
-  if (view->features != features)
+sr_status sr__check_feature_count(sr_context *ctx, const sr_table_view *view, int64_t features) {
+  if (view->features == features) return SR_OK;
+  return sr__fail(ctx, SR_ERROR_DATA,
+                  "the table has %lld features, the model was trained on %lld; give the same "
+                  "columns in the same order",
+                  (long long)view->features, (long long)features);
+}
+
+sr_status sr__feature_match(sr_context *ctx, const sr_table_view *view, int64_t feature,
+                            sr_dictionary known, int32_t **code) {
+  sr_dictionary given = sr__categories_of(view, feature);
+  *code = NULL;
+  if ((given.count > 0) != (known.count > 0))
     return sr__fail(ctx, SR_ERROR_DATA,
-                    "the table has %lld features, the model was trained on %lld; give the same "
-                    "columns in the same order",
-                    (long long)view->features, (long long)features);
-  for (int64_t j = 0; j < features; j++) {
-    bool given = sr__categories_of(view, j).count > 0;
-    if (given != (known(data, j).count > 0))
-      return sr__fail(ctx, SR_ERROR_DATA,
-                      "feature %lld (%s) is %s here and was %s in training; give the same columns",
-                      (long long)j + 1, view->feature_names ? view->feature_names[j] : "unnamed",
-                      given ? "text" : "numeric", given ? "numeric" : "text");
-  }
-  return SR_OK;
+                    "feature %lld (%s) is %s here and was %s in training; give the same columns",
+                    (long long)feature + 1,
+                    view->feature_names ? view->feature_names[feature] : "unnamed",
+                    given.count > 0 ? "text" : "numeric", given.count > 0 ? "numeric" : "text");
+  return known.count > 0 ? sr__dictionary_match(ctx, known, given, code) : SR_OK;
 }

@@ -27,11 +27,12 @@ SR_MUST_CHECK sr_status sr__classes_match(sr_context *ctx, sr_dictionary known, 
 bool sr__dictionary_equal(sr_dictionary a, sr_dictionary b);
 /* The categories of feature j; count 0 where it is numeric. */
 sr_dictionary sr__categories_of(const sr_table_view *view, int64_t j);
-/* That the table's features are as many as in training, and text where they were text.
- * `known(data, j)` gives the categories of feature j in training. */
-SR_MUST_CHECK sr_status sr__check_features(sr_context *ctx, const sr_table_view *view,
-                                           int64_t features,
-                                           sr_dictionary (*known)(const void *, int64_t),
-                                           const void *data);
+/* That the table's features are as many as in training. */
+SR_MUST_CHECK sr_status sr__check_feature_count(sr_context *ctx, const sr_table_view *view,
+                                                int64_t features);
+/* That a feature is text where it was text in training, when its categories were `known`; then
+ * sr__dictionary_match. *code stays NULL for a number. */
+SR_MUST_CHECK sr_status sr__feature_match(sr_context *ctx, const sr_table_view *view,
+                                          int64_t feature, sr_dictionary known, int32_t **code);
 
 #endif

@@ -1,5 +1,6 @@
-/* Writes each new call once: the callee and up to four callers above it. It is linked into a build
- * made with -finstrument-functions, whose compiler calls the two functions below. */
+/* Writes each distinct call: how often it was made, the callee and up to four callers above it. It
+ * is linked into a build made with -finstrument-functions, whose compiler calls the two functions
+ * below. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,18 +8,20 @@
 #define PLAIN __attribute__((no_instrument_function))
 enum { DEEPEST = 4096, SLOTS = 1 << 20, ABOVE = 4 };
 
-static FILE *out;
+typedef struct call {
+  uint64_t key; /* 0: a free slot */
+  int64_t times;
+  void *callee, *above[ABOVE];
+} call;
+
+static call seen[SLOTS];
 static void *stack[DEEPEST];
 static int depth;
-static uint64_t seen[SLOTS];
 
-PLAIN static int is_new(uint64_t key) {
-  for (uint64_t at = key % SLOTS;; at = (at + 1) % SLOTS) {
-    if (seen[at] == key) return 0;
-    if (seen[at]) continue;
-    seen[at] = key;
-    return 1;
-  }
+PLAIN static call *find(uint64_t key) {
+  uint64_t at = key % SLOTS;
+  while (seen[at].key && seen[at].key != key) at = (at + 1) % SLOTS;
+  return &seen[at];
 }
 
 PLAIN void __cyg_profile_func_enter(void *callee, void *site);
@@ -34,12 +37,11 @@ void __cyg_profile_func_enter(void *callee, void *site) {
   uint64_t key = (uint64_t)(uintptr_t)callee;
   for (int k = 0; k < 2; k++)
     key = key * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)(uintptr_t)above[k];
-  if (!is_new(key | 1)) return;
-  if (!out) out = fopen(getenv("WALK_TRACE"), "w");
-  if (!out) return;
-  fprintf(out, "%p", callee);
-  for (int k = 0; k < ABOVE; k++) fprintf(out, " %p", above[k]);
-  fputc('\n', out);
+  call *slot = find(key | 1);
+  if (slot->times++) return;
+  slot->key = key | 1;
+  slot->callee = callee;
+  for (int k = 0; k < ABOVE; k++) slot->above[k] = above[k];
 }
 
 void __cyg_profile_func_exit(void *callee, void *site) {
@@ -49,5 +51,13 @@ void __cyg_profile_func_exit(void *callee, void *site) {
 }
 
 PLAIN __attribute__((destructor)) static void finish(void) {
+  const char *path = getenv("WALK_TRACE");
+  FILE *out = path ? fopen(path, "w") : NULL;
+  for (int64_t i = 0; out && i < SLOTS; i++) {
+    if (!seen[i].key) continue;
+    fprintf(out, "%lld %p", (long long)seen[i].times, seen[i].callee);
+    for (int k = 0; k < ABOVE; k++) fprintf(out, " %p", seen[i].above[k]);
+    fputc('\n', out);
+  }
   if (out) fclose(out);
 }

@@ -130,22 +130,16 @@ cleanup:
   return status;
 }
 
-static sr_dictionary known_names(const void *encoder, int64_t feature) {
-  return ((const sr__encoder *)encoder)->feature[feature].names;
-}
-
 static sr_status encode(sr_context *ctx, const sr__encoder *encoder, const sr_table *table,
                         int64_t first, int64_t count, sr__encoded **rows) {
   enum { GRAIN = 1024 };
   sr_status status = SR_OK;
   encode_work work = {.encoder = encoder, .view = sr_table_get(table), .first = first};
   *rows = NULL;
-  SR_TRY(sr__check_features(ctx, work.view, encoder->features, known_names, encoder));
+  SR_TRY(sr__check_feature_count(ctx, work.view, encoder->features));
   SR_NEW_ZERO(ctx, work.code, encoder->features);
   for (int64_t j = 0; j < encoder->features; j++)
-    if (encoder->feature[j].names.count > 0)
-      SR_TRY(sr__dictionary_match(ctx, encoder->feature[j].names, work.view->categories[j],
-                                  &work.code[j]));
+    SR_TRY(sr__feature_match(ctx, work.view, j, encoder->feature[j].names, &work.code[j]));
   SR_TRY(new_rows(ctx, count, encoder->columns, &work.rows));
   work.chunk = sr__chunk_size(count, GRAIN);
   SR_TRY(sr__parallel_for(ctx, sr__chunk_count(count, GRAIN), encode_chunk, &work));

@@ -268,21 +268,17 @@ static sr_status apply_chunk(sr_context *ctx, void *data, int64_t chunk, int slo
   return SR_OK;
 }
 
-static sr_status match_feature(sr_context *ctx, const sr__bin_feature *feature, sr_dictionary given,
-                               uint8_t **bins) {
+static sr_status match_feature(sr_context *ctx, const sr__bin_feature *feature,
+                               const sr_table_view *view, int64_t j, uint8_t **bins) {
   sr_status status = SR_OK;
-  int32_t *code = NULL;
-  SR_TRY(sr__dictionary_match(ctx, feature->categories, given, &code));
-  SR_NEW(ctx, *bins, given.count);
-  for (int32_t c = 0; c < given.count; c++)
+  int32_t *code = NULL, given = sr__categories_of(view, j).count;
+  SR_TRY(sr__feature_match(ctx, view, j, feature->categories, &code));
+  if (code) SR_NEW(ctx, *bins, given);
+  for (int32_t c = 0; code && c < given; c++)
     (*bins)[c] = code[c] < 0 ? (uint8_t)SR__BIN_MISSING : feature->bin_of_code[code[c]];
 cleanup:
   sr__free(ctx, code);
   return status;
-}
-
-static sr_dictionary known_names(const void *binning, int64_t feature) {
-  return ((const sr__binning *)binning)->feature[feature].categories;
 }
 
 sr_status sr__binning_apply(sr_context *ctx, const sr__binning *binning, const sr_table *table,
@@ -295,11 +291,10 @@ sr_status sr__binning_apply(sr_context *ctx, const sr__binning *binning, const s
                      .count = count,
                      .stride = stride,
                      .out = out};
-  SR_TRY(sr__check_features(ctx, view, binning->features, known_names, binning));
+  SR_TRY(sr__check_feature_count(ctx, view, binning->features));
   SR_NEW_ZERO(ctx, work.bin_of_given, binning->features);
   for (int64_t j = 0; j < binning->features; j++)
-    if (sr__binning_is_categorical(binning, j))
-      SR_TRY(match_feature(ctx, &binning->feature[j], view->categories[j], &work.bin_of_given[j]));
+    SR_TRY(match_feature(ctx, &binning->feature[j], view, j, &work.bin_of_given[j]));
   work.chunk = sr__chunk_size(count, 8 * APPLY_BLOCK);
   SR_TRY(sr__parallel_for(ctx, sr__chunk_count(count, 8 * APPLY_BLOCK), apply_chunk, &work));
 cleanup:
