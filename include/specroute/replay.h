@@ -120,9 +120,9 @@ SR_API SR_MUST_CHECK sr_status sr_agent_new(sr_context *ctx, const sr_agent_opti
                                             uint64_t seed, sr_agent **agent);
 SR_API void sr_agent_free(sr_agent **agent);
 SR_API const sr_agent_view *sr_agent_get(const sr_agent *agent);
-/* That the agent was made with this value of an option, as text; what the game chose counts as the
- * value. SR_ERROR_ARGUMENT with both values where it was not, SR_ERROR_NOT_FOUND where there is no
- * such option or method. */
+/* That the agent was made with this value of the option `key`, as text; what the game chose counts
+ * as the value. Errors: SR_ERROR_ARGUMENT with both values where it was not, SR_ERROR_NOT_FOUND
+ * where there is no such option or method. */
 SR_API SR_MUST_CHECK sr_status sr_agent_check_option(sr_context *ctx, const sr_agent *agent,
                                                      const char *key, const char *value);
 /* Plays and learns `steps` steps more. Same options and seed, same bytes, in however many calls. An

@@ -132,8 +132,8 @@ SR_API SR_MUST_CHECK sr_status sr_bootstrap_indices(sr_context *ctx, int64_t cou
 SR_API SR_MUST_CHECK sr_status sr_iqm(sr_context *ctx, int64_t runs, int64_t tasks,
                                       const double *value, const sr_bootstrap_options *options,
                                       uint64_t seed, sr_interval *interval);
-/* Performance profile: the share of all runs x tasks values above each of `taus` thresholds, with
- * pointwise intervals that resample runs inside each task. `value` is runs x tasks, row-major;
+/* Performance profile: the share of all runs x tasks values above each of `taus` thresholds tau,
+ * with pointwise intervals that resample runs inside each task. `value` is runs x tasks, row-major;
  * `share` holds one entry per threshold; `options` NULL: defaults. Errors: SR_ERROR_DATA (no run or
  * task), SR_ERROR_ARGUMENT, SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_performance_profile(sr_context *ctx, int64_t runs, int64_t tasks,
@@ -143,8 +143,8 @@ SR_API SR_MUST_CHECK sr_status sr_performance_profile(sr_context *ctx, int64_t r
                                                       uint64_t seed, sr_interval *share);
 /* P(X > Y) for a random run of each on a random task, ties a half: the mean over tasks of
  * Mann-Whitney's U / (runs_x runs_y), with an interval that resamples both inside each task. `x` is
- * runs_x x tasks, `y` runs_y x tasks, row-major. `options` NULL: defaults. Errors as above. Cost:
- * replicates x tasks x runs_x x runs_y. */
+ * runs_x x tasks, `y` runs_y x tasks, row-major. `options` NULL: defaults. *probability is filled.
+ * Errors as above. Cost: replicates x tasks x runs_x x runs_y. */
 SR_API SR_MUST_CHECK sr_status sr_probability_of_improvement(
     sr_context *ctx, int64_t tasks, int64_t runs_x, const double *x, int64_t runs_y,
     const double *y, const sr_bootstrap_options *options, uint64_t seed, sr_interval *probability);
