@@ -18,8 +18,7 @@ typedef enum sr_description {
 } sr_description;
 
 /* Objects in words, in one `format`. Each gives a text that ends with a zero and is freed with
- * sr_bytes_free. Errors: SR_ERROR_MEMORY, SR_ERROR_ARGUMENT (no such format). A page draws its
- * pictures by gnuplot, a second or so each.
+ * sr_bytes_free. Errors: SR_ERROR_MEMORY, SR_ERROR_ARGUMENT (no such format).
  *
  * sr_describe_dependence: how dependent the rows are, T by every estimator, warnings.
  * sr_describe_structure: the same with what follows from it: parts, their length, the plan to use.

@@ -175,9 +175,9 @@ typedef struct sr_metrics {
   double ece;               /* expected calibration error of the top class, 15 bins */
 } sr_metrics;
 
-/* What cannot be told is NaN. `confusion` (may be NULL) gets classes x classes counts, a row per
- * true class. Errors: SR_ERROR_ARGUMENT (a class out of range), SR_ERROR_MEMORY. Cost:
- * O(rows log rows) per class. */
+/* *metrics of the input; NaN where it cannot be told. `confusion` (may be NULL) gets classes x
+ * classes counts, a row per true class. Errors: SR_ERROR_ARGUMENT (a class out of range),
+ * SR_ERROR_MEMORY. Cost: O(rows log rows) per class. */
 SR_API SR_MUST_CHECK sr_status sr_metrics_compute(sr_context *ctx, const sr_metrics_input *input,
                                                   sr_metrics *metrics, int64_t *confusion);
 
