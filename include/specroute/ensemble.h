@@ -83,7 +83,8 @@ typedef enum sr_question_kind {
   SR_QUESTION_AREAS,     /* ground beyond the range of the residuals */
   SR_QUESTION_REGIONS    /* another region */
 } sr_question_kind;
-/* "rows", "elsewhere", "next", "future", "groups", "pixels", "fields", "areas" or "regions". */
+/* A kind as "rows", "elsewhere", "next", "future", "groups", "pixels", "fields", "areas" or
+ * "regions": a constant. */
 SR_API const char *sr_question_name(sr_question_kind kind);
 
 /* An answer: NaN where it is refused, and then `reason` says why. */
