@@ -9,7 +9,7 @@ import sys
 SOURCE = os.environ["SR_SOURCE"]
 # Parameters that mean the same everywhere: the objects by their names, and what the top of specroute.h tells.
 PLAIN = {"ctx", "context", "game", "agent", "options", "seed", "table", "structure", "graph", "plan", "parts", "spectrum", "dependence", "ensemble", "folds",
-         "evaluation", "comparison", "index", "path", "void", "page", "text"}
+         "evaluation", "comparison", "judgement", "nodes", "input", "index", "path", "void", "page", "text"}
 # Work whose cost does not follow from its name.
 COSTLY = re.compile(r"_(build|compute|estimate|nystrom|fit|predict|votes|train|compare|evaluate|read|bag|cut|bootstrap)$")
 DECLARATION = re.compile(r"^SR_API\s+(?:SR_EXPERIMENTAL\s+)?(?P<must>SR_MUST_CHECK\s+)?(?P<type>[\w\s]+?[\s*]+)(?P<name>sr_\w+)\((?P<parameters>[^;]*)\)[^;]*;", re.M)
@@ -39,6 +39,8 @@ def functions(path):
         own = comment_above(text, found.start())
         between = text[end:found.start()].strip()
         # A function without a comment of its own belongs to the group right above it.
+        if own and re.match(r"/\* (The|As) same\b", own):
+            own += " " + shared  # it speaks of the function above
         shared = own if own else (shared if not between else "")
         end = found.end()
         yield found, shared, text.count("\n", 0, found.start()) + 1
@@ -50,6 +52,8 @@ def faults_of(found, comment):
         return  # the same everywhere: told once, at the top of specroute.h
     words = set(re.findall(r"\w+", comment))
     given = list(parameters(found["parameters"]))
+    if any(parameter == "bytes" for parameter, _ in given):
+        words |= {"bytes", "count"}  # so many bytes
     if not comment:
         yield "has no comment"
         return

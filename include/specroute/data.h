@@ -107,7 +107,7 @@ typedef struct sr_column {
                                missing */
 } sr_column;
 
-/* A table whose features are these columns, converted in one pass; NaN is missing. A table with a
+/* A table whose features are `count` columns, converted in one pass; NaN is missing. A table with a
  * target and the like is made of it by sr_table_wrap and the view of both. Free with sr_table_free.
  * Errors: SR_ERROR_ARGUMENT (sizes, no such type), SR_ERROR_DATA (an infinite value, or one beyond
  * what a float holds, with row and column), SR_ERROR_MEMORY. Cost: one read and one write of every

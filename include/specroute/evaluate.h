@@ -42,7 +42,7 @@ SR_API void sr_folds_options_init(sr_folds_options *options);
 SR_API SR_MUST_CHECK sr_status sr_folds_new(sr_context *ctx, const sr_structure *structure,
                                             const sr_folds_options *options, uint64_t seed,
                                             sr_folds **folds);
-/* Folds of the future: the rows in their order are cut into folds + 1 blocks, fold k tests block
+/* Folds *forward in time: the rows in their order are cut into folds + 1 blocks, fold k tests block
  * k + 1 and trains on what comes before it and a buffer (-1: tmix rows, at most a quarter of a
  * block); later rows are free. Free with sr_folds_free. Errors: SR_ERROR_ARGUMENT, SR_ERROR_DATA
  * (fewer rows than blocks, or the buffer leaves nothing to train on), SR_ERROR_MEMORY. */
@@ -110,7 +110,7 @@ SR_API SR_MUST_CHECK sr_status sr_judge(sr_context *ctx, const sr_table *table,
                                         const sr_judge_options *options, sr_judgement *judgement);
 /* What an ensemble is worth on new rows with classes: its predictions, judged. Classes that it
  * never saw count as missed. `structure` NULL: estimated from the table. Errors as
- * sr_ensemble_predict, sr_structure_estimate and sr_judge. */
+ * sr_ensemble_predict, sr_structure_estimate and sr_judge. Cost: theirs together. */
 SR_API SR_MUST_CHECK sr_status sr_evaluate(sr_context *ctx, const sr_ensemble *ensemble,
                                            const sr_table *table, const sr_structure *structure,
                                            const sr_judge_options *options,

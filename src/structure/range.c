@@ -73,7 +73,7 @@ static sr_status fill_residuals(sr_context *ctx, const sr_table *table, residual
   const sr_table_view *view = sr_table_get(some);
   SR_NEW(ctx, order, r->count);
   for (int64_t i = 0; i < r->count; i++) order[i] = i;
-  SR_TRY(sr__columns_standardise(ctx, view, order, &features));
+  SR_TRY(sr__columns_standardize(ctx, view, order, &features));
   SR_TRY(view->label ? sr__columns_labels(ctx, view, order, &targets)
                      : value_column(ctx, view, &targets));
   SR_TRY(sr__columns_residuals(ctx, &features, &targets));
