@@ -23,7 +23,7 @@ typedef enum sr_unit {
   SR_UNIT_FIELD, /* maps: places that rows share, or patches between gaps */
   SR_UNIT_AREA   /* maps: compact ground */
 } sr_unit;
-/* "row", "block", "part", "group", "field" or "area". */
+/* A unit as "row", "block", "part", "group", "field" or "area": a constant. */
 SR_API const char *sr_unit_name(sr_unit unit);
 
 typedef struct sr_structure_options {
