@@ -21,5 +21,6 @@ for sanitizer in asan ubsan tsan; do
   preload+="${found:+$found }"
 done
 export PYTHONPATH="$PWD/$tree/python" MPLBACKEND=Agg OMP_NUM_THREADS=1
-export ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=1:${ASAN_OPTIONS:-}"
+# Freed memory is kept back for a while only, so that a test of memory can tell.
+export ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=1:quarantine_size_mb=4:thread_local_quarantine_size_kb=64:${ASAN_OPTIONS:-}"
 exec env LD_PRELOAD="${preload% }" "$venv/bin/python" -m pytest -x "$@"

@@ -211,6 +211,22 @@ def test_series_are_rows(witness):
         fitted.predict(np.zeros((2, 3, 40)))
 
 
+SERIES_LEARNERS = {"rocket", "minirocket", "quant", "tsf"} & {
+    method["name"] for method in specroute.methods("learner") if not method.get("missing")}
+
+
+@pytest.mark.parametrize("learner", sorted(SERIES_LEARNERS))
+def test_learners_of_series(learner):
+    rng = np.random.default_rng(0)
+    y = np.repeat(["slow", "fast"], 40)
+    wave = np.sin(np.arange(50) * np.where(y == "slow", 0.2, 0.8)[:, None] + rng.uniform(0, 6, (80, 1)))
+    X = (wave + 0.3 * rng.normal(size=(80, 50)))[:, None, :]
+    mix = rng.permutation(80)
+    fitted = SpecrouteClassifier(learner, "uniform", "none", n_estimators=3, evaluate=False,
+                                 random_state=0).fit(X[mix[:50]], y[mix[:50]])
+    assert fitted.score(X[mix[50:]], y[mix[50:]]) > 0.8
+
+
 def test_bagging_routes_any_model(witness):
     X, y = witness
     fitted = RoutedBagging(GaussianNB(), n_estimators=6, random_state=0).fit(X, y)
