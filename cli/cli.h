@@ -135,6 +135,8 @@ json_t *cli_json_real(double value);
 sr_read_options cli_read_options(cli_run *run);
 /* Reads argument FILE with the column options. */
 sr_status cli_read_table(cli_run *run, const char *path, sr_table **table);
+/* Whether a column was named as target, or the file carries its class. */
+bool cli_has_target(const sr_table *table);
 
 /* Called where a second signal ends the program at once; async-signal-safe. NULL: nothing is to be
  * put back. */

@@ -34,8 +34,6 @@ static int run_compare(cli_run *run) {
   sr_comparison *comparison = NULL;
   char *text = NULL;
   sr_compare_options o;
-  if (!cli_given(run, "target"))
-    return cli_complain(run, CLI_USAGE, "compare needs --target COL, the column of the class");
   if (cli_flag(run, "leave-group-out") && !cli_given(run, "group"))
     return cli_complain(run, CLI_USAGE, "--leave-group-out needs --group COL");
   sr_compare_options_init(&o);
@@ -44,6 +42,10 @@ static int run_compare(cli_run *run) {
   if (cli_flag(run, "leave-group-out") && !cli_given(run, "folds")) o.folds.folds = 0;
   SR_TRY(sr_compare_options_check(run->ctx, &o));
   SR_TRY(cli_read_table(run, run->arguments[0], &table));
+  if (!cli_has_target(table)) {
+    sr_table_free(&table);
+    return cli_complain(run, CLI_USAGE, "compare needs --target COL, the column of the class");
+  }
   SR_TRY(sr_compare(run->ctx, table, &o, run->seed, &comparison));
   SR_TRY(sr_describe_comparison(run->ctx, comparison,
                                 run->json ? SR_DESCRIPTION_JSON : SR_DESCRIPTION_TEXT, &text));

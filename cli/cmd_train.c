@@ -90,8 +90,6 @@ static int run_train(cli_run *run) {
   sr_ensemble *ensemble = NULL;
   sr_train_options o;
   double start = sr_seconds();
-  if (!cli_given(run, "target"))
-    return cli_complain(run, CLI_USAGE, "train needs --target COL, the column of the class");
   if (!cli_given(run, "output"))
     return cli_complain(run, CLI_USAGE, "train needs -o MODEL, the file for the model");
   sr_train_options_init(&o);
@@ -99,6 +97,10 @@ static int run_train(cli_run *run) {
   if (code != CLI_SUCCESS) return code;
   SR_TRY(sr_train_options_check(run->ctx, &o));
   SR_TRY(cli_read_table(run, run->arguments[0], &table));
+  if (!cli_has_target(table)) {
+    sr_table_free(&table);
+    return cli_complain(run, CLI_USAGE, "train needs --target COL, the column of the class");
+  }
   double read = sr_seconds() - start;
   SR_TRY(sr_train(run->ctx, table, &o, run->seed, &ensemble));
   SR_TRY(sr_ensemble_save(run->ctx, ensemble, cli_text(run, "output")));

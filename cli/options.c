@@ -42,6 +42,10 @@ const cli_option cli_column_options[] = {
      "whether the first line of a csv file names the columns"},
     {"variables", 0, CLI_LIST, "NAME,...", NULL, NULL, 0, 0,
      "netcdf variables, or geotiff bands and files, that become the features; all by default"},
+    {"window", 0, CLI_INTEGER, "ROWS", NULL, NULL, 1, 1e9,
+     "cut a recording in the order of time into windows of so many rows, each a row with series"},
+    {"stride", 0, CLI_INTEGER, "ROWS", NULL, NULL, 1, 1e9,
+     "rows from window to window; by default as many as a window has"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
 const cli_option cli_graph_options[] = {

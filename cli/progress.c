@@ -30,8 +30,11 @@ static void draw(cli_progress *p, int64_t done, int64_t total, double now) {
 void cli_progress_update(void *data, const char *stage, int64_t done, int64_t total) {
   cli_progress *p = data;
   double now = sr_seconds();
-  if (strncmp(p->stage, stage, sizeof p->stage - 1) != 0) {
-    snprintf(p->stage, sizeof p->stage, "%s", stage);
+  /* What follows a comma tells how the stage goes and does not begin a new one. */
+  size_t name = strcspn(stage, ",");
+  bool same = strcspn(p->stage, ",") == name && strncmp(p->stage, stage, name) == 0;
+  snprintf(p->stage, sizeof p->stage, "%s", stage);
+  if (!same) {
     p->began = now;
     p->last = 0.0;
   }

@@ -29,10 +29,17 @@ sr_read_options cli_read_options(cli_run *run) {
   options.categorical = cli_list(run, "categorical");
   options.keep = cli_list(run, "keep");
   options.variables = cli_list(run, "variables");
+  if (cli_given(run, "window")) options.window = cli_integer(run, "window");
+  if (cli_given(run, "stride")) options.stride = cli_integer(run, "stride");
   return options;
 }
 
 sr_status cli_read_table(cli_run *run, const char *path, sr_table **table) {
   sr_read_options options = cli_read_options(run);
   return sr_table_read(run->ctx, path, &options, table);
+}
+
+bool cli_has_target(const sr_table *table) {
+  const sr_table_view *view = sr_table_get(table);
+  return view->label || view->value;
 }

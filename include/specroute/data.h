@@ -35,6 +35,7 @@ typedef struct sr_table_view {
   const int64_t *series_offset;     /* rows * channels + 1, from 0, never falling */
   const float *series;              /* NaN = missing */
   const char *const *channel_names; /* `channels` names, or NULL */
+  int64_t overlap; /* windows of a recording: so many rows behind a row share values with it */
 
   /* The target: a class (label) or a number (value), never both. */
   const int32_t *label; /* class of each row in [0, classes.count), -1 = missing */
@@ -75,6 +76,16 @@ SR_API const sr_table_view *sr_table_get(const sr_table *table);
 SR_API SR_MUST_CHECK sr_status sr_table_select(sr_context *ctx, const sr_table *table,
                                                const int64_t *rows, int64_t count,
                                                sr_table **selected);
+
+/* Cuts rows in the order of time into windows of `length` rows, one every `stride` rows, never
+ * across groups: each becomes a row whose series are the features of its rows, a channel each, with
+ * the class, time (without one: the number), group and weight of its last row. `overlap` of the new
+ * table says how many windows share values with the one before them, so that honest errors keep
+ * them apart. Free with sr_table_free. Errors: SR_ERROR_ARGUMENT (length or stride below 1),
+ * SR_ERROR_DATA (no window fits, or a feature is no number), SR_ERROR_UNSUPPORTED (rows that hold
+ * series, or cells of a lattice), SR_ERROR_MEMORY. Cost: length / stride copies of the features. */
+SR_API SR_MUST_CHECK sr_status sr_table_windows(sr_context *ctx, const sr_table *table,
+                                                int64_t length, int64_t stride, sr_table **windows);
 
 /* ---- columns of other programs ------------------------------------------------------------- */
 
@@ -164,6 +175,8 @@ typedef struct sr_read_options {
   const struct sr_table_view *schema;
   /* netcdf variables, or geotiff bands (numbers) and files, that become features; NULL: all */
   const char *const *variables;
+  int64_t window; /* rows of a window (sr_table_windows) that the table is cut into; 0: not cut */
+  int64_t stride; /* rows from window to window; 0: as many as a window has */
 } sr_read_options;
 
 /* Nothing asked for: formats, separators and headers are detected, every column is a feature. */

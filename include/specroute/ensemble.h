@@ -190,6 +190,8 @@ typedef struct sr_ensemble_view {
   int64_t rows; /* it was trained on */
   int64_t features;
   const char *const *feature_names; /* NULL where the table had none */
+  int32_t channels;                 /* of the series that the learner takes; 0: none */
+  const char *const *channel_names; /* NULL where the table had none */
   sr_dictionary classes;
   const char *target_name; /* may be NULL */
   int32_t mix_count;       /* plans in the mix */
@@ -258,6 +260,44 @@ SR_API SR_MUST_CHECK sr_status sr_ensemble_from_bytes(sr_context *ctx, const voi
 
 /* The registry of learners in a fixed order; NULL past the end. */
 SR_API const sr_method *sr_learner_method(int index);
+
+/* ---- how members were trained --------------------------------------------------------------- */
+
+/* A look of a member at the rows that it held out while it was trained. */
+typedef struct sr_learning_look {
+  int64_t step;
+  double training_loss; /* mean of the batches since the look before */
+  double held_out_loss; /* NaN where nothing was held out */
+  int kept;             /* 1: the member is the net of this look */
+} sr_learning_look;
+
+/* Look `index` at the training of a member, from 0; 0 past the last, and for learners that are not
+ * trained in steps. `look` is filled in where there is one. */
+SR_API int sr_ensemble_look(const sr_ensemble *ensemble, int32_t member, int64_t index,
+                            sr_learning_look *look);
+
+/* ---- along a stream ------------------------------------------------------------------------- */
+
+/* The ensemble's answer to a series that is still coming in, in constant memory: after the last
+ * sample it is the answer to the whole series, to the bit. For mamba, trained with scaling
+ * training, running or none; with causal=yes the answer never waits for samples ahead. */
+typedef struct sr_stream sr_stream;
+
+/* The ensemble must live as long as the stream. Free with sr_stream_free. Errors:
+ * SR_ERROR_UNSUPPORTED (the learner reads whole series alone), SR_ERROR_ARGUMENT (series are scaled
+ * by their own moments), SR_ERROR_MEMORY. Cost of a sample: that of the net for one step. */
+SR_API SR_MUST_CHECK sr_status sr_stream_new(sr_context *ctx, const sr_ensemble *ensemble,
+                                             sr_stream **stream);
+SR_API void sr_stream_free(sr_stream **stream);
+/* Forgets all samples: the next one begins another series. */
+SR_API void sr_stream_start(sr_stream *stream);
+/* The next sample: one value per channel, NaN = missing. */
+SR_API void sr_stream_push(sr_stream *stream, const float *sample);
+/* Says that no sample follows, so that the nets no longer wait for those ahead. */
+SR_API void sr_stream_end(sr_stream *stream);
+/* The class, -1 while nothing can be said yet; `proba` (may be NULL) gets the vote shares of the
+ * classes. */
+SR_API int32_t sr_stream_answer(sr_stream *stream, float *proba);
 
 #ifdef __cplusplus
 }

@@ -39,6 +39,7 @@ typedef struct sr_structure_view {
   double tmix, tmix_low, tmix_high; /* the bounds are NaN where tmix was given */
   double tmix_careful;              /* rather too long than too short; tmix where it was given */
   const char *tmix_method;          /* "given" or the estimator's name */
+  int64_t overlap;                  /* rows behind a row that share values with it */
   double block_rows;                /* Politis-White, circular form; NaN where it cannot be told */
   sr_unit unit;                     /* what the parts are: parts of the graph, or groups */
   const sr_parts *parts;

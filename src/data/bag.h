@@ -6,6 +6,13 @@
 
 #include "core/core.h"
 
+/* Rows that a member leaves out together where it judges itself: those of one unit, and as a margin
+ * the rows up to `buffer` places before and behind them. */
+typedef struct sr__row_units {
+  const int32_t *unit; /* of each row of the table; NULL: every row is one */
+  int64_t buffer;
+} sr__row_units;
+
 /* Takes a piece of a bag. */
 typedef sr_status (*sr__bag_taker)(void *data, const int32_t *rows, const int32_t *counts,
                                    int64_t length);
@@ -21,6 +28,7 @@ struct sr__bag {
   const int32_t *subset; /* row of the table of each of the plan's rows; NULL: the same */
   uint64_t *drawn;       /* one bit per row of the table, set by reading; NULL: not kept */
   int64_t *distinct;     /* rows of the last reading; NULL: not counted */
+  sr__row_units units;
 };
 
 /* Cost and memory follow the bag, not the table. */

@@ -64,6 +64,7 @@ cleanup:
 static sr_status find_columns(sr_context *ctx, const sr_table_view *schema,
                               const sr_table_view *table, int64_t *source) {
   bool named = schema->feature_names && table->feature_names;
+  if (schema->features == 0) return SR_OK;
   if (named && !same_order(schema, table)) return find_by_name(ctx, schema, table, source);
   if (table->features != schema->features)
     return sr__fail(ctx, SR_ERROR_DATA,
@@ -196,9 +197,10 @@ static sr_status match_series(sr_context *ctx, const sr_table_view *schema, cons
   if (schema->channels || columns <= 0 || columns % view->channels)
     return sr__fail(ctx, SR_ERROR_DATA,
                     "the model was trained on rows with %d channels of series and %lld features, "
-                    "the data have %d and %lld",
+                    "the data have %d and %lld%s",
                     schema->channels, (long long)schema->features, view->channels,
-                    (long long)view->features);
+                    (long long)view->features,
+                    view->channels ? "" : "; cut them into windows as in training");
   return sr__series_columns(ctx, table, columns / view->channels, as_columns);
 }
 

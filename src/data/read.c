@@ -4,6 +4,7 @@
 
 #include "format/format.h"
 #include "settle.h"
+#include "windows.h"
 
 void sr_read_options_init(sr_read_options *options) { *options = (sr_read_options){.header = -1}; }
 
@@ -65,6 +66,18 @@ static const sr__format *format_of_list(const char *path) {
   return format && format->is_list && strchr(path, ',') && access(path, F_OK) != 0 ? format : NULL;
 }
 
+static sr_status cut_windows(sr_context *ctx, const sr_read_options *options, sr_table **table) {
+  sr_table *windows = NULL;
+  if (options->window == 0) return SR_OK;
+  sr_status status =
+      sr__table_windows(ctx, *table, options->schema, options->window,
+                        options->stride ? options->stride : options->window, &windows);
+  if (status != SR_OK) return status;
+  sr_table_free(table);
+  *table = windows;
+  return SR_OK;
+}
+
 sr_status sr_table_read(sr_context *ctx, const char *path, const sr_read_options *options,
                         sr_table **table) {
   sr_status status = SR_OK;
@@ -87,6 +100,7 @@ sr_status sr_table_read(sr_context *ctx, const char *path, const sr_read_options
     SR_TRY(read_path(ctx, path, format, options, table));
   }
   SR_TRY(sr__settle(ctx, path, options, table));
+  SR_TRY(cut_windows(ctx, options, table));
 cleanup:
   if (status != SR_OK) sr_table_free(table);
   sr__source_close(ctx, &source);
@@ -108,6 +122,7 @@ sr_status sr__table_read_memory(sr_context *ctx, const void *bytes, size_t size,
                        "a %s file cannot be read from memory", format->about.name));
   SR_TRY(format->read(ctx, source, options, table));
   SR_TRY(sr__settle(ctx, name, options, table));
+  SR_TRY(cut_windows(ctx, options, table));
 cleanup:
   if (status != SR_OK) sr_table_free(table);
   sr__source_close(ctx, &source);

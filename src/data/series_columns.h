@@ -10,6 +10,9 @@
  * SR_ERROR_UNSUPPORTED where nearly all of it would be padding. */
 SR_MUST_CHECK sr_status sr__series_columns(sr_context *ctx, const sr_table *table, int64_t length,
                                            sr_table **made);
+/* The table with the means of up to eight equal stretches of each channel as features after its
+ * own: what a row's series looks like from afar. *made is NULL where the table has no series. */
+SR_MUST_CHECK sr_status sr__series_summary(sr_context *ctx, const sr_table *table, sr_table **made);
 /* The other way, for files that hold one series per row: all features, numbers alone, become the
  * one channel; NaN at a row's end are padding. */
 SR_MUST_CHECK sr_status sr__columns_to_series(sr_context *ctx, const char *file,

@@ -58,6 +58,9 @@ sr_status sr__table_check_view(sr_context *ctx, const sr_table_view *view) {
                     (long long)view->rows, (long long)view->features, INT32_MAX));
   if (!view->x && view->features > 0)
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "a table with features needs their values"));
+  if (view->overlap < 0)
+    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "an overlap of %lld rows was asked for",
+                    (long long)view->overlap));
   if (view->label && view->value)
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT,
                     "a target is a class or a number: give label or value, not both"));
@@ -81,6 +84,7 @@ static sr_status copy_names_of(sr_context *ctx, const sr_table_view *from, sr_ta
   to->features = from->features;
   to->channels = from->channels;
   to->predicted = from->predicted;
+  to->overlap = from->overlap;
   to->coordinate_count = from->coordinates ? from->coordinate_count : 0;
   if (from->feature_names)
     SR_TRY(sr__copy_names(ctx, from->feature_names, from->features, &to->feature_names));

@@ -174,7 +174,7 @@ sr_status sr_dependence_estimate(sr_context *ctx, const sr_table *table, const s
   sr_dependence *d = NULL;
   sr_dependence_options given;
   *dependence = NULL;
-  SR_TRY(sr__series_columns(ctx, table, 0, &columns));
+  SR_TRY(sr__series_summary(ctx, table, &columns));
   const sr_table_view *view = sr_table_get(columns ? columns : table);
   sr_dependence_options_init(&given);
   if (options) given = *options;

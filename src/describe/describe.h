@@ -46,6 +46,10 @@ SR_MUST_CHECK sr_status sr__describe(sr_context *ctx, const sr__describer *descr
 void sr__dependence_keys(const sr_dependence_view *view, json_t *object);
 /* Its lists: warnings, estimates, implied. */
 void sr__dependence_lists(const sr_dependence_view *view, json_t *object);
+/* Learning curves of members that are trained in steps; nothing for others. */
+void sr__json_add_learning(const sr_ensemble *ensemble, json_t *object);
+SR_MUST_CHECK sr_status sr__page_add_learning(sr_context *ctx, sr_page *page,
+                                              const sr_ensemble *ensemble);
 /* The lines before and after what follows from a dependence. */
 void sr__dependence_head(sr__description *lines, const sr_dependence_view *view);
 void sr__dependence_tail(sr__description *lines, const sr_dependence_view *view);

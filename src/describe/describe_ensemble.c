@@ -180,11 +180,14 @@ static void add_feature_lines(sr__description *lines, const sr_ensemble_view *vi
 
 static void add_lines(sr__description *lines, const void *object) {
   const sr_ensemble_view *view = sr_ensemble_get(object);
-  sr__description_add(
-      lines,
-      "model     %d members (%s), %s vote, trained on %lld rows, %lld features, %d classes\n",
-      view->members, view->learner, vote_name(view->vote), (long long)view->rows,
-      (long long)view->features, view->classes.count);
+  sr__description_add(lines, "model     %d members (%s), %s vote, trained on %lld rows, ",
+                      view->members, view->learner, vote_name(view->vote), (long long)view->rows);
+  if (view->channels)
+    sr__description_add(lines, "series of %d channel%s", view->channels,
+                        view->channels == 1 ? "" : "s");
+  else
+    sr__description_add(lines, "%lld features", (long long)view->features);
+  sr__description_add(lines, ", %d classes\n", view->classes.count);
   add_plan_lines(lines, view);
   if (view->evaluation) {
     add_error_lines(lines, view->evaluation);
@@ -331,6 +334,8 @@ static json_t *to_json(const void *object) {
                 (json_int_t)view->rows, "features", (json_int_t)view->features, "reason",
                 view->reason, "tmix", sr__json_real(view->tmix), "classes", classes_json(view));
   if (!value) return NULL;
+  if (view->channels) json_object_set_new(value, "channels", json_integer(view->channels));
+  sr__json_add_learning(object, value);
   if (view->target_name) json_object_set_new(value, "target", json_string(view->target_name));
   if (view->choice) json_object_set_new(value, "candidates", candidates_json(view->choice));
   if (view->evaluation) {
@@ -598,6 +603,7 @@ sr_status sr_page_add_ensemble(sr_context *ctx, sr_page *page, const sr_ensemble
   SR_TRY(add_plan(ctx, page, v));
   if (v->evaluation && v->evaluation->importance && v->evaluation->features > 0)
     SR_TRY(add_features(ctx, page, v));
+  SR_TRY(sr__page_add_learning(ctx, page, ensemble));
 cleanup:
   return status;
 }

@@ -6,22 +6,38 @@ void sr_ensemble_options_init(sr_ensemble_options *options) {
   *options = (sr_ensemble_options){.learner = "tree", .vote = SR_VOTE_HARD};
 }
 
-static sr_status copy_schema(sr_context *ctx, const sr_table_view *from, sr_ensemble *e) {
+/* Of features and series, those that the learner takes. */
+static sr_status copy_schema(sr_context *ctx, const sr__prepared *prepared, sr_ensemble *e) {
   static const float no_values[1] = {0};
-  sr_table_view view = {.features = from->features,
-                        .x = no_values,
-                        .feature_names = from->feature_names,
-                        .categories = from->categories,
+  static const int64_t no_offset[1] = {0};
+  const sr_table_view *from = prepared->view;
+  sr_table_view view = {.x = no_values,
+                        .series_offset = no_offset,
                         .classes = from->classes,
                         .target_name = from->target_name};
+  if (prepared->learner->flags & SR_LEARNER_TAKES_FEATURES) {
+    view.features = from->features;
+    view.feature_names = from->feature_names;
+    view.categories = from->categories;
+  }
+  if (prepared->learner->flags & SR_LEARNER_TAKES_SERIES) {
+    view.channels = from->channels;
+    view.channel_names = from->channel_names;
+  }
   sr_status status = sr_table_new(ctx, &view, &e->schema);
   if (status != SR_OK) return status;
+  sr__ensemble_show_schema(e);
+  return SR_OK;
+}
+
+void sr__ensemble_show_schema(sr_ensemble *e) {
   const sr_table_view *schema = sr_table_get(e->schema);
   e->view.features = schema->features;
+  e->view.channels = schema->channels;
+  e->view.channel_names = schema->channel_names;
   e->view.feature_names = schema->feature_names;
   e->view.classes = schema->classes;
   e->view.target_name = schema->target_name;
-  return SR_OK;
 }
 
 sr_status sr__ensemble_show_mix(sr_context *ctx, sr_ensemble *e, int32_t count) {
@@ -115,7 +131,7 @@ sr_status sr__ensemble_new(sr_context *ctx, const sr__ensemble_pieces *p, sr_ens
   if (!e->learner_text) SR_TRY(SR_ERROR_MEMORY);
   e->view.learner = e->learner_text;
   e->view.learner_name = prepared->learner->about.name;
-  SR_TRY(copy_schema(ctx, prepared->view, e));
+  SR_TRY(copy_schema(ctx, prepared, e));
   if (p->structure) SR_TRY(copy_structure(ctx, *p->structure, e));
   e->record = p->members->record;
   SR_TRY(sr__ensemble_show_mix(ctx, e, p->members->record_count));
@@ -199,3 +215,12 @@ const sr_table_view *sr_ensemble_schema(const sr_ensemble *ensemble) {
 }
 
 const sr_ensemble_view *sr_ensemble_get(const sr_ensemble *ensemble) { return &ensemble->view; }
+
+int sr_ensemble_look(const sr_ensemble *ensemble, int32_t member, int64_t index,
+                     sr_learning_look *look) {
+  sr__learning_look found;
+  if (!ensemble->learner->look || member < 0 || member >= ensemble->view.members) return 0;
+  if (!ensemble->learner->look(ensemble->member[member], index, &found)) return 0;
+  *look = (sr_learning_look){found.step, found.training_loss, found.held_out_loss, found.kept};
+  return 1;
+}

@@ -23,12 +23,16 @@ typedef struct sr__prepared {
   sr__encoder *encoder;
   sr__training *training;
   int32_t classes;
+  sr__row_units units; /* what members leave out together where they judge themselves */
 } sr__prepared;
 
 /* `learner` is NAME[:KEY=VALUE,...]. The table must live as long as what was prepared. */
 SR_MUST_CHECK sr_status sr__prepare(sr_context *ctx, const sr_table *table, const char *learner,
                                     sr__prepared *prepared);
 void sr__prepared_free(sr_context *ctx, sr__prepared *prepared);
+/* Members leave out whole parts or groups of the structure, which must live as long as what was
+ * prepared; single rows where they do not depend on each other, and where this is not called. */
+void sr__prepared_use_units(sr__prepared *prepared, const sr_structure *structure);
 
 /* ---- the mix ------------------------------------------------------------------------------ */
 
@@ -160,6 +164,9 @@ double sr__vote_margin(const sr__member_votes *votes, int64_t i, int32_t label);
 void sr__vote_add(const sr__member_votes *votes, int64_t i, float weight, float *tally);
 /* The class with most votes, the lower one at a tie; -1 where nobody voted. */
 int32_t sr__tally_winner(const float *tally, int32_t classes);
+/* Votes become shares, which the offset (NULL: none) moves, not below 0, before the largest wins;
+ * all are 0 and the winner is -1 where nobody voted. */
+int32_t sr__tally_settle(float *tally, int32_t classes, const float *offset);
 
 /* ---- the ensemble ------------------------------------------------------------------------- */
 
@@ -170,7 +177,7 @@ struct sr_ensemble {
   sr__encoder *encoder;
   sr__member **member;
   float *weight;    /* per member; NULL: all the same */
-  sr_table *schema; /* no rows: names of features, categories and classes */
+  sr_table *schema; /* no rows: names of features, categories, channels and classes */
   char *learner_text, *reason;
   sr__plan_record *record; /* one per entry of the mix */
   sr_mix_entry *mix;       /* what the view shows of them */
@@ -202,6 +209,8 @@ void sr__evaluation_free(const sr_allocator *allocator, sr_evaluation *evaluatio
 SR_MUST_CHECK sr_status sr__plan_record_new(sr_context *ctx, const sr_plan *plan, int32_t members,
                                             double weight, sr__plan_record *record);
 void sr__plan_records_free(const sr_allocator *allocator, int32_t count, sr__plan_record *record);
+/* Shows names of features, channels and classes in the view. */
+void sr__ensemble_show_schema(sr_ensemble *ensemble);
 /* Shows the records in the view. */
 SR_MUST_CHECK sr_status sr__ensemble_show_mix(sr_context *ctx, sr_ensemble *ensemble,
                                               int32_t count);

@@ -19,6 +19,7 @@ static sr_status fit_member(sr_context *ctx, void *data, int64_t item, int slot)
   int32_t member = (int32_t)((fit->first + item) * (fit->stride ? fit->stride : 1) % members);
   sr__bag bag = sr__bag_open(fit->plan, member);
   bag.subset = fit->subset;
+  bag.units = prepared->units;
   bag.distinct = &job->distinct[item];
   if (job->members->drawn) bag.drawn = job->members->drawn + item * job->members->words;
   sr__random random;

@@ -38,3 +38,20 @@ int32_t sr__tally_winner(const float *tally, int32_t classes) {
   }
   return winner;
 }
+
+int32_t sr__tally_settle(float *tally, int32_t classes, const float *offset) {
+  float total = 0.0f;
+  for (int32_t c = 0; c < classes; c++) total += tally[c];
+  if (offset && total > 0.0f) {
+    float moved = 0.0f;
+    for (int32_t c = 0; c < classes; c++) {
+      float share = tally[c] / total + offset[c];
+      tally[c] = share > 0.0f ? share : 0.0f;
+      moved += tally[c];
+    }
+    total = moved;
+  }
+  int32_t winner = sr__tally_winner(tally, classes);
+  for (int32_t c = 0; c < classes; c++) tally[c] = total > 0.0f ? tally[c] / total : 0.0f;
+  return winner;
+}

@@ -18,10 +18,11 @@
 #define SR_MODEL_MAGIC "SPECRTE\n"
 enum {
   SR_MODEL_MAGIC_BYTES = 8,
-  SR_MODEL_VERSION = 2,
+  SR_MODEL_VERSION = 3,
   SR_MODEL_HEADER_BYTES = 20,
   SR_MODEL_CHECKSUM_BYTES = 4,
-  SR_MODEL_TAG_BYTES = 4
+  SR_MODEL_TAG_BYTES = 4,
+  SR_MODEL_MAX_CHANNELS = 1 << 16
 };
 
 /* What the target is; only classes for now. */

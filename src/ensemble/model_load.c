@@ -68,11 +68,26 @@ static sr_status get_features(model_reader *m, sr__byte_reader *from, sr_table_v
   return from->status;
 }
 
+static sr_status get_channels(model_reader *m, sr__byte_reader *from, sr_table_view *schema) {
+  uint64_t count = sr__get_u64(from);
+  bool named = sr__get_u8(from) != 0;
+  if (count > SR_MODEL_MAX_CHANNELS) sr__get_refuse(from, "it has too many channels");
+  if (from->status != SR_OK) return from->status;
+  schema->channels = (int32_t)count;
+  if (!named) return SR_OK;
+  const char **names = sr__arena_alloc(m->ctx, &m->arena, (int64_t)count, sizeof *names);
+  if (!names) return SR_ERROR_MEMORY;
+  for (uint64_t c = 0; c < count && from->status == SR_OK; c++) names[c] = arena_string(m, from);
+  schema->channel_names = names;
+  return from->status;
+}
+
 static sr_status get_head(model_reader *m, sr__byte_reader *from) {
   static const float no_values[1] = {0};
   sr_status status = SR_OK;
   sr_ensemble *e = m->ensemble;
-  sr_table_view schema = {.x = no_values};
+  static const int64_t no_offset[1] = {0};
+  sr_table_view schema = {.x = no_values, .series_offset = no_offset};
   if (m->has_head) return refuse(m, "it has two heads");
   uint8_t target_kind = sr__get_u8(from);
   e->learner_text = sr__get_string(from);
@@ -93,15 +108,12 @@ static sr_status get_head(model_reader *m, sr__byte_reader *from) {
   char *target = arena_string(m, from);
   if (has_target) schema.target_name = target;
   SR_TRY(get_features(m, from, &schema));
+  SR_TRY(get_channels(m, from, &schema));
   if (vote > SR_VOTE_GATED || e->view.rows < 0 || schema.classes.count < 1)
     SR_TRY(refuse(m, "its head is out of range"));
   SR_TRY(sr_table_new(m->ctx, &schema, &e->schema));
-  const sr_table_view *own = sr_table_get(e->schema);
   e->view.vote = (sr_vote)vote;
-  e->view.features = own->features;
-  e->view.feature_names = own->feature_names;
-  e->view.classes = own->classes;
-  e->view.target_name = own->target_name;
+  sr__ensemble_show_schema(e);
   m->has_head = true;
 cleanup:
   return status;
@@ -316,8 +328,9 @@ static sr_status get_shared(model_reader *m, sr__byte_reader *from) {
   if (status != SR_OK) return status;
   m->has_shared = true;
   if (e->learner->classes(e->encoder) != e->view.classes.count ||
-      e->learner->features(e->encoder) != e->view.features)
-    return refuse(m, "its learner and its head disagree on classes or features");
+      e->learner->features(e->encoder) != e->view.features ||
+      (e->learner->channels ? e->learner->channels(e->encoder) : 0) != e->view.channels)
+    return refuse(m, "its learner and its head disagree on classes, features or channels");
   return SR_OK;
 }
 

@@ -42,6 +42,10 @@ static void put_schema(sr__bytes *to, const sr_ensemble *e) {
     sr__put_string(to, schema->feature_names ? schema->feature_names[j] : NULL);
     put_dictionary(to, schema->categories ? schema->categories[j] : (sr_dictionary){0, NULL});
   }
+  sr__put_u64(to, (uint64_t)schema->channels);
+  sr__put_u8(to, schema->channel_names != NULL);
+  for (int32_t c = 0; schema->channel_names && c < schema->channels; c++)
+    sr__put_string(to, schema->channel_names[c]);
   section_end(to, begin);
 }
 

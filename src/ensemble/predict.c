@@ -46,25 +46,14 @@ static sr_status scratch_init(sr_context *ctx, const predict_job *job, int64_t c
   return SR_OK;
 }
 
-/* The offset moves the shares before the vote; the class is the largest of the moved ones. */
 static void write_result(const predict_job *job, predict_scratch *s, int64_t first, int64_t count) {
   int32_t classes = s->votes.classes;
-  const float *offset = job->ensemble->offset;
   for (int64_t i = 0; i < count; i++) {
-    float *tally = s->tally + i * classes, total = 0.0f;
-    for (int32_t c = 0; c < classes; c++) total += tally[c];
-    if (offset && total > 0.0f) {
-      float moved = 0.0f;
-      for (int32_t c = 0; c < classes; c++) {
-        float share = tally[c] / total + offset[c];
-        tally[c] = share > 0.0f ? share : 0.0f;
-        moved += tally[c];
-      }
-      total = moved;
-    }
-    if (job->label) job->label[first + i] = sr__tally_winner(tally, classes);
-    for (int32_t c = 0; job->proba && c < classes; c++)
-      job->proba[(first + i) * classes + c] = total > 0.0f ? tally[c] / total : 0.0f;
+    float *tally = s->tally + i * classes;
+    int32_t winner = sr__tally_settle(tally, classes, job->ensemble->offset);
+    if (job->label) job->label[first + i] = winner;
+    if (job->proba)
+      memcpy(job->proba + (first + i) * classes, tally, (size_t)classes * sizeof *tally);
   }
 }
 

@@ -1,4 +1,6 @@
 /* A table in the form its learner likes. */
+#include <math.h>
+
 #include "data/series_columns.h"
 #include "ensemble.h"
 
@@ -21,6 +23,19 @@ sr_status sr__prepare(sr_context *ctx, const sr_table *table, const char *learne
 cleanup:
   if (status != SR_OK) sr__prepared_free(ctx, prepared);
   return status;
+}
+
+/* Around a stretch of a series T rows are free, up to a quarter of the stretch. */
+void sr__prepared_use_units(sr__prepared *prepared, const sr_structure *structure) {
+  const sr_parts_view *parts = sr_parts_get(structure->parts);
+  if (structure->rank || parts->parts < 2) return;
+  prepared->units.unit = parts->part;
+  if (!sr__structure_is_series(structure)) return;
+  int64_t most = structure->view.rows / parts->parts / 4;
+  double wanted = ceil(structure->view.tmix);
+  prepared->units.buffer = wanted < (double)most ? (int64_t)wanted : most;
+  if (prepared->units.buffer < structure->view.overlap)
+    prepared->units.buffer = structure->view.overlap;
 }
 
 void sr__prepared_free(sr_context *ctx, sr__prepared *prepared) {

@@ -124,8 +124,12 @@ cleanup:
 }
 
 static int64_t default_buffer(const sr_structure *s) {
-  if (!sr__structure_is_series(s) || s->view.tmix <= 1.0) return 0;
-  return (int64_t)fmin(ceil(s->view.tmix), MOST_BUFFER * (double)s->view.rows);
+  if (!sr__structure_is_series(s)) return 0;
+  int64_t buffer = s->view.tmix <= 1.0
+                       ? 0
+                       : (int64_t)fmin(ceil(s->view.tmix), MOST_BUFFER * (double)s->view.rows);
+  /* rows that share values never stand on both sides */
+  return buffer > s->view.overlap ? buffer : s->view.overlap;
 }
 
 /* ---- the margin --------------------------------------------------------------------------- */

@@ -19,7 +19,8 @@ const sr_method *sr_graph_method(int index) {
 
 const char *sr__graph_default(const sr_table_view *table) {
   if (table->cell) return "grid";
-  return table->coordinate_count > 0 ? "space" : "time";
+  if (table->coordinate_count > 0) return "space";
+  return table->channels > 0 && !table->time && !table->group ? "none" : "time";
 }
 
 sr_status sr__graph_builder_of(sr_context *ctx, const char *text,

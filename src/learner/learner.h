@@ -38,6 +38,26 @@ enum {
 
 enum { SR__LARGE_LEAF = 5 };
 
+/* A look of a member at the rows that it held out while it was trained. */
+typedef struct sr__learning_look {
+  int64_t step;
+  double training_loss; /* mean of the batches since the look before */
+  double held_out_loss; /* NaN where nothing was held out */
+  bool kept;            /* the member is the net of this look */
+} sr__learning_look;
+
+/* How a member answers along a stream, one sample at a time in constant memory. */
+typedef struct sr__stream_operations {
+  /* Borrows encoder and member; `stream` is freed with free_stream. */
+  sr_status (*open)(sr_context *ctx, const sr__encoder *encoder, const sr__member *member,
+                    void **stream);
+  void (*start)(void *stream);                     /* forgets everything */
+  void (*push)(void *stream, const float *sample); /* a value per channel, NaN = missing */
+  void (*end)(void *stream);                       /* nothing follows */
+  bool (*shares)(void *stream, float *share);      /* false: nothing can be said yet */
+  void (*free_stream)(void *stream);               /* null-safe */
+} sr__stream_operations;
+
 typedef struct sr__learner {
   sr_method about;
   unsigned flags;
@@ -90,8 +110,13 @@ typedef struct sr__learner {
   sr_status (*nodes)(sr_context *ctx, const sr__encoder *encoder, const sr__member *member,
                      sr__nodes *nodes);
 
+  /* Look `index` at a member's training; false past the last. NULL where there are no steps. */
+  bool (*look)(const sr__member *member, int64_t index, sr__learning_look *look);
+  const sr__stream_operations *stream; /* NULL: whole series alone */
+
   int32_t (*classes)(const sr__encoder *encoder);
-  int64_t (*features)(const sr__encoder *encoder); /* 0 where the learner takes series */
+  int64_t (*features)(const sr__encoder *encoder); /* 0 where the learner takes series alone */
+  int32_t (*channels)(const sr__encoder *encoder); /* of the series; NULL: takes none */
 
   /* Sticky writers and readers: see core/bytes.h. A loader checks every number it reads, so that no
    * bytes can make predict leave its arrays; it gives the reader's status. */

@@ -103,6 +103,11 @@ static sr_status find_scale(sr_context *ctx, const sr_table *table,
                         "the file is sorted by class, so its order tells nothing of time: rows are "
                         "held out at random; give a time or a group, or say --graph none");
   }
+  if (options->tmix == 0.0 && s->view.tmix < (double)s->view.overlap + 1.0) {
+    s->view.tmix = (double)s->view.overlap + 1.0;
+    if (!(s->view.tmix_careful > s->view.tmix)) s->view.tmix_careful = s->view.tmix;
+    method = "overlap of windows";
+  }
   s->tmix_method = copy_text(ctx, method, &s->view.tmix_method);
   if (!s->tmix_method) SR_TRY(SR_ERROR_MEMORY);
   /* what cannot be told is not independent */
@@ -155,6 +160,7 @@ sr_status sr_structure_estimate(sr_context *ctx, const sr_table *table,
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "parts is %lld, expected 1 or more",
                     (long long)options->parts));
   SR_TRY(new_structure(ctx, view->rows, &s));
+  s->view.overlap = view->overlap;
   const char *graph = options->graph;
   s->graph_text = copy_text(ctx, graph && *graph ? graph : sr__graph_default(view), &s->view.graph);
   if (!s->graph_text) SR_TRY(SR_ERROR_MEMORY);

@@ -220,6 +220,10 @@ static sr_status fit_and_judge(sr_context *ctx, train_job *job) {
   bool gated = job->vote == SR_VOTE_GATED, judged = job->options.evaluate.evaluate;
   SR_TRY(sr__fit_members(ctx, job->structure, &job->prepared, &job->mix, judged || gated, job->seed,
                          &job->members));
+  if (gated && job->prepared.view->features == 0)
+    SR_TRY(sr__fail(ctx, SR_ERROR_UNSUPPORTED,
+                    "a gated vote looks at features, and the rows have series alone; vote hard or "
+                    "soft"));
   if (gated)
     SR_TRY(sr__part_weights_new(ctx, job->prepared.view, sr_parts_get(job->structure->parts),
                                 &job->members, &job->part_weights));
@@ -252,6 +256,7 @@ static sr_status train(sr_context *ctx, const sr_table *table, train_job *job,
   else
     SR_TRY(sr_structure_estimate(ctx, rows, &o->structure, job->seed, &job->structure));
   SR_TRY(sr__prepare(ctx, rows, o->learner, &job->prepared));
+  sr__prepared_use_units(&job->prepared, job->structure);
   SR_TRY(sr_folds_new(ctx, job->structure, &o->evaluate.folds, job->seed, &job->folds));
   SR_TRY(choose_and_try(ctx, job));
   SR_TRY(fit_and_judge(ctx, job));

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "data/dictionary.h"
+#include "learner/labelled_bag.h"
 #include "learner/learner.h"
 
 enum { MAX_SIDE = 1 << 15 /* of the eigenproblem */ };
@@ -233,58 +234,19 @@ cleanup:
   return status;
 }
 
-/* The labelled rows of a bag with weight above 0. */
-typedef struct gathered_bag {
-  sr_context *ctx;
-  const sr__training *training;
-  int32_t *row, *label;
-  double *weight;
-  int64_t rows, given, row_capacity, label_capacity, weight_capacity;
-} gathered_bag;
-
-static sr_status gather_piece(void *data, const int32_t *rows, const int32_t *counts,
-                              int64_t length) {
-  sr_status status = SR_OK;
-  gathered_bag *g = data;
-  const sr__training *training = g->training;
-  SR_GROW(g->ctx, g->row, g->row_capacity, g->rows + length);
-  SR_GROW(g->ctx, g->label, g->label_capacity, g->rows + length);
-  SR_GROW(g->ctx, g->weight, g->weight_capacity, g->rows + length);
-  g->given += length;
-  for (int64_t i = 0; i < length; i++) {
-    int32_t at = rows[i];
-    double s = (training->weight ? (double)training->weight[at] : 1.0) * (counts ? counts[i] : 1);
-    if (training->label[at] < 0 || s <= 0.0) continue;
-    g->row[g->rows] = at;
-    g->weight[g->rows] = s;
-    g->label[g->rows++] = training->label[at];
-  }
-cleanup:
-  return status;
-}
-
-static sr_status gather_bag(const sr__bag *bag, gathered_bag *g) {
-  sr_status status = sr__bag_read(g->ctx, bag, gather_piece, g);
-  if (status == SR_OK && g->rows == 0)
-    status = sr__fail(g->ctx, SR_ERROR_DATA,
-                      "none of the %lld rows of a bag has a class and a weight above 0",
-                      (long long)g->given);
-  return status;
-}
-
 static sr_status fit(sr_context *ctx, const sr__encoder *encoder, const sr__training *training,
                      const void *options, const sr__bag *bag, sr__random *random,
                      sr__member **member) {
   (void)options;
   (void)random;
   sr_status status = SR_OK;
-  gathered_bag gathered = {.ctx = ctx, .training = training};
+  sr__labelled_bag gathered = {0};
   sr__member *made = NULL;
   *member = NULL;
-  SR_TRY(gather_bag(bag, &gathered));
+  SR_TRY(sr__labelled_bag_read(ctx, bag, training->label, training->weight, &gathered));
   sr__ridge_problem problem = {.x = training->rows->x,
                                .columns = encoder->columns,
-                               .rows = gathered.rows,
+                               .rows = gathered.length,
                                .row = gathered.row,
                                .weight = gathered.weight,
                                .label = gathered.label,
@@ -301,9 +263,7 @@ static sr_status fit(sr_context *ctx, const sr__encoder *encoder, const sr__trai
   made = NULL;
 cleanup:
   free_member(made);
-  sr__free(ctx, gathered.row);
-  sr__free(ctx, gathered.label);
-  sr__free(ctx, gathered.weight);
+  sr__labelled_bag_free(ctx, &gathered);
   return status;
 }
 

@@ -256,6 +256,9 @@ static sr_status train(sr_context *ctx, training *t, sr__sequence_member *member
                       (long long)(step + 1), t->options->rate));
     const double held_out = look(t);
     member->curve[member->looks] = (sr__sequence_look){step + 1, sum / (double)since, held_out};
+    char stage[64];
+    snprintf(stage, sizeof stage, "net, loss %.3f, held out %.3f", sum / (double)since, held_out);
+    sr__progress(ctx, stage, step + 1, steps);
     sum = 0, since = 0;
     if (held_out < least) {
       least = held_out;

@@ -1,0 +1,41 @@
+#include "labelled_bag.h"
+
+static sr_status take(void *data, const int32_t *rows, const int32_t *counts, int64_t length) {
+  sr_status status = SR_OK;
+  sr__labelled_bag *b = data;
+  SR_GROW(b->ctx, b->row, b->row_capacity, b->length + length);
+  SR_GROW(b->ctx, b->label, b->label_capacity, b->length + length);
+  SR_GROW(b->ctx, b->count, b->count_capacity, b->length + length);
+  SR_GROW(b->ctx, b->weight, b->weight_capacity, b->length + length);
+  b->given += length;
+  for (int64_t i = 0; i < length; i++) {
+    int32_t at = rows[i], count = counts ? counts[i] : 1;
+    double weight = (b->all_weights ? (double)b->all_weights[at] : 1.0) * count;
+    if (b->all_labels[at] < 0 || !(weight > 0.0)) continue;
+    b->row[b->length] = at;
+    b->label[b->length] = b->all_labels[at];
+    b->count[b->length] = count;
+    b->weight[b->length++] = weight;
+  }
+cleanup:
+  return status;
+}
+
+sr_status sr__labelled_bag_read(sr_context *ctx, const sr__bag *bag, const int32_t *label,
+                                const float *weight, sr__labelled_bag *labelled) {
+  *labelled = (sr__labelled_bag){.all_labels = label, .all_weights = weight, .ctx = ctx};
+  sr_status status = sr__bag_read(ctx, bag, take, labelled);
+  if (status == SR_OK && labelled->length == 0)
+    status = sr__fail(ctx, SR_ERROR_DATA,
+                      "none of the %lld rows of a bag has a class and a weight above 0",
+                      (long long)labelled->given);
+  return status;
+}
+
+void sr__labelled_bag_free(sr_context *ctx, sr__labelled_bag *labelled) {
+  sr__free(ctx, labelled->row);
+  sr__free(ctx, labelled->label);
+  sr__free(ctx, labelled->count);
+  sr__free(ctx, labelled->weight);
+  *labelled = (sr__labelled_bag){0};
+}

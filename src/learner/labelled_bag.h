@@ -1,0 +1,26 @@
+/* The rows of a bag that can teach: those with a class and a weight above 0. Internal. */
+#ifndef SR_LEARNER_LABELLED_BAG_H
+#define SR_LEARNER_LABELLED_BAG_H
+
+#include "data/bag.h"
+
+typedef struct sr__labelled_bag {
+  const int32_t *all_labels; /* of the training rows; -1: no class */
+  const float *all_weights;  /* of the training rows; NULL: 1 each */
+  int64_t length;
+  int32_t *row;    /* increasing */
+  int32_t *label;  /* of each */
+  int32_t *count;  /* of each: how often it was drawn */
+  double *weight;  /* of each: its weight times the count */
+  int64_t given;   /* rows of the bag, with those that cannot teach */
+  sr_context *ctx; /* while it is read */
+  int64_t row_capacity, label_capacity, count_capacity, weight_capacity;
+} sr__labelled_bag;
+
+/* SR_ERROR_DATA where no row can teach. Free with sr__labelled_bag_free, also after a failure. */
+SR_MUST_CHECK sr_status sr__labelled_bag_read(sr_context *ctx, const sr__bag *bag,
+                                              const int32_t *label, const float *weight,
+                                              sr__labelled_bag *labelled);
+void sr__labelled_bag_free(sr_context *ctx, sr__labelled_bag *labelled);
+
+#endif

@@ -1,0 +1,53 @@
+/* MiniRocket as a learner: 84 fixed kernels at many dilations, ridge behind them. */
+#include "learner/series/series_learner.h"
+#include "minirocket.h"
+
+typedef struct minirocket_options {
+  sr__minirocket_options minirocket;
+  sr__series_ridge_options ridge;
+} minirocket_options;
+
+static const sr_option options_list[] = {
+    SR_INTEGER_AT(minirocket_options, minirocket.features, "features", "10000", 84, 1e6,
+                  "features of a member, rounded down to a multiple of 84"),
+    SR_INTEGER_AT(minirocket_options, minirocket.dilations, "dilations", "32", 1, 32,
+                  "most dilations of a kernel"),
+    SR_FLAG_AT(minirocket_options, minirocket.whole, "int16", "no",
+               "16-bit whole numbers: about twice as fast, features differ a little"),
+    SR__SERIES_RIDGE_OPTIONS(minirocket_options, ridge), SR_OPTIONS_END};
+
+static sr__series_kind kind_of(const minirocket_options *o) {
+  return (sr__series_kind){.name = "minirocket",
+                           .transform = &sr__minirocket_series,
+                           .features = o ? o->minirocket.features : 0};
+}
+
+static sr_status prepare(sr_context *ctx, const sr_table *table, const void *options,
+                         sr__encoder **encoder, sr__training **training) {
+  const minirocket_options *o = options;
+  sr__series_kind kind = kind_of(o);
+  return sr__series_learner_prepare(ctx, table, &kind, &o->ridge, encoder, training);
+}
+
+static sr_status fit(sr_context *ctx, const sr__encoder *encoder, const sr__training *training,
+                     const void *options, const sr__bag *bag, sr__random *random,
+                     sr__member **member) {
+  const minirocket_options *o = options;
+  sr__series_kind kind = kind_of(o);
+  return sr__series_learner_fit(ctx, encoder, training, &kind, &o->minirocket, &o->ridge, bag,
+                                random, member);
+}
+
+static sr_status load_member(sr__byte_reader *reader, const sr__encoder *encoder,
+                             sr__member **member) {
+  sr__series_kind kind = kind_of(NULL);
+  return sr__series_learner_load(reader, encoder, &kind, member);
+}
+
+const sr__learner sr__learner_minirocket = {
+    .about = {"minirocket", "series: 84 fixed kernels, shares of outputs above biases, ridge",
+              options_list, sizeof(minirocket_options), NULL},
+    .prepare = prepare,
+    .fit = fit,
+    .load_member = load_member,
+    SR__SERIES_LEARNER_OPERATIONS};

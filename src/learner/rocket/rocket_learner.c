@@ -1,0 +1,51 @@
+/* ROCKET as a learner: 10,000 random kernels, ridge behind them. */
+#include "learner/series/series_learner.h"
+#include "rocket.h"
+
+typedef struct rocket_options {
+  sr__rocket_options rocket;
+  sr__series_ridge_options ridge;
+} rocket_options;
+
+static const sr_option options_list[] = {
+    SR_INTEGER_AT(rocket_options, rocket.kernels, "kernels", "10000", 1, 1e6,
+                  "random kernels of a member; each gives two features"),
+    SR__SERIES_RIDGE_OPTIONS(rocket_options, ridge), SR_OPTIONS_END};
+
+static sr__series_kind kind_of(const rocket_options *o) {
+  return (sr__series_kind){.name = "rocket",
+                           .transform = &sr__rocket_series,
+                           .normalize = true,
+                           .features = o ? 2 * o->rocket.kernels : 0};
+}
+
+static sr_status prepare(sr_context *ctx, const sr_table *table, const void *options,
+                         sr__encoder **encoder, sr__training **training) {
+  const rocket_options *o = options;
+  sr__series_kind kind = kind_of(o);
+  return sr__series_learner_prepare(ctx, table, &kind, &o->ridge, encoder, training);
+}
+
+static sr_status fit(sr_context *ctx, const sr__encoder *encoder, const sr__training *training,
+                     const void *options, const sr__bag *bag, sr__random *random,
+                     sr__member **member) {
+  const rocket_options *o = options;
+  sr__series_kind kind = kind_of(o);
+  return sr__series_learner_fit(ctx, encoder, training, &kind, &o->rocket, &o->ridge, bag, random,
+                                member);
+}
+
+static sr_status load_member(sr__byte_reader *reader, const sr__encoder *encoder,
+                             sr__member **member) {
+  sr__series_kind kind = kind_of(NULL);
+  return sr__series_learner_load(reader, encoder, &kind, member);
+}
+
+const sr__learner sr__learner_rocket = {
+    .about = {"rocket",
+              "series: random kernels, share of positive outputs and maximum, ridge on them",
+              options_list, sizeof(rocket_options), NULL},
+    .prepare = prepare,
+    .fit = fit,
+    .load_member = load_member,
+    SR__SERIES_LEARNER_OPERATIONS};

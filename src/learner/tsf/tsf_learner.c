@@ -1,0 +1,207 @@
+/* Time Series Forest as a learner. */
+#include "learner/labelled_bag.h"
+#include "learner/learner.h"
+#include "learner/series/table_series.h"
+#include "tsf.h"
+
+typedef struct tsf_options {
+  int64_t intervals;
+} tsf_options;
+
+static const sr_option options_list[] = {
+    SR_INTEGER(tsf_options, intervals, "0", 0, 1e6,
+               "random intervals of a tree; 0 is the root of the number of values"),
+    SR_OPTIONS_END};
+
+struct sr__encoder {
+  sr__tsf_encoder *tsf;
+};
+
+struct sr__encoded {
+  sr__tsf_rows *rows;
+};
+
+struct sr__training {
+  sr_allocator allocator;
+  sr__encoded encoded;
+  int32_t *label;
+};
+
+struct sr__member {
+  sr__tsf_member *tsf;
+};
+
+/* ---- freeing ------------------------------------------------------------------------------ */
+
+static void free_encoder(sr__encoder *encoder) {
+  if (!encoder) return;
+  sr_allocator allocator = encoder->tsf->allocator;
+  sr__tsf_encoder_free(&encoder->tsf);
+  sr__release(&allocator, encoder);
+}
+
+static void free_training(sr__training *training) {
+  if (!training) return;
+  sr_allocator allocator = training->allocator;
+  sr__tsf_rows_free(&training->encoded.rows);
+  sr__release(&allocator, training->label);
+  sr__release(&allocator, training);
+}
+
+static void free_encoded(sr__encoded *rows) {
+  if (!rows) return;
+  sr_allocator allocator = rows->rows->allocator;
+  sr__tsf_rows_free(&rows->rows);
+  sr__release(&allocator, rows);
+}
+
+static void free_member(sr__member *member) {
+  if (!member) return;
+  sr_allocator allocator = member->tsf->allocator;
+  sr__tsf_member_free(&member->tsf);
+  sr__release(&allocator, member);
+}
+
+/* ---- preparing, fitting, asking ------------------------------------------------------------- */
+
+/* Puts an object into a block of its own; the object is freed where that fails. */
+static sr_status wrap_encoder(sr_context *ctx, sr__tsf_encoder *tsf, sr__encoder **encoder) {
+  *encoder = sr__alloc_zero(ctx, 1, sizeof **encoder);
+  if (!*encoder) {
+    sr__tsf_encoder_free(&tsf);
+    return SR_ERROR_MEMORY;
+  }
+  (*encoder)->tsf = tsf;
+  return SR_OK;
+}
+
+static sr_status prepare(sr_context *ctx, const sr_table *table, const void *options,
+                         sr__encoder **encoder, sr__training **training) {
+  (void)options;
+  sr_status status = SR_OK;
+  const sr_table_view *view = sr_table_get(table);
+  sr__tsf_encoder *tsf = NULL;
+  sr__encoder *common = NULL;
+  sr__training *made = NULL;
+  sr__series_view series;
+  *encoder = NULL;
+  *training = NULL;
+  SR_TRY(sr__refuse_weights(ctx, view, "tsf"));
+  SR_TRY(sr__table_series(ctx, table, view->channels, &series));
+  SR_NEW_ZERO(ctx, made, 1);
+  made->allocator = sr__allocator(ctx);
+  SR_TRY(sr__copy_labels(ctx, view, &made->label));
+  SR_TRY(sr__tsf_prepare(ctx, &series, view->classes.count, &tsf, &made->encoded.rows));
+  SR_TRY(wrap_encoder(ctx, tsf, &common));
+  *encoder = common;
+  *training = made;
+  made = NULL;
+cleanup:
+  free_training(made);
+  return status;
+}
+
+static sr_status encode(sr_context *ctx, const sr__encoder *encoder, const sr_table *table,
+                        int64_t first, int64_t count, sr__encoded **rows) {
+  sr_status status = SR_OK;
+  sr__tsf_rows *made = NULL;
+  sr__series_view series;
+  *rows = NULL;
+  SR_TRY(sr__table_series(ctx, table, encoder->tsf->channels, &series));
+  SR_TRY(sr__tsf_encode(ctx, encoder->tsf, &series, first, count, &made));
+  SR_NEW_ZERO(ctx, *rows, 1);
+  (*rows)->rows = made;
+  made = NULL;
+cleanup:
+  if (made) sr__tsf_rows_free(&made);
+  return status;
+}
+
+static sr_status fit(sr_context *ctx, const sr__encoder *encoder, const sr__training *training,
+                     const void *options, const sr__bag *bag, sr__random *random,
+                     sr__member **member) {
+  sr_status status = SR_OK;
+  const tsf_options *o = options;
+  sr__labelled_bag labelled = {0};
+  sr__tsf_member *made = NULL;
+  *member = NULL;
+  SR_TRY(sr__labelled_bag_read(ctx, bag, training->label, NULL, &labelled));
+  SR_TRY(sr__tsf_fit(ctx, encoder->tsf, training->encoded.rows, training->label, labelled.row,
+                     labelled.count, labelled.length, (int32_t)o->intervals, random, &made));
+  SR_NEW_ZERO(ctx, *member, 1);
+  (*member)->tsf = made;
+  made = NULL;
+cleanup:
+  sr__tsf_member_free(&made);
+  sr__labelled_bag_free(ctx, &labelled);
+  return status;
+}
+
+static sr_status predict(sr_context *ctx, const sr__encoder *encoder, const sr__member *member,
+                         const sr__encoded *rows, const int32_t *index, int64_t count,
+                         int32_t *vote, float *proba) {
+  return sr__tsf_predict(ctx, encoder->tsf, member->tsf, rows->rows, index, count, vote, proba);
+}
+
+static const sr__encoded *training_encoded(const sr__training *training) {
+  return &training->encoded;
+}
+static int32_t classes(const sr__encoder *encoder) { return encoder->tsf->classes; }
+static int32_t channels(const sr__encoder *encoder) { return encoder->tsf->channels; }
+static int64_t features(const sr__encoder *encoder) {
+  (void)encoder;
+  return 0;
+}
+
+/* ---- storing ------------------------------------------------------------------------------ */
+
+static void save_encoder(const sr__encoder *encoder, sr__bytes *bytes) {
+  sr__tsf_encoder_save(encoder->tsf, bytes);
+}
+
+static sr_status load_encoder(sr__byte_reader *reader, sr__encoder **encoder) {
+  sr__tsf_encoder *tsf = NULL;
+  *encoder = NULL;
+  sr_status status = sr__tsf_encoder_load(reader, &tsf);
+  return status == SR_OK ? wrap_encoder(reader->ctx, tsf, encoder) : status;
+}
+
+static void save_member(const sr__encoder *encoder, const sr__member *member, sr__bytes *bytes) {
+  sr__tsf_member_save(encoder->tsf, member->tsf, bytes);
+}
+
+static sr_status load_member(sr__byte_reader *reader, const sr__encoder *encoder,
+                             sr__member **member) {
+  sr_status status = SR_OK;
+  sr__tsf_member *made = NULL;
+  *member = NULL;
+  SR_TRY(sr__tsf_member_load(reader, encoder->tsf, &made));
+  SR_NEW_ZERO(reader->ctx, *member, 1);
+  (*member)->tsf = made;
+  made = NULL;
+cleanup:
+  sr__tsf_member_free(&made);
+  return status;
+}
+
+const sr__learner sr__learner_tsf = {
+    .about = {"tsf", "series: a tree on means, deviations and slopes of random intervals",
+              options_list, sizeof(tsf_options), NULL},
+    .flags = SR_LEARNER_TAKES_SERIES,
+    .prepare = prepare,
+    .training_encoded = training_encoded,
+    .fit = fit,
+    .encode = encode,
+    .predict = predict,
+    .classes = classes,
+    .features = features,
+    .channels = channels,
+    .save_encoder = save_encoder,
+    .load_encoder = load_encoder,
+    .save_member = save_member,
+    .load_member = load_member,
+    .free_encoder = free_encoder,
+    .free_training = free_training,
+    .free_encoded = free_encoded,
+    .free_member = free_member,
+};

@@ -1,0 +1,221 @@
+/* The nets as learners, through the public header: trained, stored, asked whole and along a stream.
+ */
+#include <math.h>
+
+#include "core/random.h"
+#include "harness.h"
+
+static const char *const learners[] = {"transformer", "mamba"};
+
+/* Slow against quick waves, `channels` of them, some values missing where `gaps`. */
+static sr_table *waves(sr_context *ctx, int64_t rows, int32_t channels, bool gaps, uint64_t seed) {
+  static const char *const names[] = {"slow", "quick"};
+  enum { LONGEST = 40 };
+  int64_t *offset = calloc((size_t)(rows * channels + 1), sizeof *offset), at = 0;
+  float *series = calloc((size_t)(rows * channels * LONGEST), sizeof *series);
+  int32_t *label = calloc((size_t)rows, sizeof *label);
+  sr__random random;
+  sr__random_init(&random, seed, SR_PURPOSE_TEST, 0, 0);
+  for (int64_t i = 0; i < rows; i++) {
+    int64_t length = 24 + (int64_t)sr__random_below(&random, LONGEST - 24 + 1);
+    label[i] = (int32_t)(i % 2);
+    for (int32_t c = 0; c < channels; c++) {
+      double phase = 6.3 * sr__random_uniform(&random);
+      for (int64_t t = 0; t < length; t++) {
+        double value = sin((label[i] ? 1.6 : 0.5) * (double)t + phase);
+        value += 0.2 * sr__random_normal(&random);
+        series[at++] = gaps && sr__random_below(&random, 8) == 0 ? NAN : (float)value;
+      }
+      offset[i * channels + c + 1] = at;
+    }
+  }
+  sr_table_view view = {.rows = rows,
+                        .channels = channels,
+                        .series_offset = offset,
+                        .series = series,
+                        .label = label,
+                        .classes = {2, names}};
+  sr_table *table = NULL;
+  assert_ok(ctx, sr_table_new(ctx, &view, &table));
+  free(offset);
+  free(series);
+  free(label);
+  return table;
+}
+
+static sr_ensemble *train(sr_context *ctx, const sr_table *table, const char *learner,
+                          const char *options, int members) {
+  sr_ensemble *ensemble = NULL;
+  char text[256];
+  sr_train_options o;
+  sr_train_options_init(&o);
+  snprintf(text, sizeof text, "%s:%s", learner, options);
+  o.learner = text;
+  o.plan = "uniform";
+  o.members = members;
+  o.vote = SR_VOTE_SOFT;
+  o.evaluate.evaluate = 0;
+  assert_ok(ctx, sr_train(ctx, table, &o, 5, &ensemble));
+  return ensemble;
+}
+
+static void waves_are_learned_and_models_come_back(void **state) {
+  (void)state;
+  sr_context *one = test_context(1), *two = test_context(2);
+  sr_table *training = waves(one, 60, 2, true, 1), *test = waves(one, 80, 2, true, 2);
+  float before[160], after[160];
+  int32_t label[80];
+  for (int k = 0; k < 2; k++) {
+    const char *const options = "steps=60,batch=8,width=16,blocks=1,augment=auto";
+    sr_ensemble *a = train(one, training, learners[k], options, 2);
+    sr_ensemble *b = train(two, training, learners[k], options, 2), *loaded = NULL;
+    void *x = NULL, *y = NULL;
+    int64_t xs, ys, right = 0;
+    assert_ok(one, sr_ensemble_to_bytes(one, a, &x, &xs));
+    assert_ok(two, sr_ensemble_to_bytes(two, b, &y, &ys));
+    assert_int_equal(xs, ys);
+    assert_memory_equal(x, y, (size_t)xs);
+    assert_ok(one, sr_ensemble_from_bytes(one, x, xs, &loaded));
+    assert_ok(one, sr_ensemble_predict(one, a, test, label, before));
+    assert_ok(one, sr_ensemble_predict(one, loaded, test, NULL, after));
+    assert_memory_equal(before, after, sizeof before);
+    for (int i = 0; i < 80; i++) right += label[i] == sr_table_get(test)->label[i];
+    if (right < 64) fail_msg("%s: %d of 80 right", learners[k], (int)right);
+    sr_bytes_free(&x);
+    sr_bytes_free(&y);
+    sr_ensemble_free(&loaded);
+    sr_ensemble_free(&b);
+    sr_ensemble_free(&a);
+  }
+  sr_table_free(&test);
+  sr_table_free(&training);
+  sr_context_free(&two);
+  sr_context_free(&one);
+}
+
+static void members_keep_their_learning_curves(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  sr_table *table = waves(ctx, 40, 1, false, 3);
+  sr_ensemble *ensemble = train(ctx, table, "transformer", "steps=40,batch=4,width=16,blocks=1", 2);
+  char *text = NULL;
+  for (int32_t member = 0; member < 2; member++) {
+    sr_learning_look look;
+    double least = INFINITY;
+    int64_t count = 0, step = 0, kept = -1, best = -1;
+    for (; sr_ensemble_look(ensemble, member, count, &look); count++) {
+      assert_true(look.step > step && isfinite(look.training_loss));
+      step = look.step;
+      if (look.held_out_loss < least) least = look.held_out_loss, best = count;
+      if (look.kept) {
+        assert_int_equal(kept, -1);
+        kept = count;
+      }
+    }
+    assert_in_range(count, 2, 20);
+    assert_int_equal(kept, best);
+  }
+  assert_false(sr_ensemble_look(ensemble, 2, 0, &(sr_learning_look){0}));
+  assert_ok(ctx, sr_describe_ensemble(ctx, ensemble, SR_DESCRIPTION_JSON, &text));
+  assert_non_null(strstr(text, "held_out_loss"));
+  sr_bytes_free((void **)&text);
+  sr_ensemble_free(&ensemble);
+  ensemble = NULL;
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
+/* The answer along a stream is that for the whole series, to the bit. */
+static void a_stream_gives_the_same_bits(void **state) {
+  (void)state;
+  static const char *const options[] = {"steps=15,batch=4,width=16,scaling=running,causal=yes",
+                                        "steps=15,batch=4,width=16,scaling=training",
+                                        "steps=15,batch=4,width=16,scaling=none,causal=yes"};
+  sr_context *ctx = test_context(1);
+  sr_table *table = waves(ctx, 24, 2, true, 4);
+  const sr_table_view *v = sr_table_get(table);
+  for (int k = 0; k < 3; k++) {
+    sr_ensemble *ensemble = train(ctx, table, "mamba", options[k], 2);
+    sr_stream *stream = NULL;
+    int32_t label[24];
+    float whole[48], streamed[2];
+    assert_ok(ctx, sr_ensemble_predict(ctx, ensemble, table, label, whole));
+    assert_ok(ctx, sr_stream_new(ctx, ensemble, &stream));
+    for (int64_t i = 0; i < v->rows; i++) {
+      const int64_t *offset = v->series_offset + 2 * i;
+      int64_t length = offset[1] - offset[0];
+      /* a series ends at the last value that is there in any channel */
+      while (length > 1 && isnan(v->series[offset[0] + length - 1]) &&
+             isnan(v->series[offset[1] + length - 1]))
+        length--;
+      sr_stream_start(stream);
+      for (int64_t t = 0; t < length; t++) {
+        float sample[2] = {v->series[offset[0] + t], v->series[offset[1] + t]};
+        sr_stream_push(stream, sample);
+      }
+      sr_stream_end(stream);
+      assert_int_equal(sr_stream_answer(stream, streamed), label[i]);
+      assert_memory_equal(streamed, whole + 2 * i, sizeof streamed);
+    }
+    sr_stream_free(&stream);
+    sr_ensemble_free(&ensemble);
+  }
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
+static void what_cannot_stream_is_refused(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  sr_table *table = waves(ctx, 16, 1, false, 5);
+  sr_stream *stream = NULL;
+  sr_ensemble *ensemble = train(ctx, table, "transformer", "steps=2,batch=2,width=16,blocks=1", 1);
+  assert_int_equal(sr_stream_new(ctx, ensemble, &stream), SR_ERROR_UNSUPPORTED);
+  sr_ensemble_free(&ensemble);
+  ensemble = train(ctx, table, "mamba", "steps=2,batch=2,width=16,blocks=1", 1);
+  assert_int_equal(sr_stream_new(ctx, ensemble, &stream), SR_ERROR_ARGUMENT);
+  assert_null(stream);
+  sr_ensemble_free(&ensemble);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
+static sr_status fit_and_ask(sr_context *ctx, void *data) {
+  sr_status status = SR_OK;
+  sr_ensemble *ensemble = NULL;
+  sr_stream *stream = NULL;
+  int32_t label[8];
+  sr_train_options o;
+  sr_train_options_init(&o);
+  o.learner = "mamba:steps=1,batch=2,width=16,blocks=1,scaling=none";
+  o.plan = "whole";
+  o.members = 1;
+  o.evaluate.evaluate = 0;
+  SR_TRY(sr_train(ctx, data, &o, 1, &ensemble));
+  SR_TRY(sr_ensemble_predict(ctx, ensemble, data, label, NULL));
+  SR_TRY(sr_stream_new(ctx, ensemble, &stream));
+cleanup:
+  sr_stream_free(&stream);
+  sr_ensemble_free(&ensemble);
+  return status;
+}
+
+static void every_allocation_may_fail(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  sr_table *table = waves(ctx, 8, 1, false, 6);
+  test_every_allocation(fit_and_ask, table);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(waves_are_learned_and_models_come_back),
+      cmocka_unit_test(members_keep_their_learning_curves),
+      cmocka_unit_test(a_stream_gives_the_same_bits),
+      cmocka_unit_test(what_cannot_stream_is_refused),
+      cmocka_unit_test(every_allocation_may_fail),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
