@@ -17,6 +17,8 @@ static const cli_option options[] = {
      "seeds a case, instead of the scale's own"},
     {"output", 'o', CLI_PATH, "DIR", "results", NULL, 0, 0,
      "folder of the result files; finished units found there are not run again"},
+    {"data", 0, CLI_PATH, "DIR", NULL, NULL, 0, 0,
+     "folder of the data that an experiment needs, such as the UCR archive; any subset will do"},
     {"list", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0,
      "name the experiments, what they need and how long they take"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
@@ -95,7 +97,8 @@ static int reproduce_one(cli_run *run, const experiment *e, bool optional, json_
   run_options o = {.folder = cli_text(run, "output"),
                    .scale = scale_asked(run),
                    .seeds = seeds_asked(run, e),
-                   .first_seed = run->seed};
+                   .first_seed = run->seed,
+                   .data = cli_text(run, "data")};
   run_report report;
   cli_progress progress = {0};
   if (!run->quiet && isatty(STDERR_FILENO)) {

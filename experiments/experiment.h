@@ -21,6 +21,7 @@ typedef struct experiment_unit {
   experiment_scale scale;
   int index; /* of the case */
   uint64_t seed;
+  const char *data; /* folder that the user named; NULL: none */
 } experiment_unit;
 
 /* The named numbers that one unit measured. */
@@ -46,10 +47,16 @@ typedef struct experiment {
   const char *needs; /* data: "nothing: simulated" */
   int seeds[2];      /* how many at quick and full scale */
   double core_seconds[2]; /* about how long all units take on one core, for --list */
+  /* The experiment whose result file is shared, where cases of the same names are the same; NULL:
+   * its own. */
+  const char *measured_by;
   int (*case_count)(experiment_scale scale);
   /* Writes "key=value key=value ...": every parameter that changes the numbers, because results are
    * found again by this name. Words without spaces. */
   void (*case_name)(experiment_scale scale, int index, char *name, size_t size);
+  /* Whether a case can be run with the user's folder of data (may be NULL); NULL: always. Cases
+   * that cannot are left out, and conclusions see what was measured. */
+  bool (*available)(const char *data, experiment_scale scale, int index);
   /* Called from several threads, each with its own single-threaded context. Must depend on the unit
    * alone. SR_ERROR_MEMORY, interrupts and library failures may be passed on as they are. */
   sr_status (*run)(sr_context *ctx, const experiment_unit *unit, measurement *out);

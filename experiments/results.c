@@ -15,7 +15,8 @@ const char *experiment_scale_name(experiment_scale scale) {
 
 void results_path(const char *folder, const experiment *e, experiment_scale scale, char *path,
                   size_t size) {
-  snprintf(path, size, "%s/%s-%s.jsonl", folder, e->about.name, experiment_scale_name(scale));
+  snprintf(path, size, "%s/%s-%s.jsonl", folder, e->measured_by ? e->measured_by : e->about.name,
+           experiment_scale_name(scale));
 }
 
 /* ---- measurements ------------------------------------------------------------------------- */

@@ -162,11 +162,13 @@ static sr_status list_units(job *j, const results *old, run_report *report) {
   if (!j->unit) return SR_ERROR_MEMORY;
   for (int s = 0; s < seeds; s++) {
     for (int c = 0; c < cases; c++) {
-      experiment_unit unit = {o->scale, c, o->first_seed + (uint64_t)s};
+      experiment_unit unit = {o->scale, c, o->first_seed + (uint64_t)s, o->data};
       char name[CASE_NAME_SIZE];
       j->e->case_name(o->scale, c, name, sizeof name);
+      bool found = results_find(old, name, unit.seed) != NULL;
+      if (!found && j->e->available && !j->e->available(o->data, o->scale, c)) continue;
       report->units++;
-      if (results_find(old, name, unit.seed))
+      if (found)
         report->found++;
       else
         j->unit[j->unit_count++] = unit;

@@ -9,6 +9,7 @@ typedef struct run_options {
   experiment_scale scale;
   int seeds; /* 0: what the experiment asks for at this scale */
   uint64_t first_seed;
+  const char *data; /* folder of data; NULL: none */
   void (*progress)(void *data, const char *name, int64_t done, int64_t total);
   void *progress_data;
 } run_options;
