@@ -289,14 +289,14 @@ typedef struct sr_stream sr_stream;
 SR_API SR_MUST_CHECK sr_status sr_stream_new(sr_context *ctx, const sr_ensemble *ensemble,
                                              sr_stream **stream);
 SR_API void sr_stream_free(sr_stream **stream);
-/* Forgets all samples: the next one begins another series. */
+/* The stream forgets all samples: the next one begins another series. */
 SR_API void sr_stream_start(sr_stream *stream);
-/* The next sample: one value per channel, NaN = missing. */
+/* The next sample of the stream: one value per channel, NaN = missing. */
 SR_API void sr_stream_push(sr_stream *stream, const float *sample);
-/* Says that no sample follows, so that the nets no longer wait for those ahead. */
+/* Tells the stream that no sample follows, so that the nets no longer wait for those ahead. */
 SR_API void sr_stream_end(sr_stream *stream);
-/* The class, -1 while nothing can be said yet; `proba` (may be NULL) gets the vote shares of the
- * classes. */
+/* The class of the stream so far, -1 while nothing can be said yet; `proba` (may be NULL) gets the
+ * vote shares of the classes. */
 SR_API int32_t sr_stream_answer(sr_stream *stream, float *proba);
 
 #ifdef __cplusplus
