@@ -2,7 +2,7 @@
 # Installs what is missing, builds with sanitizers, passes the tests, those of the Python package too.
 #   ./test.sh          everything that fits into minutes
 #   ./test.sh --full   also the wheel, the tutorials, the release, portable, thread-sanitizer and coverage builds, the heavy
-#                      statistical checks and ten minutes of each fuzzer
+#                      statistical checks and SR_FUZZ_SECONDS (600) of each fuzzer
 set -euo pipefail
 cd "$(dirname "$0")"
 full=no
@@ -34,8 +34,9 @@ SR_FULL=1 python/test.sh build/release
 python/full.sh
 SR_FULL=1 check tsan
 check coverage
-gcovr --root . --filter src/ --filter cli/ build/coverage --print-summary --txt build/coverage/summary.txt
+gcovr --root . --filter src/ --filter cli/ build/coverage --gcov-ignore-parse-errors \
+  --exclude-unreachable-branches --print-summary --txt build/coverage/summary.txt
 cmake --preset run -B build/portable -DSR_NATIVE=OFF -DSR_BUILD_TESTS=ON >/dev/null
 cmake --build build/portable -j "$jobs"
 ctest --test-dir build/portable -j "$jobs" --output-on-failure
-scripts/fuzz.sh 600
+scripts/fuzz.sh "${SR_FUZZ_SECONDS:-600}"

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <jansson.h>
 #include <specroute/specroute.h>
@@ -30,13 +31,16 @@ typedef enum cli_kind {
   CLI_PATH
 } cli_kind;
 
+/* Of pages. */
+#define CLI_PAGE_ENDINGS ".html|.htm|.md|.markdown"
+
 typedef struct cli_option {
   const char *name; /* without the dashes; NULL ends a table */
   char letter;      /* 0: none */
   cli_kind kind;
   const char *value;    /* what stands for the value in the help: "COL" */
   const char *fallback; /* the default as text; NULL: none */
-  const char *choices;  /* "iid|ar" */
+  const char *choices;  /* "iid|ar"; of an output path: its endings ".html|.md", or "table" */
   double low, high;     /* numbers: the range allowed; both 0: any */
   const char *help;     /* one line, no full stop */
 } cli_option;
@@ -113,6 +117,11 @@ double cli_real(const cli_run *run, const char *name);
 char *cli_keep(cli_run *run, size_t bytes);
 /* NULL-terminated, owned by the run; NULL where not given. */
 const char *const *cli_list(cli_run *run, const char *name);
+
+/* Any bytes as a JSON string: sr_text_clean. */
+json_t *cli_json_text(const char *text);
+/* To a stream for people: what others named cannot speak to a terminal. */
+void cli_put_clean(const char *text, FILE *to);
 
 /* ---- results and failures ---- */
 /* A line or more on stdout, for a person; silent under --json and --quiet. */

@@ -6,7 +6,7 @@ static const cli_option options[] = {{"plans", 'p', CLI_TEXT, "PLAN,...",
                                       "plans to compare: NAME[:KEY=VALUE,...]"},
                                      {"leave-group-out", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0,
                                       "one group per fold: --folds 0"},
-                                     {"report", 0, CLI_PATH, "PAGE", NULL, NULL, 0, 0,
+                                     {"report", 0, CLI_PATH, "PAGE", NULL, CLI_PAGE_ENDINGS, 0, 0,
                                       "also write a page: .html, or .md without pictures"},
                                      {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 

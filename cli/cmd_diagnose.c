@@ -3,7 +3,7 @@
 
 static const cli_option options[] = {
     {"level", 0, CLI_REAL, "P", "0.9", NULL, 0.01, 0.999, "probability of the intervals"},
-    {"report", 0, CLI_PATH, "PAGE", NULL, NULL, 0, 0,
+    {"report", 0, CLI_PATH, "PAGE", NULL, CLI_PAGE_ENDINGS, 0, 0,
      "also write a page with pictures: .html, or .md without them"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 

@@ -2,7 +2,7 @@
 #include "generated.h"
 
 static const cli_option options[] = {
-    {"output", 'o', CLI_PATH, "FOLDS", NULL, NULL, 0, 0,
+    {"output", 'o', CLI_PATH, "FOLDS", NULL, ".csv|.npy|.json", 0, 0,
      "where to write them: .csv (row,fold,role from 0), .npy (folds x rows) or .json"},
     {"folds", 0, CLI_INTEGER, "K", "8", NULL, 0, 1e6, "number of folds; with groups 0 is one each"},
     {"buffer", 0, CLI_INTEGER, "B", "-1", NULL, -1, 1e12,

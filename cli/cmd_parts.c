@@ -15,8 +15,10 @@ static const cli_option options[] = {
      "fast: how far a part may be above its fair share"},
     {"pure", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0,
      "exact: the median of the Fiedler vector as it is, cuts not improved"},
-    {"output", 'o', CLI_PATH, "FILE", NULL, NULL, 0, 0,
-     "where to write the part of each row (column part, in the order of the rows)"},
+    {"output", 'o', CLI_PATH, "FILE", NULL, "table", 0, 0,
+     "where to write the part of each row (columns part and where the row lies, in the order of "
+     "the "
+     "rows)"},
     {"solver", 0, CLI_TEXT, "SOLVER", "auto", NULL, 0, 0, "solver of the Fiedler pair"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
@@ -68,14 +70,25 @@ static sr_status cut_parts(cli_run *run, parts_run *p) {
   return status;
 }
 
-/* A table of one column, so that every format of tables can hold the parts. */
-static sr_status write_parts(cli_run *run, const sr_parts_view *view, const char *path) {
+/* A table of one column, so that every format of tables can hold the parts; where the rows lie is
+ * written beside them. */
+static sr_status write_parts(cli_run *run, const sr_table_view *rows, const sr_parts_view *view,
+                             const char *path) {
   static const char *const name[] = {"part"};
   float *part = malloc((size_t)view->nodes * sizeof *part);
   if (!part) return SR_ERROR_MEMORY;
   for (int64_t i = 0; i < view->nodes; i++) part[i] = (float)view->part[i];
   sr_table *table = NULL;
-  sr_table_view columns = {.rows = view->nodes, .features = 1, .x = part, .feature_names = name};
+  sr_table_view columns = {.rows = view->nodes,
+                           .features = 1,
+                           .x = part,
+                           .feature_names = name,
+                           .coordinates = rows->coordinates,
+                           .coordinate_count = rows->coordinate_count,
+                           .cell = rows->cell,
+                           .grid_rows = rows->grid_rows,
+                           .grid_columns = rows->grid_columns,
+                           .projection = rows->projection};
   sr_status status = sr_table_new(run->ctx, &columns, &table);
   if (status == SR_OK) status = sr_table_write(run->ctx, table, path);
   sr_table_free(&table);
@@ -125,7 +138,7 @@ static json_t *parts_json(const parts_run *p) {
 static int finish(cli_run *run, const parts_run *p) {
   const char *path = cli_text(run, "output");
   if (path) {
-    sr_status status = write_parts(run, sr_parts_get(p->parts), path);
+    sr_status status = write_parts(run, sr_table_get(p->table), sr_parts_get(p->parts), path);
     if (status != SR_OK) return cli_fail(run, status);
   }
   bool to_stdout = path && strcmp(path, "-") == 0;

@@ -2,7 +2,7 @@
 #include "generated.h"
 
 static const cli_option options[] = {
-    {"output", 'o', CLI_PATH, "BAGS", NULL, NULL, 0, 0,
+    {"output", 'o', CLI_PATH, "BAGS", NULL, ".npy|.csv", 0, 0,
      "where to write the bags: .npy (members x rows, counts) or .csv (member,row,count from 0)"},
     {"plan", 'p', CLI_TEXT, "PLAN", "routed", NULL, 0, 0, "NAME[:KEY=VALUE,...]"},
     {"members", 'm', CLI_INTEGER, "M", "100", NULL, 1, 1e6, "members of the ensemble"},

@@ -3,7 +3,7 @@
 #include "commands.h"
 
 static const cli_option options[] = {
-    {"output", 'o', CLI_PATH, "OUT", "-", NULL, 0, 0,
+    {"output", 'o', CLI_PATH, "OUT", "-", "table", 0, 0,
      "file for the classes: csv, npy, ..., .tif or .nc for a map; - is standard output"},
     {"proba", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, "also write each class's share of the vote"},
     {"uncertainty", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0,

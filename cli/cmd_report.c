@@ -8,7 +8,7 @@
 #include "conclusion.h"
 
 static const cli_option options[] = {
-    {"output", 'o', CLI_PATH, "FILE", "report.html", NULL, 0, 0,
+    {"output", 'o', CLI_PATH, "FILE", "report.html", CLI_PAGE_ENDINGS, 0, 0,
      "where to write: .html is one self-contained page, .md is Markdown without plots"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 

@@ -22,7 +22,7 @@ static const cli_option options[] = {
      "games of the evaluation after training, with 1 % random actions"},
     {"output", 'o', CLI_PATH, "DIR", "rl-results", NULL, 0, 0,
      "folder of the results; finished runs found there are not run again"},
-    {"report", 0, CLI_PATH, "PAGE", NULL, NULL, 0, 0,
+    {"report", 0, CLI_PATH, "PAGE", NULL, CLI_PAGE_ENDINGS, 0, 0,
      "tables, learning curves and performance profiles as a page, .html or .md"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 

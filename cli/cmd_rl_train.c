@@ -11,7 +11,8 @@
 static const cli_option options[] = {
     {"output", 'o', CLI_PATH, "FILE", NULL, NULL, 0, 0,
      "the agent with its buffer; where FILE holds one already, training goes on with it"},
-    {"report", 0, CLI_PATH, "PAGE", NULL, NULL, 0, 0, "learning curves as a page, .html or .md"},
+    {"report", 0, CLI_PATH, "PAGE", NULL, CLI_PAGE_ENDINGS, 0, 0,
+     "learning curves as a page, .html or .md"},
     {"episodes", 0, CLI_INTEGER, "N", "40", NULL, 2, 100000,
      "games of the evaluation after training, with 1 % random actions"},
     {"checkpoint", 0, CLI_REAL, "MINUTES", "30", NULL, 0, 1e6,

@@ -1,6 +1,6 @@
 #include "commands.h"
 
-static const cli_option options[] = {{"report", 0, CLI_PATH, "PAGE", NULL, NULL, 0, 0,
+static const cli_option options[] = {{"report", 0, CLI_PATH, "PAGE", NULL, CLI_PAGE_ENDINGS, 0, 0,
                                       "the same as a page: .html or .md"},
                                      {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 

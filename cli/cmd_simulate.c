@@ -3,7 +3,7 @@
 #include "commands.h"
 #include "generated.h"
 
-static const cli_option options[] = {{"output", 'o', CLI_PATH, "FILE", "-", NULL, 0, 0,
+static const cli_option options[] = {{"output", 'o', CLI_PATH, "FILE", "-", "table", 0, 0,
                                       "where to write the table; - is standard output"},
                                      {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 

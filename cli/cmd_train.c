@@ -3,7 +3,7 @@
 
 static const cli_option options[] = {{"output", 'o', CLI_PATH, "MODEL", NULL, NULL, 0, 0,
                                       "file for the model"},
-                                     {"report", 0, CLI_PATH, "FILE", NULL, NULL, 0, 0,
+                                     {"report", 0, CLI_PATH, "FILE", NULL, CLI_PAGE_ENDINGS, 0, 0,
                                       "also write a page with pictures: .html or .md"},
                                      {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
@@ -80,7 +80,7 @@ static int finish(cli_run *run, const sr_ensemble *ensemble, double read, double
                       json_pack("{s:o,s:o,s:o,s:o}", "read", cli_json_real(read), "fit",
                                 cli_json_real(fit), "evaluate", cli_json_real(judged), "total",
                                 cli_json_real(total)));
-  json_object_set_new(result, "model", json_string(cli_text(run, "output")));
+  json_object_set_new(result, "model", cli_json_text(cli_text(run, "output")));
   return cli_finish(run, result);
 }
 

@@ -28,6 +28,9 @@ static const char formats[] =
 
 /* ---- help --------------------------------------------------------------------------------- */
 
+/* The words that an option takes; the endings of a path are told in its help. */
+static const char *words_of(const cli_option *o) { return o->kind == CLI_PATH ? NULL : o->choices; }
+
 static void print_option(const cli_option *o) {
   char left[64];
   int width = o->letter ? snprintf(left, sizeof left, "-%c, --%s", o->letter, o->name)
@@ -35,7 +38,7 @@ static void print_option(const cli_option *o) {
   if (o->value && width > 0 && (size_t)width < sizeof left)
     snprintf(left + width, sizeof left - (size_t)width, " %s", o->value);
   printf("  %-26s %s", left, o->help);
-  if (o->choices) printf(" (%s)", o->choices);
+  if (words_of(o)) printf(" (%s)", words_of(o));
   if (o->fallback) printf(" [%s]", o->fallback);
   putchar('\n');
 }
@@ -98,9 +101,9 @@ static void print_man_option(const cli_option *o) {
   }
   putchar('\n');
   print_roff(o->help);
-  if (o->choices) {
+  if (words_of(o)) {
     fputs(" (", stdout);
-    print_roff(o->choices);
+    print_roff(words_of(o));
     putchar(')');
   }
   if (o->fallback) {
@@ -170,7 +173,7 @@ static void print_reference_option(const cli_option *o) {
   printf("| `--%s", o->name);
   if (o->value) printf(" %s", o->value);
   fputs("` | ", stdout);
-  print_cell(o->choices ? o->choices : "");
+  print_cell(words_of(o) ? words_of(o) : "");
   fputs(" | ", stdout);
   print_cell(o->fallback ? o->fallback : "");
   fputs(" | ", stdout);
@@ -304,14 +307,14 @@ static void complete_bash(void) {
     if (c->hidden) continue;
     for (int i = 0; (o = cli_option_at(c, i)); i++) {
       const cli_method_flag *m = cli_method_flag_of(c, o->name);
-      if (!o->choices && !m) continue;
+      if (!words_of(o) && !m) continue;
       fputs("    ", stdout);
       print_pattern(c);
       printf(":--%s) COMPREPLY=($(compgen -W '", o->name);
       if (m)
         print_methods(m, false);
       else
-        print_words(o->choices);
+        print_words(words_of(o));
       puts("' -- \"$word\")); return ;;");
     }
   }
@@ -385,9 +388,9 @@ static void complete_zsh(void) {
         printf(":%s:(", m->kind);
         print_methods(m, false);
         putchar(')');
-      } else if (o->choices) {
+      } else if (words_of(o)) {
         printf(":%s:(", o->value);
-        print_words(o->choices);
+        print_words(words_of(o));
         putchar(')');
       } else if (o->kind != CLI_FLAG) {
         printf(":value:%s", o->kind == CLI_PATH ? "_files" : "");
@@ -454,12 +457,12 @@ static void complete_fish(void) {
       if (o->letter) printf(" -s %c", o->letter);
       if (o->kind != CLI_FLAG) fputs(o->kind == CLI_PATH ? " -r" : " -x", stdout);
       const cli_method_flag *m = cli_method_flag_of(c, o->name);
-      if (m || o->choices) {
+      if (m || words_of(o)) {
         fputs(" -a '", stdout);
         if (m)
           print_methods(m, true);
         else
-          print_words(o->choices);
+          print_words(words_of(o));
         putchar('\'');
       }
       fputs(" -d '", stdout);

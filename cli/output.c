@@ -9,17 +9,44 @@
 
 void cli_say(const cli_run *run, const char *format, ...) {
   if (run->json || run->quiet) return;
-  va_list arguments;
+  va_list arguments, again;
   va_start(arguments, format);
-  vprintf(format, arguments);
+  va_copy(again, arguments);
+  int length = vsnprintf(NULL, 0, format, arguments);
+  char *text = length < 0 ? NULL : malloc((size_t)length + 1);
+  if (text) {
+    vsnprintf(text, (size_t)length + 1, format, again);
+    cli_put_clean(text, stdout);
+    free(text);
+  }
+  va_end(again);
   va_end(arguments);
+}
+
+void cli_put_clean(const char *text, FILE *to) {
+  size_t size = 3 * strlen(text) + 1;
+  char *clean = malloc(size);
+  if (!clean) return;
+  sr_text_clean(text, false, clean, size);
+  fputs(clean, to);
+  free(clean);
+}
+
+json_t *cli_json_text(const char *text) {
+  size_t size = 3 * strlen(text) + 1;
+  char *clean = malloc(size);
+  if (!clean) return NULL;
+  sr_text_clean(text, true, clean, size);
+  json_t *value = json_string(clean);
+  free(clean);
+  return value;
 }
 
 void cli_print_description(const cli_run *run, const char *text) {
   if (run->json)
     puts(text);
   else if (!run->quiet)
-    fputs(text, stdout);
+    cli_put_clean(text, stdout);
 }
 
 json_t *cli_json_real(double value) { return isfinite(value) ? json_real(value) : json_null(); }
@@ -69,17 +96,20 @@ static void print_error(const sr_error *error) {
   bool colour = isatty(STDERR_FILENO) && !getenv("NO_COLOR");
   fprintf(stderr, "%sspecroute: error:%s ", colour ? "\033[31m" : "", colour ? "\033[0m" : "");
   if (error->line > 0) {
-    fprintf(stderr, "%s:%lld:", error->file, (long long)error->line);
+    cli_put_clean(error->file, stderr);
+    fprintf(stderr, ":%lld:", (long long)error->line);
     if (error->column > 0) fprintf(stderr, "%lld:", (long long)error->column);
     fputc(' ', stderr);
   }
-  fprintf(stderr, "%s\n", error->message);
+  cli_put_clean(error->message, stderr);
+  fputc('\n', stderr);
 }
 
 static void print_json_error(int code, const sr_error *error) {
-  json_t *object = json_pack("{s:{s:i,s:s}}", "error", "code", code, "message", error->message);
+  json_t *object =
+      json_pack("{s:{s:i,s:o}}", "error", "code", code, "message", cli_json_text(error->message));
   json_t *inner = json_object_get(object, "error");
-  if (inner && error->file[0]) json_object_set_new(inner, "file", json_string(error->file));
+  if (inner && error->file[0]) json_object_set_new(inner, "file", cli_json_text(error->file));
   if (inner && error->line > 0) json_object_set_new(inner, "line", json_integer(error->line));
   if (inner && error->column > 0) json_object_set_new(inner, "column", json_integer(error->column));
   (void)print_json(object);

@@ -17,7 +17,8 @@ if(SR_SANITIZE)
   target_link_options(sr_flags INTERFACE -fsanitize=${SR_SANITIZE})
 endif()
 if(SR_COVERAGE)
-  target_compile_options(sr_flags INTERFACE --coverage)
+  # Threads count together, or counts are lost and some come out negative.
+  target_compile_options(sr_flags INTERFACE --coverage -fprofile-update=atomic)
   target_link_options(sr_flags INTERFACE --coverage)
 endif()
 # Many test programs are linked from the same objects: a quick linker saves minutes.

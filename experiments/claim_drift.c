@@ -87,11 +87,36 @@ cleanup:
   return status;
 }
 
+/* From nu = 0 to the largest nu at one T. */
+typedef struct rise {
+  double mean, error; /* of the excess risk, and its standard error */
+  double said;        /* nu T / n */
+} rise;
+
+static rise rise_at(conclusion *c, int tmix_index) {
+  result_sample still = conclusion_sample(c, tmix_index * DRIFT_COUNT, "excess");
+  result_sample moving = conclusion_sample(c, (tmix_index + 1) * DRIFT_COUNT - 1, "excess");
+  double n = (double)rows_at(conclusion_scale(c));
+  return (
+      rise){moving.mean - still.mean,
+            sqrt((still.sd * still.sd + moving.sd * moving.sd) / fmax(1.0, (double)still.count)),
+            drift_grid[DRIFT_COUNT - 1] * tmix_grid[tmix_index] / n};
+}
+
+/* The claim is about the rate: the rise must grow with T, ten times from T = 5 to 50, and have the
+ * size of nu T / n. The ramp's own divergence is a closed form and decides nothing. */
+static verdict decide(const rise *least, const rise *most) {
+  double both = sqrt(least->error * least->error + most->error * most->error);
+  bool grows = most->mean - least->mean > 2.0 * both;
+  bool sized = most->mean > 0.3 * most->said && most->mean < 3.0 * most->said;
+  if (!grows) return VERDICT_NOT_REPRODUCED;
+  return sized && least->mean < most->mean / 3.0 ? VERDICT_REPRODUCED : VERDICT_PARTLY;
+}
+
 static sr_status read_results(conclusion *c) {
   sr_interval by_drift =
       conclusion_slope(c, 3 * DRIFT_COUNT + 1, 1, DRIFT_COUNT - 1, drift_grid + 1, "divergence");
   sr_interval by_tmix = conclusion_slope(c, 1, DRIFT_COUNT, TMIX_COUNT, tmix_grid, "divergence");
-  double n = (double)rows_at(conclusion_scale(c)), most = tmix_grid[TMIX_COUNT - 1];
   conclusion_begin_table(c, "Exponents of the ramp's divergence, fitted");
   conclusion_add_estimate(c, "in nu", "exponent", 2.0, &by_drift);
   conclusion_add_estimate(c, "in T", "exponent", -1.0, &by_tmix);
@@ -104,25 +129,21 @@ static sr_status read_results(conclusion *c) {
       snprintf(column, sizeof column, "nu = %g", drift_grid[j]);
       conclusion_add_cell(c, row, column, NAN, NAN, &s);
     }
-  result_sample still = conclusion_sample(c, (TMIX_COUNT - 1) * DRIFT_COUNT, "excess");
-  result_sample moving = conclusion_sample(c, TMIX_COUNT * DRIFT_COUNT - 1, "excess");
-  double rise = moving.mean - still.mean, said = drift_grid[DRIFT_COUNT - 1] * most / n;
-  double error =
-      sqrt((still.sd * still.sd + moving.sd * moving.sd) / fmax(1.0, (double)still.count));
-  bool divergence = fabs(by_drift.estimate - 2.0) < 0.1 && fabs(by_tmix.estimate + 1.0) < 0.15;
-  bool risk = rise > 2.0 * error && rise > 0.3 * said;
+  rise least = rise_at(c, 0), most = rise_at(c, TMIX_COUNT - 1);
   conclusion_add_remark(
       c,
       "A ramp that both hypotheses share leaves their mean difference, and so their divergence, "
       "as it was: the term enters only where the drift itself tells the hypotheses apart.");
-  conclusion_decide(
+  conclusion_add_remark(
       c,
-      divergence && risk   ? VERDICT_REPRODUCED
-      : divergence || risk ? VERDICT_PARTLY
-                           : VERDICT_NOT_REPRODUCED,
-      "the ramp's own divergence scales as nu^%.2f and T^%.2f as said, while the excess risk at "
-      "T = %g moves by %+.4f (standard error %.4f) from nu = 0 to %g, where nu T / n = %.4f",
-      by_drift.estimate, by_tmix.estimate, most, rise, error, drift_grid[DRIFT_COUNT - 1], said);
+      "Least squares models the class probability by a line, which is wrong far from the boundary; "
+      "means that drift there cost it risk at any T. Such a rise is no evidence for the claim.");
+  conclusion_decide(
+      c, decide(&least, &most),
+      "the excess risk moves by %+.4f (standard error %.4f) from nu = 0 to %g at T = %g and by "
+      "%+.4f (%.4f) at T = %g, where nu T / n is %.4f and %.4f",
+      least.mean, least.error, drift_grid[DRIFT_COUNT - 1], tmix_grid[0], most.mean, most.error,
+      tmix_grid[TMIX_COUNT - 1], least.said, most.said);
   return SR_OK;
 }
 

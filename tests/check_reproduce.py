@@ -72,6 +72,43 @@ class Reproduce(unittest.TestCase):
         self.assertEqual(again["cells"], self.whole["cells"])
         self.assertEqual(len(set(keys(file))), len(keys(file)))
 
+    def test_foreign_files_are_not_erased(self):
+        for number, text in enumerate((b"my notes, no newline", b"my notes\n", b'{"mine": 1}\n', b'{"mine": 1}')):
+            folder = self.root / f"foreign{number}"
+            folder.mkdir()
+            file = folder / self.file.name
+            file.write_bytes(text)
+            result = run("reproduce", NAME, "--seeds", "1", "-o", str(folder), "--json")
+            self.assertEqual(result.returncode, 3, result.stderr)
+            self.assertIn("not a result line", result.stderr)
+            self.assertEqual(file.read_bytes(), text)
+
+    def drift_verdict(self, name, rise):
+        """The verdict of claim-drift on made-up results: excess risk .01 + rise(T) from nu = 0 to 8."""
+        folder = self.root / name
+        folder.mkdir()
+        with open(folder / "claim-drift-quick.jsonl", "w", encoding="utf-8") as file:
+            for tmix in (5, 10, 20, 50):
+                for nu in (0, 1, 2, 4, 8):
+                    for seed in range(1, 21):
+                        values = {"divergence": nu * nu * 5000 / tmix,
+                                  "excess": 0.01 + rise(tmix) * nu / 8 + 0.0001 * (seed % 2)}
+                        file.write(json.dumps({"experiment": "claim-drift", "scale": "quick",
+                                               "case": f"T={tmix} nu={nu} n=5000 d=5", "seed": seed, "parameters": {},
+                                               "values": values, "seconds": 0, "commit": "none", "build": "none"}) + "\n")
+        result = run("reproduce", "claim-drift", "-o", str(folder), "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        answer = json.loads(result.stdout)
+        self.assertEqual(answer["run_now"], 0)
+        return answer["verdict"]
+
+    def test_drift_is_judged_by_the_rate_that_is_claimed(self):
+        # nu T / n is .008 at T = 5 and .08 at T = 50. The same rise at every T, as least squares gives it, is no such rate.
+        self.assertEqual(self.drift_verdict("flat", lambda tmix: 0.05), "not reproduced")
+        self.assertEqual(self.drift_verdict("still", lambda tmix: 0.0), "not reproduced")
+        self.assertEqual(self.drift_verdict("slow", lambda tmix: 0.03 + 0.0005 * tmix), "partly")
+        self.assertEqual(self.drift_verdict("claimed", lambda tmix: 8 * tmix / 5000), "reproduced")
+
     def test_thread_count_and_order_do_not_matter(self):
         folder = self.root / "threads"
         self.assertEqual(self.resume(folder, "--threads", "1")["cells"], self.whole["cells"])

@@ -17,6 +17,11 @@ typedef enum sr_description {
   SR_DESCRIPTION_MARKDOWN /* the page without its pictures */
 } sr_description;
 
+/* A copy of `text` that is valid UTF-8, U+FFFD standing for other bytes; `controls` 0: also for
+ * control characters but newline and tab, so that names of others cannot speak to a terminal. `out`
+ * gets at most `size` bytes with the final zero; three times the text and one always do. */
+SR_API void sr_text_clean(const char *text, int controls, char *out, size_t size);
+
 /* Objects in words, in one `format`. Each gives a text that ends with a zero and is freed with
  * sr_bytes_free. Errors: SR_ERROR_MEMORY, SR_ERROR_ARGUMENT (no such format).
  *

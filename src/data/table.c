@@ -4,11 +4,20 @@ sr_status sr__copy_array(sr_context *ctx, const void *from, int64_t count, size_
                          const void **to) {
   *to = NULL;
   if (!from) return SR_OK;
-  void *copy = sr__alloc(ctx, count, size);
+  enum { AT_ONCE = 1 << 25 }; /* bytes, between two looks for an interrupt */
+  sr_status status = SR_OK;
+  char *copy = sr__alloc(ctx, count, size);
   if (!copy) return sr_context_error(ctx).status;
-  memcpy(copy, from, (size_t)count * size);
-  *to = copy;
-  return SR_OK;
+  size_t bytes = (size_t)count * size;
+  for (size_t done = 0; done < bytes && status == SR_OK; done += AT_ONCE) {
+    memcpy(copy + done, (const char *)from + done, bytes - done < AT_ONCE ? bytes - done : AT_ONCE);
+    status = sr__check_interrupt(ctx);
+  }
+  if (status == SR_OK)
+    *to = copy;
+  else
+    sr__free(ctx, copy);
+  return status;
 }
 
 static sr_status check_codes(sr_context *ctx, const char *what, const int32_t *code, int64_t rows,

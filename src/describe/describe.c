@@ -26,9 +26,19 @@ void sr__description_add_warnings(sr__description *lines, int32_t count,
 
 json_t *sr__json_real(double value) { return isfinite(value) ? json_real(value) : json_null(); }
 
+json_t *sr__json_text(const char *text) {
+  size_t size = 3 * strlen(text) + 1;
+  char *clean = malloc(size);
+  if (!clean) return NULL;
+  sr_text_clean(text, true, clean, size);
+  json_t *value = json_string(clean);
+  free(clean);
+  return value;
+}
+
 json_t *sr__json_strings(int32_t count, const char *const *strings) {
   json_t *list = json_array();
-  for (int32_t i = 0; i < count; i++) json_array_append_new(list, json_string(strings[i]));
+  for (int32_t i = 0; i < count; i++) json_array_append_new(list, sr__json_text(strings[i]));
   return list;
 }
 

@@ -67,11 +67,11 @@ void sr__dependence_keys(const sr_dependence_view *v, json_t *object) {
   json_object_set_new(object, "d", json_integer(v->features));
   json_object_set_new(object, "classes", json_integer(v->classes));
   json_object_set_new(object, "groups", json_integer(v->groups));
-  json_object_set_new(object, "graph", json_string(v->graph));
+  json_object_set_new(object, "graph", sr__json_text(v->graph));
   json_t *tmix = scale_json(&v->tmix);
   json_object_set_new(tmix, "careful", sr__json_real(v->tmix_careful));
   json_object_set_new(object, "tmix", tmix);
-  json_object_set_new(object, "reason", json_string(v->reason));
+  json_object_set_new(object, "reason", sr__json_text(v->reason));
   json_object_set_new(object, "iact", sr__json_real(v->iact));
   json_object_set_new(object, "iact_pooled", sr__json_real(v->iact_pooled));
   json_object_set_new(object, "ess", sr__json_real(v->ess));

@@ -291,7 +291,7 @@ static json_t *covariance_json(const sr_evaluation *e) {
 static json_t *classes_json(const sr_ensemble_view *view) {
   json_t *list = json_array();
   for (int32_t c = 0; c < view->classes.count; c++) {
-    json_t *entry = json_pack("{s:s}", "name", view->classes.names[c]);
+    json_t *entry = json_pack("{s:o}", "name", sr__json_text(view->classes.names[c]));
     if (view->evaluation) {
       const sr_class_report *report = &view->evaluation->by_class[c];
       json_object_set_new(entry, "rows", json_integer(report->rows));
@@ -305,10 +305,11 @@ static json_t *classes_json(const sr_ensemble_view *view) {
 
 static json_t *importance_json(const sr_ensemble_view *view) {
   json_t *values = json_object();
-  char name[256];
+  char name[256], clean[3 * sizeof name];
   for (int64_t j = 0; j < view->evaluation->features; j++) {
     name_feature(view, j, name, sizeof name);
-    json_object_set_new(values, name, sr__json_real(view->evaluation->importance[j]));
+    sr_text_clean(name, true, clean, sizeof clean);
+    json_object_set_new(values, clean, sr__json_real(view->evaluation->importance[j]));
   }
   return values;
 }
@@ -336,7 +337,7 @@ static json_t *to_json(const void *object) {
   if (!value) return NULL;
   if (view->channels) json_object_set_new(value, "channels", json_integer(view->channels));
   sr__json_add_learning(object, value);
-  if (view->target_name) json_object_set_new(value, "target", json_string(view->target_name));
+  if (view->target_name) json_object_set_new(value, "target", sr__json_text(view->target_name));
   if (view->choice) json_object_set_new(value, "candidates", candidates_json(view->choice));
   if (view->evaluation) {
     json_object_set_new(value, "error", error_json(view->evaluation));

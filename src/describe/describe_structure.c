@@ -37,7 +37,7 @@ static void add_lines(sr__description *lines, const void *object) {
 
 static void given_keys(const sr_structure_view *v, json_t *object) {
   json_object_set_new(object, "n", json_integer(v->rows));
-  json_object_set_new(object, "graph", json_string(v->graph));
+  json_object_set_new(object, "graph", sr__json_text(v->graph));
   json_object_set_new(object, "tmix",
                       json_pack("{s:o,s:o,s:o,s:s}", "estimate", sr__json_real(v->tmix), "low",
                                 sr__json_real(v->tmix_low), "high", sr__json_real(v->tmix_high),
@@ -53,12 +53,12 @@ static json_t *to_json(const void *object) {
     given_keys(v, value);
   json_object_set_new(value, "parts", json_integer(sr_parts_get(v->parts)->parts));
   json_object_set_new(value, "block", sr__json_real(rows_per_part(v)));
-  json_object_set_new(value, "recommend", json_string(v->recommend));
+  json_object_set_new(value, "recommend", sr__json_text(v->recommend));
   if (v->dependence)
     sr__dependence_lists(sr_dependence_get(v->dependence), value);
   else
     json_object_set_new(value, "warnings", json_array());
-  json_object_set_new(value, "unit", json_string(sr_unit_name(v->unit)));
+  json_object_set_new(value, "unit", sr__json_text(sr_unit_name(v->unit)));
   return value;
 }
 

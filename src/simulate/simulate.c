@@ -8,10 +8,17 @@ sr__random sr__draw_stream(const sr__draw *draw) {
   return random;
 }
 
-void sr__fill_ar1(sr__random *random, double lambda, int64_t n, double *out) {
+sr_status sr__fill_ar1(sr_context *ctx, sr__random *random, double lambda, int64_t n, double *out) {
+  sr_status status = SR_OK;
   double step = sqrt((1.0 - lambda) * (1.0 + lambda));
+  SR_TRY(sr__check_interrupt(ctx));
   out[0] = sr__random_normal(random);
-  for (int64_t t = 1; t < n; t++) out[t] = lambda * out[t - 1] + step * sr__random_normal(random);
+  for (int64_t t = 1; t < n; t++) {
+    if (t % SR__SIMULATED_AT_ONCE == 0) SR_TRY(sr__check_interrupt(ctx));
+    out[t] = lambda * out[t - 1] + step * sr__random_normal(random);
+  }
+cleanup:
+  return status;
 }
 
 /* A witness as it was named. */
@@ -89,40 +96,48 @@ typedef struct simulation {
 } simulation;
 
 static sr_status simulate_feature(sr_context *ctx, void *data, int64_t j, int slot) {
-  (void)ctx;
+  sr_status status = SR_OK;
   simulation *s = data;
   const named_witness *w = s->witness;
   int64_t n = w->options->n;
   double *column = s->scratch + (size_t)slot * (size_t)n;
   const sr__draw draw = {w->options, w->seed, w->replicate, SR_PURPOSE_SIMULATE_FEATURE,
                          (uint64_t)j};
-  w->simulator->fill(&draw, column);
+  SR_TRY(w->simulator->fill(ctx, &draw, column));
   double mean = w->options->delta * direction(w, j), slope = drift_of(w) / (double)n;
   float *x = s->x + (size_t)j * (size_t)n;
   for (int64_t t = 0; t < n; t++) x[t] = (float)(column[t] + mean + slope * (double)t);
-  return SR_OK;
+cleanup:
+  return status;
 }
 
-static void fill_noise(simulation *s) {
+static sr_status fill_noise(sr_context *ctx, simulation *s) {
+  sr_status status = SR_OK;
   const named_witness *w = s->witness;
   const sr__draw draw = {w->options, w->seed, w->replicate, SR_PURPOSE_SIMULATE_NOISE, 0};
   if (w->simulator->noise_is_dependent || w->options->noise_kind == SR__NOISE_LIKE_FEATURES) {
-    w->simulator->fill(&draw, s->score);
+    SR_TRY(w->simulator->fill(ctx, &draw, s->score));
   } else {
     sr__random random = sr__draw_stream(&draw);
-    sr__fill_ar1(&random, 0.0, w->options->n, s->score);
+    SR_TRY(sr__fill_ar1(ctx, &random, 0.0, w->options->n, s->score));
   }
   for (int64_t t = 0; t < w->options->n; t++) s->score[t] *= w->options->noise;
+cleanup:
+  return status;
 }
 
 /* Labels follow the stored float features, so that a table read back has the same Bayes rule. */
-static void add_scores(const simulation *s) {
+static sr_status add_scores(sr_context *ctx, const simulation *s) {
+  sr_status status = SR_OK;
   const named_witness *w = s->witness;
   for (int64_t j = 0; j < w->options->d; j++) {
     double v = direction(w, j);
     const float *x = s->x + (size_t)j * (size_t)w->options->n;
+    SR_TRY(sr__check_interrupt(ctx));
     for (int64_t t = 0; t < w->options->n; t++) s->score[t] += v * (double)x[t];
   }
+cleanup:
+  return status;
 }
 
 static sr_status name_features(sr_context *ctx, sr__arena *arena, int64_t d, const char ***names) {
@@ -167,8 +182,8 @@ static sr_status simulate_table(sr_context *ctx, const named_witness *w, sr_tabl
   SR_NEW(ctx, label, n);
   SR_TRY(name_features(ctx, &arena, d, &names));
   SR_TRY(sr__parallel_for(ctx, d, simulate_feature, &s));
-  fill_noise(&s);
-  add_scores(&s);
+  SR_TRY(fill_noise(ctx, &s));
+  SR_TRY(add_scores(ctx, &s));
   for (int64_t t = 0; t < n; t++) label[t] = s.score[t] > 0.0;
   sr_table_view view = {.rows = n,
                         .features = d,

@@ -42,7 +42,7 @@ typedef struct sr__draw {
 typedef struct sr__simulator {
   sr_method about;
   /* n values of the process, stationary with mean 0 and variance 1. */
-  void (*fill)(const sr__draw *draw, double *out);
+  sr_status (*fill)(sr_context *ctx, const sr__draw *draw, double *out);
   /* The noise follows the process always, not only where noise_kind says so. */
   bool noise_is_dependent;
   /* By how much every mean moves over the n rows; NULL: not at all. */
@@ -56,6 +56,9 @@ const sr__simulator *sr__simulator_at(int index);
 
 sr__random sr__draw_stream(const sr__draw *draw);
 /* A stationary AR(1) with lag-one correlation lambda. */
-void sr__fill_ar1(sr__random *random, double lambda, int64_t n, double *out);
+SR_MUST_CHECK sr_status sr__fill_ar1(sr_context *ctx, sr__random *random, double lambda, int64_t n,
+                                     double *out);
+/* Rows between two looks for an interrupt. */
+enum { SR__SIMULATED_AT_ONCE = 1 << 16 };
 
 #endif

@@ -6,10 +6,10 @@ typedef struct ar1 {
   double tmix;
 } ar1;
 
-static void fill(const sr__draw *draw, double *out) {
+static sr_status fill(sr_context *ctx, const sr__draw *draw, double *out) {
   const ar1 *o = draw->options;
   sr__random random = sr__draw_stream(draw);
-  sr__fill_ar1(&random, 1.0 - 1.0 / o->tmix, o->n, out);
+  return sr__fill_ar1(ctx, &random, 1.0 - 1.0 / o->tmix, o->n, out);
 }
 
 static const sr_option options[] = {SR__WITNESS_OPTIONS(ar1), SR__NOISE_OPTION(ar1),

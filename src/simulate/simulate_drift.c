@@ -7,10 +7,10 @@ typedef struct moving {
   double drift; /* nu of the paper's appendix */
 } moving;
 
-static void fill(const sr__draw *draw, double *out) {
+static sr_status fill(sr_context *ctx, const sr__draw *draw, double *out) {
   const moving *o = draw->options;
   sr__random random = sr__draw_stream(draw);
-  sr__fill_ar1(&random, 1.0 - 1.0 / o->tmix, o->n, out);
+  return sr__fill_ar1(ctx, &random, 1.0 - 1.0 / o->tmix, o->n, out);
 }
 
 static double drift_of(const void *chosen) { return ((const moving *)chosen)->drift; }

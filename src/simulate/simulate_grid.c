@@ -15,18 +15,21 @@ static int64_t lattice_columns(const void *chosen) {
 }
 
 /* Product of two AR(1): along each row, then across rows; correlation rho^(|dr| + |dc|). */
-static void fill(const sr__draw *draw, double *out) {
+static sr_status fill(sr_context *ctx, const sr__draw *draw, double *out) {
+  sr_status status = SR_OK;
   const field *o = draw->options;
   sr__random random = sr__draw_stream(draw);
   int64_t columns = lattice_columns(o);
   double rho = exp(-1.0 / o->range), step = sqrt((1.0 - rho) * (1.0 + rho));
   for (int64_t start = 0; start < o->n; start += columns) {
     int64_t width = o->n - start < columns ? o->n - start : columns;
-    sr__fill_ar1(&random, rho, width, out + start);
+    SR_TRY(sr__fill_ar1(ctx, &random, rho, width, out + start));
     if (start == 0) continue;
     for (int64_t c = 0; c < width; c++)
       out[start + c] = rho * out[start - columns + c] + step * out[start + c];
   }
+cleanup:
+  return status;
 }
 
 static const sr_option options[] = {SR__WITNESS_OPTIONS(field), SR__NOISE_OPTION(field),

@@ -9,15 +9,19 @@ typedef struct sticky {
 } sticky;
 
 /* When the chain moves is the same for all features and for the noise. */
-static void fill(const sr__draw *draw, double *out) {
+static sr_status fill(sr_context *ctx, const sr__draw *draw, double *out) {
+  sr_status status = SR_OK;
   const sticky *o = draw->options;
   sr__random random = sr__draw_stream(draw), moves;
   sr__random_init(&moves, draw->seed, SR_PURPOSE_SIMULATE_MOVES, draw->replicate, 0);
   out[0] = sr__random_normal(&random);
   for (int64_t t = 1; t < o->n; t++) {
+    if (t % SR__SIMULATED_AT_ONCE == 0) SR_TRY(sr__check_interrupt(ctx));
     bool fresh = sr__random_uniform(&moves) * o->tmix < 1.0;
     out[t] = fresh ? sr__random_normal(&random) : out[t - 1];
   }
+cleanup:
+  return status;
 }
 
 static const sr_option options[] = {SR__WITNESS_OPTIONS(sticky),
