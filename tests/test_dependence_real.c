@@ -29,8 +29,14 @@ static void test_streams(void **state) {
   json_t *office =
       diagnose("streams/occupancy_datatraining.csv.gz", "--target Occupancy --drop date");
   if (!eeg || !elec || !office) skip();
-  assert_true(estimate_of(eeg) > 80.0 && estimate_of(eeg) < 400.0);
-  assert_true(estimate_of(elec) < 20.0 && estimate_of(elec) > 3.0);
+  assert_true(estimate_of(eeg) > 80.0 && estimate_of(eeg) < 1500.0);
+  /* Prices have regimes of weeks and months: T grows with the rows, and that is said. */
+  assert_true(estimate_of(elec) > 500.0);
+  const json_t *warnings = json_object_get(elec, "warnings");
+  bool grows = false;
+  for (size_t i = 0; i < json_array_size(warnings); i++)
+    grows |= strstr(json_string_value(json_array_get(warnings, i)), "T still grows") != NULL;
+  assert_true(grows);
   assert_close(json_number_value(json_object_get(elec, "period")), 48.0, 0.05);
   assert_true(estimate_of(office) > 200.0);
   assert_string_equal(json_string_value(json_object_get(office, "recommend")), "auto");
@@ -54,7 +60,7 @@ static void test_events(void **state) {
   json_t *events = diagnose("tabular/higgs_11k.csv.gz", "--target label");
   if (!events) skip();
   assert_true(estimate_of(events) < 1.1);
-  assert_string_equal(json_string_value(json_object_get(events, "recommend")), "uniform");
+  assert_string_equal(json_string_value(json_object_get(events, "recommend")), "auto");
   json_decref(events);
 }
 

@@ -58,7 +58,7 @@ static void maipo_within_three_points_of_leave_field_out(void **state) {
   sr_ensemble *ensemble = NULL;
   const sr_evaluation *e = train(ctx, hidden, "routed", &ensemble);
   double truth = leave_groups_out(ctx, shown, "routed", 5);
-  assert_int_equal(e->held_out, SR_UNIT_BLOCK);
+  assert_int_equal(e->held_out, SR_UNIT_FIELD);
   assert_true(fabs(e->honest - truth) < 0.03);
   sr_ensemble_free(&ensemble);
   if (getenv("SR_FULL")) {

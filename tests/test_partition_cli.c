@@ -66,7 +66,8 @@ static void time_graphs_have_closed_forms(void **state) {
   json_decref(result);
 }
 
-/* The file has a header and a part a row; sizes differ by at most one; threads do not matter. */
+/* The file has a header and a line per row, its part and its place; sizes differ by at most one;
+ * threads do not matter. */
 static void parts_are_written_in_the_order_of_the_rows(void **state) {
   (void)state;
   char line[1024], path[2][512];
@@ -84,11 +85,16 @@ static void parts_are_written_in_the_order_of_the_rows(void **state) {
   assert_non_null(first);
   assert_string_equal(first, second);
   int size[7] = {0}, rows = 0;
-  assert_memory_equal(first, "part\n", 5);
-  for (const char *p = first + 5; *p; rows++) {
+  static const char header[] = "part,coordinate1,coordinate2\n";
+  assert_memory_equal(first, header, sizeof header - 1);
+  for (const char *p = first + sizeof header - 1; *p; rows++) {
     char *end;
     long part = strtol(p, &end, 10);
     assert_in_range(part, 0, 6);
+    assert_int_equal(*end, ',');
+    strtod(end + 1, &end);
+    assert_int_equal(*end, ',');
+    strtod(end + 1, &end);
     assert_int_equal(*end, '\n');
     size[part]++;
     p = end + 1;
