@@ -96,7 +96,7 @@ class Evaluator(unittest.TestCase):
     def test_other_endings_are_refused(self):
         made = run("folds", self.path("sorted.csv"), "--target", "y", "-o", self.path("folds.txt"))
         self.assertNotEqual(made.returncode, 0)
-        self.assertIn(".csv, .npy or .json", made.stderr)
+        self.assertIn(".csv|.npy|.json", made.stderr)
         self.assertFalse(os.path.exists(self.path("folds.txt")))
 
     def test_show_says_what_train_said(self):
@@ -108,6 +108,8 @@ class Evaluator(unittest.TestCase):
         before, after = json.loads(trained.stdout), json.loads(shown.stdout)
         for key in ("plan", "members", "error", "warnings"):
             self.assertEqual(before[key], after[key], key)
+        again = self.path("again.csv")
+        self.assertEqual(run("predict", model, self.path("sorted.csv"), "-o", again, "--proba").returncode, 0)
         page = self.path("a.html")
         self.assertEqual(run("show", model, "--report", page).returncode, 0)
         self.assertIn("<h1>The model", text(page))

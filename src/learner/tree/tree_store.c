@@ -32,13 +32,20 @@ static void save_node(const sr__encoder *encoder, const sr__member *tree, uint32
     sr__put_f32(bytes, tree->share[(int64_t)mixture * encoder->classes + c]);
 }
 
+/* Leaves of one blend share it in memory; in a file each has its own. */
+static int64_t mixed_leaves(const sr__member *tree) {
+  int64_t count = 0;
+  for (int64_t at = 0; tree->mixed && at < tree->nodes; at++) count += tree->mixed[at] >= 0;
+  return count;
+}
+
 /* Depth first, left before right: as grown. The stack holds one right sibling a level. */
 void sr__tree_save(const sr__encoder *encoder, const sr__member *tree, sr__bytes *bytes) {
   uint32_t *stack = NULL;
   int64_t pending = 0;
   sr__put_u64(bytes, (uint64_t)tree->nodes);
   sr__put_u64(bytes, (uint64_t)tree->sets);
-  sr__put_u64(bytes, (uint64_t)tree->mixtures);
+  sr__put_u64(bytes, (uint64_t)mixed_leaves(tree));
   if (bytes->status != SR_OK) return;
   stack = sr__alloc(bytes->ctx, tree->nodes / 2 + 1, sizeof *stack);
   if (!stack) {
