@@ -452,9 +452,12 @@ static void votes_do_not_depend_on_the_walk(void **state) {
     assert_ok(ctx, fit_table(ctx, table, &options, NULL, 1, &f));
     assert_ok(ctx, f.learner->encode(ctx, f.encoder, other, 0, N, &rows));
     sr__crown *crown = f.member->crown;
+    sr__tree_block *block = f.member->block;
     f.member->crown = NULL; /* node by node */
+    f.member->block = NULL;
     assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, NULL, N, by_node, shares));
     f.member->crown = crown;
+    f.member->block = block;
     assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, NULL, N, alone, NULL));
     assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, NULL, N, beside, some));
     assert_memory_equal(some, shares, sizeof shares);
@@ -505,6 +508,7 @@ static void every_level_finds_the_same_leaves(void **state) {
     sr__encoded *rows = NULL;
     assert_ok(ctx, fit_table(ctx, table, &options, NULL, 1, &f));
     assert_ok(ctx, f.learner->encode(ctx, f.encoder, table, 0, N, &rows));
+    if (!f.member->crown) assert_ok(ctx, sr__tree_make_crowns(ctx, f.encoder, f.member));
     assert_non_null(f.member->crown);
     sr__walk_tree plain = {.node = f.member->node, .shifted = 1}, tree = plain;
     tree.crown = f.member->crown;
@@ -518,6 +522,13 @@ static void every_level_finds_the_same_leaves(void **state) {
           memset(given, 0xff, N * sizeof *given);
           kernel[level]->walk(&tree, &walk, counts[c], scratch, given);
           assert_memory_equal(given, by_node, (size_t)counts[c] * sizeof *given);
+          if (!kernel[level]->blocks || !f.member->block) continue;
+          tree.block = f.member->block;
+          tree.block_leaf = f.member->block_leaf;
+          memset(given, 0xff, N * sizeof *given);
+          kernel[level]->walk(&tree, &walk, counts[c], scratch, given);
+          assert_memory_equal(given, by_node, (size_t)counts[c] * sizeof *given);
+          tree.block = NULL;
         }
       }
     f.learner->free_encoded(rows);

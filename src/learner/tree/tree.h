@@ -61,6 +61,10 @@ struct sr__member {
   uint8_t next[SR__CROWN_EXITS]; /* per exit of the first crown: the one below it, or 0 */
   bool shifted;                  /* some node has SR__NODE_SHIFT */
   uint8_t *vote;                 /* of the leaves, in little room; NULL: more than 256 classes */
+  sr__tree_block *block_memory;  /* owns `block` */
+  sr__tree_block *block;         /* NULL: there are none */
+  uint32_t *block_leaf;          /* node of each leaf that blocks number */
+  uint8_t *block_vote;           /* and its vote, as in `vote` */
   int32_t *large;                /* leaf: index of its large leaf; NULL: not read */
   float *large_share;            /* large leaves x classes */
   int64_t large_count;
@@ -187,8 +191,13 @@ SR_MUST_CHECK sr_status sr__tree_predict_leaves(sr_context *ctx, const sr__encod
                                                 float *large_leaf);
 SR_MUST_CHECK sr_status sr__tree_blend_leaves(sr_context *ctx, const sr__encoder *encoder,
                                               float weight, sr__member *member);
-/* Makes a finished tree ready to predict: its crowns, where it is large enough to gain from them,
- * and its votes in bytes. */
+/* Blocks for a finished tree, where the processor and the tree allow them. */
+SR_MUST_CHECK sr_status sr__tree_make_blocks(sr_context *ctx, const sr__encoder *encoder,
+                                             sr__member *tree);
+/* Crowns, where the tree is large enough to gain from them. */
+SR_MUST_CHECK sr_status sr__tree_make_crowns(sr_context *ctx, const sr__encoder *encoder,
+                                             sr__member *tree);
+/* Makes a finished tree ready to predict: votes in bytes, blocks or else crowns. */
 SR_MUST_CHECK sr_status sr__tree_ready(sr_context *ctx, const sr__encoder *encoder,
                                        sr__member *tree);
 SR_MUST_CHECK sr_status sr__tree_nodes(sr_context *ctx, const sr__encoder *encoder,

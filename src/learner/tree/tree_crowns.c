@@ -54,18 +54,13 @@ static int64_t number_crowns(const sr__member *tree, const sr__crown *first, uin
   return count;
 }
 
-sr_status sr__tree_ready(sr_context *ctx, const sr__encoder *encoder, sr__member *tree) {
+sr_status sr__tree_make_crowns(sr_context *ctx, const sr__encoder *encoder, sr__member *tree) {
   sr_status status = SR_OK;
   uint32_t place[2 * EXITS];
   sr__crown first;
-  if (encoder->classes <= UINT8_MAX + 1) SR_NEW(ctx, tree->vote, tree->nodes);
-  for (int64_t i = 0; i < tree->nodes; i++) {
-    tree->shifted = tree->shifted || tree->node[i].what & SR__NODE_SHIFT;
-    if (tree->vote) tree->vote[i] = (uint8_t)tree->info[i];
-  }
-  if (tree->sets > 0 || encoder->binning->features > SR__CROWN_FEATURES) goto cleanup;
+  if (tree->sets > 0 || encoder->binning->features > SR__CROWN_FEATURES) return SR_OK;
   lay_out(tree, 0, place);
-  if (splits(place) < WORTH) goto cleanup;
+  if (splits(place) < WORTH) return SR_OK;
   fill_crown(tree, place, &first);
   SR_NEW(ctx, tree->crown, number_crowns(tree, &first, tree->next));
   tree->crown[0] = first;
@@ -74,6 +69,19 @@ sr_status sr__tree_ready(sr_context *ctx, const sr__encoder *encoder, sr__member
     lay_out(tree, first.exit[e], place);
     fill_crown(tree, place, &tree->crown[tree->next[e]]);
   }
+cleanup:
+  return status;
+}
+
+sr_status sr__tree_ready(sr_context *ctx, const sr__encoder *encoder, sr__member *tree) {
+  sr_status status = SR_OK;
+  if (encoder->classes <= UINT8_MAX + 1) SR_NEW(ctx, tree->vote, tree->nodes);
+  for (int64_t i = 0; i < tree->nodes; i++) {
+    tree->shifted = tree->shifted || tree->node[i].what & SR__NODE_SHIFT;
+    if (tree->vote) tree->vote[i] = (uint8_t)tree->info[i];
+  }
+  SR_TRY(sr__tree_make_blocks(ctx, encoder, tree));
+  if (!tree->block) SR_TRY(sr__tree_make_crowns(ctx, encoder, tree));
 cleanup:
   return status;
 }

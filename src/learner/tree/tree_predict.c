@@ -31,7 +31,14 @@ void sr__tree_share(const sr__encoder *encoder, const sr__member *tree, uint32_t
 /* What `value` says of the leaf of each row, or its number where that is NULL. */
 static void find_leaves(const sr__member *tree, const sr__walk_rows *rows, int64_t count,
                         const uint8_t *value, uint8_t *scratch, uint32_t *given) {
-  sr__walk_tree walk = {tree->node, value, tree->crown, tree->next, tree->shifted};
+  sr__walk_tree walk = {.node = tree->node,
+                        .value = value,
+                        .crown = tree->crown,
+                        .next = tree->next,
+                        .shifted = tree->shifted,
+                        .block = tree->block,
+                        .block_leaf = tree->block_leaf,
+                        .block_value = tree->block_vote};
   if (tree->sets == 0) {
     sr__walk_kernel_now()->walk(&walk, rows, count, scratch, given);
     return;

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "block_lanes.h"
 #include "core/vectors.h"
 
 #if defined(__AVX2__)
@@ -297,8 +298,132 @@ static void walk_alone(const sr__walk_tree *tree, const sr__walk_rows *rows, int
     walk_nodes(tree, bins_of(rows, k), rows->stride, number + k, at + k, 1, given);
 }
 
+/* ---- by blocks ----------------------------------------------------------------------------- */
+
+/* A few instructions fetch the bins that all 31 nodes of a block ask for, one compares them, and
+ * the path is then read off the answers without touching memory. */
+#if SR__HAVE_BLOCKS
+
+enum {
+  BLOCK_GROUP = 1024, /* rows that walk together */
+  TILE = 128,         /* rows that pass their blocks together */
+  AHEAD = 64          /* rows whose blocks are on their way from memory */
+};
+
+typedef struct block_walk {
+  const sr__tree_block *block;
+  const uint8_t *bins;
+  int64_t stride;
+  const int32_t *index; /* of the group; NULL: rows in order */
+} block_walk;
+
+/* Rows under way, by number in the group, and the blocks they stand at, with ONWARD. */
+typedef struct travellers {
+  uint16_t row[BLOCK_GROUP + SR__BLOCK_LANES];
+  uint16_t at[BLOCK_GROUP + SR__BLOCK_LANES + AHEAD];
+} travellers;
+
+SR__INLINE const sr__tree_block *block_at(const block_walk *w, uint16_t at) {
+  return w->block + (at & (SR__BLOCK_ONWARD - 1));
+}
+
+/* Bit i: node i of the block sends the row right. */
+SR__INLINE uint32_t goes_right(const sr__tree_block *block, sr__row_bytes row, int width) {
+  __m256i feature = _mm256_load_si256((const void *)block->feature);
+  __m256i threshold = _mm256_load_si256((const void *)block->threshold);
+  /* The look-up ignores the bit SR__BLOCK_SHIFTED, which is the sign. */
+  __m256i bin = sr__look_up(row, feature, width);
+  __m256i minus_shift = _mm256_cmpgt_epi8(_mm256_setzero_si256(), feature);
+  return sr__bytes_above(_mm256_sub_epi8(bin, minus_shift), threshold);
+}
+
+/* Past the last row something else stands in `coming`; then the address means nothing, and it is
+ * not read. */
+SR__INLINE void fetch_block(const block_walk *w, uint16_t coming) {
+  uintptr_t at = (uintptr_t)w->block + (coming & (SR__BLOCK_ONWARD - 1)) * sizeof *w->block;
+  __builtin_prefetch((const void *)at);
+  __builtin_prefetch((const void *)(at + sizeof *w->block / 2));
+}
+
+/* Takes travellers [k, k + count) through one block each, in passes that do not wait for each
+ * other's memory. Those that go on stand from `kept` on; gives where they end. */
+SR__INLINE int64_t pass_blocks(const block_walk *w, travellers *t, int64_t k, int count,
+                               int64_t kept, int32_t *leaf, int width, bool indexed) {
+  uint32_t right[TILE], node[TILE], exit[TILE];
+  for (int j = 0; j < count; j++) {
+    int64_t row = t->row[k + j];
+    fetch_block(w, t->at[k + j + AHEAD]);
+    const uint8_t *bins = w->bins + (indexed ? w->index[row] : row) * w->stride;
+    right[j] = goes_right(block_at(w, t->at[k + j]), sr__load_row(bins, width), width);
+  }
+  for (int j = count; j % SR__BLOCK_LANES; j++) right[j] = exit[j] = 0;
+  for (int j = 0; j < count; j += SR__BLOCK_LANES) sr__find_exits(right + j, node + j);
+  for (int j = 0; j < count; j++) {
+    exit[j] = block_at(w, t->at[k + j])->exit[node[j] - SR__BLOCK_EXITS];
+    leaf[t->row[k + j]] = (int32_t)exit[j];
+  }
+  for (int j = 0; j < count; j += SR__BLOCK_LANES)
+    kept += sr__keep_onward(t->row + k + j, exit + j, t->row + kept, t->at + kept);
+  return kept;
+}
+
+/* All rows take one block, then those that have not arrived the next one: rows do not wait for
+ * each other's reads, and short paths not for long ones. */
+SR__INLINE void walk_block_group(const block_walk *w, int64_t count, int32_t *leaf, int width,
+                                 bool indexed) {
+  travellers t = {{0}, {0}};
+  for (int64_t i = 0; i < count; i++) t.row[i] = (uint16_t)i;
+  for (int64_t left = count; left > 0;) {
+    int64_t kept = 0;
+    for (int64_t k = 0; k < left; k += TILE) {
+      int here = (int)(left - k < TILE ? left - k : TILE);
+      kept = pass_blocks(w, &t, k, here, kept, leaf, width, indexed);
+    }
+    left = kept;
+  }
+}
+
+static void walk_block_rows(const block_walk *w, int64_t features, int64_t count, int32_t *leaf) {
+  if (w->index)
+    walk_block_group(w, count, leaf, SR__BLOCK_FEATURES, true);
+  else if (features <= 16)
+    walk_block_group(w, count, leaf, 16, false);
+  else if (features <= 32)
+    walk_block_group(w, count, leaf, 32, false);
+  else
+    walk_block_group(w, count, leaf, SR__BLOCK_FEATURES, false);
+}
+
+static void leaves_by_blocks(const sr__tree_block *block, const sr__walk_rows *rows, int64_t count,
+                             int32_t *leaf) {
+  block_walk w = {.block = block, .stride = rows->stride};
+  for (int64_t first = 0; first < count; first += BLOCK_GROUP) {
+    int64_t here = count - first < BLOCK_GROUP ? count - first : BLOCK_GROUP;
+    w.index = rows->index ? rows->index + first : NULL;
+    w.bins = rows->bins + (rows->index ? 0 : first * rows->stride);
+    walk_block_rows(&w, rows->features, here, leaf + first);
+  }
+}
+
+static void walk_blocks(const sr__walk_tree *tree, const sr__walk_rows *rows, int64_t count,
+                        uint32_t *given) {
+  leaves_by_blocks(tree->block, rows, count, (int32_t *)given);
+  if (tree->value)
+    for (int64_t i = 0; i < count; i++) given[i] = tree->block_value[given[i]];
+  else
+    for (int64_t i = 0; i < count; i++) given[i] = tree->block_leaf[given[i]];
+}
+
+#endif
+
 static void walk(const sr__walk_tree *tree, const sr__walk_rows *rows, int64_t count,
                  uint8_t *scratch, uint32_t *given) {
+#if SR__HAVE_BLOCKS
+  if (tree->block) {
+    walk_blocks(tree, rows, count, given);
+    return;
+  }
+#endif
   bool by_crowns = tree->crown && count >= FEW;
   int64_t part = by_crowns ? GROUP : COMPANY;
   sr__walk_rows from = *rows;
@@ -316,4 +441,4 @@ static void walk(const sr__walk_tree *tree, const sr__walk_rows *rows, int64_t c
   }
 }
 
-const sr__walk_kernel SR__KERNEL(sr__walk_kernel) = {walk};
+const sr__walk_kernel SR__KERNEL(sr__walk_kernel) = {walk, SR__HAVE_BLOCKS};

@@ -1,5 +1,6 @@
-/* Walking rows down a tree, once per vector level: many rows together through the crowns of six
- * levels, the rest node by node. Every level gives the same leaves. Internal to the tree. */
+/* Walking rows down a tree, once per vector level: by blocks of five levels where bytes can be
+ * looked up side by side; else many rows together through the crowns of six levels and the rest
+ * node by node. Every way gives the same leaves. Internal to the tree. */
 #ifndef SR_LEARNER_TREE_WALK_KERNEL_H
 #define SR_LEARNER_TREE_WALK_KERNEL_H
 
@@ -41,6 +42,22 @@ typedef struct sr__crown {
   uint32_t exit[SR__CROWN_EXITS]; /* nodes of the tree */
 } sr__crown;
 
+enum {
+  SR__BLOCK_LEVELS = 5,
+  SR__BLOCK_EXITS = 1 << SR__BLOCK_LEVELS,
+  SR__BLOCK_ONWARD = 1 << 15, /* of an exit: a block follows; without it: a leaf */
+  SR__BLOCK_SHIFTED = 1 << 7, /* in `feature`: the node's SR__NODE_SHIFT */
+  SR__BLOCK_FEATURES = 64     /* the most that a block can tell apart */
+};
+
+/* Node i (from 1) of a block has the children 2 i and 2 i + 1; exit e is child SR__BLOCK_EXITS + e.
+ * A leaf inside a block sends everything left and stands at all exits below it. Two cache lines. */
+typedef struct sr__tree_block {
+  uint8_t feature[SR__BLOCK_EXITS];
+  uint8_t threshold[SR__BLOCK_EXITS];
+  uint16_t exit[SR__BLOCK_EXITS]; /* SR__BLOCK_ONWARD | block, or the number of a leaf */
+} sr__tree_block;
+
 /* A tree without categorical nodes. */
 typedef struct sr__walk_tree {
   const sr__node *node;
@@ -48,10 +65,14 @@ typedef struct sr__walk_tree {
   const sr__crown *crown; /* the first is that of the root; NULL: there are none */
   const uint8_t *next;    /* per exit of the first: the crown below it, 0 where there is none */
   int shifted;            /* whether a node shifts */
+  const sr__tree_block *block; /* NULL: there are none */
+  const uint32_t *block_leaf;  /* node of each leaf that blocks number */
+  const uint8_t *block_value;  /* and its value */
 } sr__walk_tree;
 
 /* Rows that walk: number i is index[i], or i where index is NULL; its bins are at
- * bins + number * stride. With crowns, bins up to the next multiple of 16 are read. */
+ * bins + number * stride. With crowns, bins up to the next multiple of 16 are read; with blocks at
+ * least 16, 32 or 64 bytes. */
 typedef struct sr__walk_rows {
   const uint8_t *bins;
   int64_t stride, features;
@@ -66,6 +87,7 @@ typedef struct sr__walk_kernel {
    * rows more than walk together. */
   void (*walk)(const sr__walk_tree *tree, const sr__walk_rows *rows, int64_t count,
                uint8_t *scratch, uint32_t *given);
+  int blocks; /* whether this level walks by blocks */
 } sr__walk_kernel;
 
 SR__KERNEL_LEVELS(sr__walk_kernel)
