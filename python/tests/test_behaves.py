@@ -19,6 +19,7 @@ from specroute import SpecrouteClassifier
 INTERRUPTED = """
 import sys, time, threading, os, signal
 import numpy as np, specroute
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a parent may have it ignored
 X = np.random.default_rng(0).normal(size=(60000, 20))
 y = np.arange(60000) % 2
 model = specroute.SpecrouteClassifier(n_estimators=100000, plan="uniform", evaluate=False)
