@@ -503,8 +503,8 @@ def methods(kind=None):
     """Every method of the library with its options: a list of dicts.
 
     >>> import specroute
-    >>> sorted(method["name"] for method in specroute.methods("learner"))[:2]
-    ['ridge', 'tree']
+    >>> "tree" in [method["name"] for method in specroute.methods("learner")]
+    True
     """
     kinds, index = [], 0
     while entry := lib.sr_method_kind_at(index):
