@@ -34,3 +34,8 @@ sr_status sr__text_print(sr_context *ctx, sr__text *text, const char *format, ..
   va_end(arguments);
   return status;
 }
+
+bool sr__ends_in(const char *text, const char *ending) {
+  size_t length = strlen(text), tail = strlen(ending);
+  return length >= tail && strcmp(text + length - tail, ending) == 0;
+}

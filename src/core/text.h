@@ -18,4 +18,7 @@ SR_MUST_CHECK sr_status sr__text_string(sr_context *ctx, sr__text *text, const c
 SR_MUST_CHECK sr_status sr__text_print(sr_context *ctx, sr__text *text, const char *format, ...)
     SR_PRINTF(3, 4);
 
+/* Whether the text ends in `ending`, letter by letter. */
+bool sr__ends_in(const char *text, const char *ending);
+
 #endif

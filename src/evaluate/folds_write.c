@@ -1,5 +1,6 @@
 /* Folds for another trainer. */
 
+#include "core/text.h"
 #include "data/npy.h"
 #include "evaluate.h"
 
@@ -78,19 +79,14 @@ cleanup:
   return status;
 }
 
-static bool ends_in(const char *path, const char *ending) {
-  size_t length = strlen(path), tail = strlen(ending);
-  return length >= tail && strcmp(path + length - tail, ending) == 0;
-}
-
 sr_status sr_folds_write(sr_context *ctx, const sr_folds *folds, const sr_table *table,
                          const char *path) {
   sr_status status = SR_OK;
   sr__writer *out = NULL;
   const sr_folds_view *view = sr_folds_get(folds);
   const sr_table_view *rows = table ? sr_table_get(table) : NULL;
-  bool csv = ends_in(path, ".csv") || strcmp(path, "-") == 0;
-  bool npy = ends_in(path, ".npy"), json = ends_in(path, ".json");
+  bool csv = sr__ends_in(path, ".csv") || strcmp(path, "-") == 0;
+  bool npy = sr__ends_in(path, ".npy"), json = sr__ends_in(path, ".json");
   if (!csv && !npy && !json)
     SR_TRY(sr__fail(ctx, SR_ERROR_UNSUPPORTED,
                     "folds are written as .csv, .npy or .json, and '%s' ends in none of these",

@@ -1,4 +1,5 @@
 /* Bags for another trainer. */
+#include "core/text.h"
 #include "data/npy.h"
 #include "plan.h"
 
@@ -76,11 +77,6 @@ cleanup:
   return status;
 }
 
-static bool ends_in(const char *path, const char *ending) {
-  size_t length = strlen(path), tail = strlen(ending);
-  return length >= tail && strcmp(path + length - tail, ending) == 0;
-}
-
 sr_status sr_plan_write(sr_context *ctx, const sr_plan *plan, const char *path,
                         sr_plan_sizes *sizes) {
   sr_status status = SR_OK;
@@ -92,7 +88,7 @@ sr_status sr_plan_write(sr_context *ctx, const sr_plan *plan, const char *path,
   SR_TRY(measure(ctx, &w, &measured, &largest));
   w.bytes = largest < 256 ? 1 : largest < 65536 ? 2 : 4;
   SR_TRY(sr__writer_open(ctx, path, &w.out));
-  SR_TRY(ends_in(path, ".npy") ? write_npy(ctx, &w) : write_csv(ctx, &w));
+  SR_TRY(sr__ends_in(path, ".npy") ? write_npy(ctx, &w) : write_csv(ctx, &w));
   SR_TRY(sr__writer_commit(&w.out));
   if (sizes) *sizes = measured;
 cleanup:
