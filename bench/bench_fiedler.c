@@ -119,19 +119,19 @@ static sr_graph *grid_graph(sr_context *ctx, int64_t n, double holes) {
   return graph;
 }
 
-/* Uniform points, or ten Gaussian clusters whose centres are as far apart as they are wide. */
+/* Uniform points, or ten Gaussian clusters whose centers are as far apart as they are wide. */
 static sr_graph *knn_graph(sr_context *ctx, int64_t n, int d, bool clustered) {
   float *x = malloc((size_t)(n * d) * sizeof *x);
-  double centre[10][16];
+  double center[10][16];
   sr__random random;
   sr__random_init(&random, 2, SR_PURPOSE_TEST, 0, 0);
   for (int c = 0; c < 10; c++) {
-    for (int j = 0; j < d; j++) centre[c][j] = sr__random_normal(&random);
+    for (int j = 0; j < d; j++) center[c][j] = sr__random_normal(&random);
   }
   for (int64_t i = 0; i < n; i++) {
     uint64_t c = sr__random_below(&random, 10);
     for (int j = 0; j < d; j++)
-      x[j * n + i] = (float)(clustered ? centre[c][j] + sr__random_normal(&random)
+      x[j * n + i] = (float)(clustered ? center[c][j] + sr__random_normal(&random)
                                        : sr__random_uniform(&random));
   }
   sr_graph *graph =

@@ -35,7 +35,7 @@ static void must_be_ok(sr_context *ctx, sr_status status) {
 
 /* ---- graphs ------------------------------------------------------------------------------- */
 
-/* A lattice of rows x columns, the share `holes` of its cells left out, 4 or 8 neighbours. */
+/* A lattice of rows x columns, the share `holes` of its cells left out, 4 or 8 neighbors. */
 static sr_graph *make_grid(sr_context *ctx, int64_t rows, int64_t columns, int k, double holes) {
   int64_t cells = rows * columns, nodes = 0, arcs = 0;
   int32_t *name = must(malloc((size_t)cells * sizeof *name));
@@ -68,7 +68,7 @@ static sr_graph *make_grid(sr_context *ctx, int64_t rows, int64_t columns, int k
   return graph;
 }
 
-/* The graph with its nodes numbered so that neighbours are near. */
+/* The graph with its nodes numbered so that neighbors are near. */
 static sr_graph *renumber(sr_context *ctx, sr_graph *graph) {
   sr__csr from = sr__csr_view(sr_graph_get(graph)), to;
   int32_t *order = must(malloc((size_t)from.nodes * sizeof *order));
@@ -96,19 +96,19 @@ static sr_graph *renumber(sr_context *ctx, sr_graph *graph) {
   return sorted;
 }
 
-/* Ten Gaussian clusters with centres N(0, 9 I); 8 neighbours in the plane, else 10. */
+/* Ten Gaussian clusters with centers N(0, 9 I); 8 neighbors in the plane, else 10. */
 static sr_graph *make_knn(sr_context *ctx, int64_t n, int d) {
   float *x = must(malloc((size_t)n * (size_t)d * sizeof *x));
   double *coordinates = must(malloc((size_t)n * (size_t)d * sizeof *coordinates));
-  double centre[10][8];
+  double center[10][8];
   sr__random random;
   sr__random_init(&random, 7, SR_PURPOSE_TEST, 0, (uint64_t)d);
   for (int c = 0; c < 10; c++)
-    for (int j = 0; j < d; j++) centre[c][j] = 3.0 * sr__random_normal(&random);
+    for (int j = 0; j < d; j++) center[c][j] = 3.0 * sr__random_normal(&random);
   for (int64_t i = 0; i < n; i++) {
     uint64_t c = sr__random_below(&random, 10);
     for (int j = 0; j < d; j++) {
-      coordinates[(int64_t)j * n + i] = centre[c][j] + sr__random_normal(&random);
+      coordinates[(int64_t)j * n + i] = center[c][j] + sr__random_normal(&random);
       x[(int64_t)j * n + i] = (float)coordinates[(int64_t)j * n + i];
     }
   }

@@ -1,6 +1,6 @@
 """Python peers of bench_fiedler:  fiedler_peers.py PEER GRAPH  prints processor seconds and lambda_2.
 
-GRAPH is what bench_fiedler writes: nodes, arcs (int64), offsets (int64), neighbours (int32).
+GRAPH is what bench_fiedler writes: nodes, arcs (int64), offsets (int64), neighbors (int32).
 lambda_2 is the Rayleigh quotient of the vector that came back, from edge differences."""
 import sys
 import time

@@ -3,7 +3,7 @@
 
     graph_peers.py BENCH_GRAPH [quick]
 
-Peers find neighbours and join them into a symmetric sparse matrix, as the builders do; peer_search_seconds is their
+Peers find neighbors and join them into a symmetric sparse matrix, as the builders do; peer_search_seconds is their
 search alone. Everything runs on one thread unless a line says otherwise; ratios are of processor time, because the
 machine may be shared. Lines without a peer show our own scaling."""
 import json, os, subprocess, sys, tempfile, time
@@ -37,7 +37,7 @@ def union(index, rows, k):
 
 
 def without_self(index):
-    """k + 1 found neighbours to k: drops the point itself, or the last where repeats hide it."""
+    """k + 1 found neighbors to k: drops the point itself, or the last where repeats hide it."""
     own = index == np.arange(len(index))[:, None]
     own[~own.any(1), -1] = True
     return index[~own].reshape(len(index), -1)
@@ -84,8 +84,8 @@ def scaling(one, two):
 
 def clusters(rows, d):
     generator = np.random.default_rng(2)
-    centres = generator.normal(size=(10, d)) * 3
-    return (centres[np.arange(rows) % 10] + generator.normal(size=(rows, d))).astype(np.float32)
+    centers = generator.normal(size=(10, d)) * 3
+    return (centers[np.arange(rows) % 10] + generator.normal(size=(rows, d))).astype(np.float32)
 
 
 def features(rows, d, k, kinds):

@@ -155,7 +155,7 @@ int cli_run_man(cli_run *run) {
     print_roff(exit_codes[i].meaning);
     fputs(".\n", stdout);
   }
-  puts(".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nNo colours where it is set.");
+  puts(".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nNo colors where it is set.");
   return CLI_SUCCESS;
 }
 

@@ -93,8 +93,8 @@ int cli_code(sr_status status) {
 
 /* "error: file:line:column: message" in red where a terminal shows it. */
 static void print_error(const sr_error *error) {
-  bool colour = isatty(STDERR_FILENO) && !getenv("NO_COLOR");
-  fprintf(stderr, "%sspecroute: error:%s ", colour ? "\033[31m" : "", colour ? "\033[0m" : "");
+  bool color = isatty(STDERR_FILENO) && !getenv("NO_COLOR");
+  fprintf(stderr, "%sspecroute: error:%s ", color ? "\033[31m" : "", color ? "\033[0m" : "");
   if (error->line > 0) {
     cli_put_clean(error->file, stderr);
     fprintf(stderr, ":%lld:", (long long)error->line);

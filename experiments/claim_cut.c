@@ -51,7 +51,7 @@ static void name_case(experiment_scale scale, int index, char *name, size_t size
 
 /* ---- graphs ------------------------------------------------------------------------------- */
 
-/* The neighbours of a node, increasing; gives how many. */
+/* The neighbors of a node, increasing; gives how many. */
 static int path_row(const cut_case *c, int64_t node, int32_t *row) {
   int tau = c->kind == PATH ? 1 : TAU, count = 0;
   for (int64_t other = node - tau; other <= node + tau; other++)

@@ -95,7 +95,7 @@ void conclusion_add_cell(conclusion *c, const char *row, const char *column, dou
 /* A cell with a derived number and its interval, such as a fitted exponent. */
 void conclusion_add_estimate(conclusion *c, const char *row, const char *column, double paper,
                              const sr_interval *measured);
-/* Sets the colour of the last cell, where the common rule (within two standard deviations or 15 %
+/* Sets the color of the last cell, where the common rule (within two standard deviations or 15 %
  * agrees, within a factor of two is partly) does not say what the experiment asks. */
 void conclusion_set_agreement(conclusion *c, sr_agreement agreement);
 /* Drawn where the conclusion is read for a page; nothing elsewhere. */

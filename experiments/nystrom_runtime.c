@@ -1,6 +1,6 @@
 /* The runtime table of the appendix on Nystrom: an exact eigensolve against the approximation.
  * Replay buffers are not at hand, so the points are a simulated AR(1) chain, T = 50, in five
- * dimensions. Exact: the sparse graph of ten nearest neighbours. Nystrom: the dense RBF graph, the
+ * dimensions. Exact: the sparse graph of ten nearest neighbors. Nystrom: the dense RBF graph, the
  * only one on which the formula has a meaning. The two lambda_2 belong to different graphs. */
 #include <math.h>
 #include <time.h>
@@ -106,7 +106,7 @@ static sr_status read_results(conclusion *c) {
       "not counted as eigensolve, as in the paper's table.");
   conclusion_add_remark(
       c,
-      "The two lambda_2 belong to different graphs: ten nearest neighbours, and all pairs "
+      "The two lambda_2 belong to different graphs: ten nearest neighbors, and all pairs "
       "under an RBF kernel.");
   conclusion_decide(
       c, faster ? VERDICT_PARTLY : VERDICT_NOT_REPRODUCED,

@@ -16,10 +16,10 @@ def read_rows():
     return [row for row in map(json.loads, lines) if row["plan"] == "uniform"]
 
 
-def draw_bar(row, key, label, colour, y):
+def draw_bar(row, key, label, color, y):
     value = row[key]
     length = value * SCALE
-    parts = [f'<rect x="{LEFT}" y="{y}" width="{length:.1f}" height="{BAR - 3}" rx="2" fill="{colour}"/>']
+    parts = [f'<rect x="{LEFT}" y="{y}" width="{length:.1f}" height="{BAR - 3}" rx="2" fill="{color}"/>']
     end = length
     if key == "honest":
         low, high = row["low"] * SCALE, row["high"] * SCALE
@@ -41,8 +41,8 @@ def main():
     for row in rows:
         out.append(f'<text x="{LEFT}" y="{y + 16}">{TITLES[row["case"]]}</text>')
         y += 24
-        for key, label, colour in BARS:
-            out += draw_bar(row, key, label, colour, y)
+        for key, label, color in BARS:
+            out += draw_bar(row, key, label, color, y)
             y += BAR
         y += GAP - 24
     out.append("</svg>")

@@ -9,7 +9,7 @@ import sys
 SOURCE = os.environ["SR_SOURCE"]
 # Parameters that mean the same everywhere: the objects by their names, and what the top of specroute.h tells.
 PLAIN = {"ctx", "context", "game", "agent", "options", "seed", "table", "structure", "graph", "plan", "parts", "spectrum", "dependence", "ensemble", "folds",
-         "evaluation", "comparison", "judgement", "nodes", "input", "index", "path", "void", "page", "text"}
+         "evaluation", "comparison", "judgment", "nodes", "input", "index", "path", "void", "page", "text"}
 # Work whose cost does not follow from its name.
 COSTLY = re.compile(r"_(build|compute|estimate|nystrom|fit|predict|votes|train|compare|evaluate|read|bag|cut|bootstrap)$")
 DECLARATION = re.compile(r"^SR_API\s+(?:SR_EXPERIMENTAL\s+)?(?P<must>SR_MUST_CHECK\s+)?(?P<type>[\w\s]+?[\s*]+)(?P<name>sr_\w+)\((?P<parameters>[^;]*)\)[^;]*;", re.M)

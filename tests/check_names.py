@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """One name, one meaning: no internal name or macro is defined twice, and no code compares the name of a method
-with a literal (what others must know of a method is a flag or an enum of its operations table)."""
+with a literal (what others must know of a method is a flag or an enum of its operations table). One spelling: American."""
 import json
 import os
 import re
@@ -10,17 +10,24 @@ import sys
 SOURCE = os.environ["SR_SOURCE"]
 COMMAND = os.environ["SR_COMMAND"]
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
-# Macros that a file defines for the next include or for itself alone.
 # What an interface leaves open: each learner gives these its own body, and no other file looks inside.
 OPAQUE = {"sr__training", "sr__member", "sr__encoder", "sr__encoded"}
+# Macros that a file defines for the next include or for itself alone.
 PASSING = re.compile(r"^(SR_ENTRY|SR_KERNEL\w*|[A-Z0-9_]+_H)$")
 
 
-def files(*folders):
+BRITISH = re.compile(
+    r"(?:neighbo|colo|behavio|hono|favo)ur|labell(?:ed|ing)|centre(?:s|d)?\b|judgement"
+    r"|(?:standard|normal|maxim|minim|penal|initial|general|factor|symmetr)is(?:e|ing|ation)",
+    re.I,
+)
+
+
+def files(*folders, endings=(".c", ".h")):
     for folder in folders:
         for base, _, names in os.walk(os.path.join(SOURCE, folder)):
             for name in sorted(names):
-                if name.endswith((".c", ".h")):
+                if name.endswith(endings):
                     yield os.path.join(base, name)
 
 
@@ -86,8 +93,17 @@ def check_comparisons(names, faults):
     return count
 
 
+def check_spelling(faults):
+    for path in files("src", "include", "cli", "experiments", "examples", "docs", endings=(".c", ".h", ".md", ".def")):
+        with open(path, encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                for found in BRITISH.finditer(line):
+                    faults.append(f"{os.path.relpath(path, SOURCE)}:{number}: British spelling: {found.group()}")
+
+
 def main():
     faults = []
+    check_spelling(faults)
     defined = check_definitions(faults)
     names = method_names()
     compared = check_comparisons(names, faults)

@@ -46,7 +46,7 @@ static sr_train_options train_options(const char *plan) {
   return options;
 }
 
-/* Mixes bits so that neighbouring numbers give unrelated ones; in [0, 2^24). */
+/* Mixes bits so that neighboring numbers give unrelated ones; in [0, 2^24). */
 static float scrambled(uint32_t z) {
   z = (z ^ z >> 16) * 0x85ebca6bu;
   z = (z ^ z >> 13) * 0xc2b2ae35u;
@@ -209,15 +209,15 @@ static void categories_are_found_by_name(void **state) {
   fixture *f = *state;
   static float x[N], z[N];
   static int32_t label[N], got[N];
-  const char *class_names[] = {"no", "yes"}, *names[] = {"colour"};
-  const char *colours[] = {"blue", "green", "red"}, *shuffled[] = {"red", "grey", "blue", "green"};
+  const char *class_names[] = {"no", "yes"}, *names[] = {"color"};
+  const char *colors[] = {"blue", "green", "red"}, *shuffled[] = {"red", "gray", "blue", "green"};
   const float code[] = {2, 3, 0};
   for (int i = 0; i < N; i++) {
     x[i] = (float)(i * 7 % 3);
     label[i] = x[i] == 1.0f;
     z[i] = code[(int)x[i]];
   }
-  sr_dictionary old_categories = {3, colours}, new_categories = {4, shuffled};
+  sr_dictionary old_categories = {3, colors}, new_categories = {4, shuffled};
   sr_table_view view = {.rows = N,
                         .features = 1,
                         .x = x,

@@ -5,7 +5,7 @@
 
 /* ---- random graphs ------------------------------------------------------------------------ */
 
-/* A symmetric 0/1 matrix with about `degree` neighbours a node, as arrays for sr_graph_new. */
+/* A symmetric 0/1 matrix with about `degree` neighbors a node, as arrays for sr_graph_new. */
 typedef struct small_graph {
   int64_t offset[201];
   int32_t neighbor[200 * 200];
@@ -102,16 +102,16 @@ static void faults_are_named(void **state) {
   expect_refusal(ctx, &view, "offset 2 is 4");
   RESET();
   neighbor[1] = 4;
-  expect_refusal(ctx, &view, "neighbour 4 of node 0");
+  expect_refusal(ctx, &view, "neighbor 4 of node 0");
   RESET();
   neighbor[0] = -1;
-  expect_refusal(ctx, &view, "neighbour -1");
+  expect_refusal(ctx, &view, "neighbor -1");
   RESET();
   neighbor[1] = 1;
   expect_refusal(ctx, &view, "do not increase");
   RESET();
   neighbor[0] = 0;
-  expect_refusal(ctx, &view, "its own neighbour");
+  expect_refusal(ctx, &view, "its own neighbor");
   RESET();
   neighbor[7] = 1;
   expect_refusal(ctx, &view, "none back");
@@ -153,7 +153,7 @@ static int64_t slow_components(const sr_graph_view *view, int32_t *label) {
   return count;
 }
 
-static void components_match_relabelling(void **state) {
+static void components_match_relabeling(void **state) {
   (void)state;
   static small_graph small;
   int32_t component[200], expected[200];
@@ -303,7 +303,7 @@ static void check_grid(const sr_graph_view *view, const int64_t *cell, int64_t c
   }
 }
 
-static void grids_join_lattice_neighbours(void **state) {
+static void grids_join_lattice_neighbors(void **state) {
   (void)state;
   sr_context *ctx = test_context(2);
   for (uint64_t round = 0; round < 200; round++) {
@@ -349,7 +349,7 @@ static void large_grids_have_their_edges(void **state) {
   free(cell);
 }
 
-/* Sea surface on a quarter-degree lattice: 691,150 cells hold water. The neighbours are counted
+/* Sea surface on a quarter-degree lattice: 691,150 cells hold water. The neighbors are counted
  * again from a map of the whole lattice. */
 static void the_sea_is_a_grid_with_holes(void **state) {
   (void)state;
@@ -559,11 +559,11 @@ int main(void) {
       cmocka_unit_test(global_grids_wrap),
       cmocka_unit_test(given_graphs_are_copied),
       cmocka_unit_test(faults_are_named),
-      cmocka_unit_test(components_match_relabelling),
+      cmocka_unit_test(components_match_relabeling),
       cmocka_unit_test(components_cross_chunks),
       cmocka_unit_test(subgraphs_hold_what_was_chosen),
       cmocka_unit_test(windows_stay_inside_groups),
-      cmocka_unit_test(grids_join_lattice_neighbours),
+      cmocka_unit_test(grids_join_lattice_neighbors),
       cmocka_unit_test(large_grids_have_their_edges),
       cmocka_unit_test(the_sea_is_a_grid_with_holes),
       cmocka_unit_test(options_are_checked),

@@ -1,4 +1,4 @@
-/* Neighbours among features: all pairs and near clusters against brute force; what counts as a
+/* Neighbors among features: all pairs and near clusters against brute force; what counts as a
  * feature; RBF weights; the transition graph. */
 #include "core/random.h"
 #include "graph/features.h"
@@ -118,7 +118,7 @@ static void clustered_lists_have_their_recall(void **state) {
   sr_context_free(&ctx);
 }
 
-/* Rows of a few kinds, some thrown far away: centres then hold a row or two, or none, while nearly
+/* Rows of a few kinds, some thrown far away: centers then hold a row or two, or none, while nearly
  * all true neighbors are copies in the own cluster. */
 static points make_copies(int64_t rows, int32_t dimension, int32_t kinds, double lonely,
                           uint64_t unit) {
@@ -205,7 +205,7 @@ static void clusters_do_not_see_threads(void **state) {
 
 static const char *const colors[] = {"red", "green", "blue"};
 
-/* Two numbers with gaps, a constant, a colour. */
+/* Two numbers with gaps, a constant, a color. */
 typedef struct mixed_table {
   float x[4 * 60];
   sr_dictionary categories[4];
@@ -227,8 +227,8 @@ static void make_mixed(mixed_table *mixed) {
       (sr_table_view){.rows = 60, .features = 4, .x = mixed->x, .categories = mixed->categories};
 }
 
-/* Standardised by hand: the mean of a column is 0, its variance 1; gaps are 0; colours are one
- * column each, and two random colours are sqrt(2) apart on average in the square. */
+/* Standardized by hand: the mean of a column is 0, its variance 1; gaps are 0; colors are one
+ * column each, and two random colors are sqrt(2) apart on average in the square. */
 static void features_are_made_comparable(void **state) {
   (void)state;
   static mixed_table mixed;

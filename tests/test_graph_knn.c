@@ -1,4 +1,4 @@
-/* Nearest neighbours against brute force: ties, repeated points, clusters, every thread count. */
+/* Nearest neighbors against brute force: ties, repeated points, clusters, every thread count. */
 #include "core/random.h"
 #include "graph/leaf_kernel.h"
 #include "graph_check.h"
@@ -180,7 +180,7 @@ static void every_level_decides_alike(void **state) {
   sr_context_free(&ctx);
 }
 
-/* Quadratic behaviour on repeated or sorted points would take hours here. */
+/* Quadratic behavior on repeated or sorted points would take hours here. */
 static void degenerate_clouds_stay_quick(void **state) {
   (void)state;
   sr_context *ctx = test_context(2);
@@ -222,7 +222,7 @@ static void check_union(const cloud *c, const sr_graph_view *view, int32_t k) {
   free(joined);
 }
 
-static void space_joins_nearest_neighbours(void **state) {
+static void space_joins_nearest_neighbors(void **state) {
   (void)state;
   sr_context *ctx = test_context(2);
   for (int kind = 0; kind < KINDS; kind++) {
@@ -305,7 +305,7 @@ int main(void) {
       cmocka_unit_test(tree_lists_are_exact),
       cmocka_unit_test(every_level_decides_alike),
       cmocka_unit_test(degenerate_clouds_stay_quick),
-      cmocka_unit_test(space_joins_nearest_neighbours),
+      cmocka_unit_test(space_joins_nearest_neighbors),
       cmocka_unit_test(threads_change_nothing),
       cmocka_unit_test(tiny_tables_get_what_they_can),
       cmocka_unit_test(places_must_be_known),

@@ -33,7 +33,7 @@ static void numbers_are_those_of_the_definitions(void **state) {
   const float proba[] = {0.5f, 0.25f, 0.25f, 0.25f, 0.75f, 0, 0.5f, 0.25f, 0.25f, 1, 0, 0};
   judged_rows made = make_rows(ctx, 4, label, 3, 1, NULL, 0);
   sr_predictions given = {.proba = proba};
-  sr_judgement j;
+  sr_judgment j;
   assert_ok(ctx, sr_judge(ctx, made.table, made.structure, &given, NULL, &j));
   assert_int_equal(j.rows, 4);
   assert_close(j.error, 0.5, 1e-12); /* votes 0 1 0 0 */
@@ -68,7 +68,7 @@ static void intervals_cover(void **state) {
       vote[i] = wrong;
     }
     sr_predictions given = {.label = vote};
-    sr_judgement j;
+    sr_judgment j;
     assert_ok(ctx, sr_judge(ctx, made.table, made.structure, &given, NULL, &j));
     covered += j.low <= risk && risk <= j.high;
     naive += j.naive_low <= risk && risk <= j.naive_high;
@@ -93,7 +93,7 @@ static void groups_are_units(void **state) {
   }
   judged_rows made = make_rows(ctx, ROWS, label, 2, 1, group, 12);
   sr_predictions given = {.label = vote};
-  sr_judgement j;
+  sr_judgment j;
   assert_ok(ctx, sr_judge(ctx, made.table, made.structure, &given, NULL, &j));
   assert_int_equal(j.unit, SR_UNIT_GROUP);
   assert_int_equal(j.units, 11);
@@ -111,7 +111,7 @@ static void wrong_predictions_are_refused(void **state) {
   const float proba[] = {1, 0, 2, 0, 0, 1};
   judged_rows made = make_rows(ctx, 3, label, 2, 1, NULL, 0);
   judged_rows other = make_rows(ctx, 2, label, 2, 1, NULL, 0);
-  sr_judgement j;
+  sr_judgment j;
   sr_predictions given = {.label = wild};
   sr_judge_options options = {.level = 1.5};
   assert_int_equal(sr_judge(ctx, made.table, made.structure, &given, NULL, &j), SR_ERROR_ARGUMENT);
@@ -152,7 +152,7 @@ static void ensembles_are_judged_on_new_rows(void **state) {
   assert_ok(ctx, sr_simulate(ctx, "ar1:n=800,tmix=5,d=3", 3, 1, &new, NULL));
   sr_ensemble *ensemble = train(ctx, old);
   int32_t vote[ROWS], label[ROWS];
-  sr_judgement j, k;
+  sr_judgment j, k;
   assert_ok(ctx, sr_ensemble_predict(ctx, ensemble, new, vote, NULL));
   double wrong = 0;
   for (int i = 0; i < ROWS; i++) wrong += vote[i] != sr_table_get(new)->label[i];
@@ -171,7 +171,7 @@ static void ensembles_are_judged_on_new_rows(void **state) {
   assert_close(k.error, wrong / ROWS, 1e-12);
   char *text = NULL;
   for (sr_description form = SR_DESCRIPTION_TEXT; form <= SR_DESCRIPTION_MARKDOWN; form++) {
-    assert_ok(ctx, sr_describe_judgement(ctx, &j, form, &text));
+    assert_ok(ctx, sr_describe_judgment(ctx, &j, form, &text));
     assert_non_null(strstr(text, form == SR_DESCRIPTION_JSON ? "honest_low" : "error"));
     sr_bytes_free((void **)&text);
   }
@@ -189,7 +189,7 @@ typedef struct allocation_input {
 
 static sr_status judge_all(sr_context *ctx, void *data) {
   const allocation_input *in = data;
-  sr_judgement j;
+  sr_judgment j;
   return sr_evaluate(ctx, in->ensemble, in->table, NULL, NULL, &j);
 }
 

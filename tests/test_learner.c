@@ -292,13 +292,13 @@ static void wrong_inputs_are_named(void **state) {
   sr_context *ctx = test_context(1);
   float x[4] = {1, 2, 3, 4};
   int32_t label[2] = {0, 1};
-  sr_table_view unlabelled = {.rows = 2, .features = 2, .x = x};
-  sr_table_view labelled = {
+  sr_table_view unlabeled = {.rows = 2, .features = 2, .x = x};
+  sr_table_view labeled = {
       .rows = 2, .features = 2, .x = x, .label = label, .classes = {2, kit_names}};
   sr_table_view narrow = {.rows = 2, .features = 1, .x = x};
   sr_table *without = NULL, *with = NULL, *other = NULL;
-  assert_ok(ctx, sr_table_new(ctx, &unlabelled, &without));
-  assert_ok(ctx, sr_table_new(ctx, &labelled, &with));
+  assert_ok(ctx, sr_table_new(ctx, &unlabeled, &without));
+  assert_ok(ctx, sr_table_new(ctx, &labeled, &with));
   assert_ok(ctx, sr_table_new(ctx, &narrow, &other));
   FOR_EACH_TABLE_LEARNER(learner) {
     kit_options options = options_of(learner);

@@ -120,9 +120,9 @@ static void searches_equal_slow_ones(void **state) {
   sr_context_free(&ctx);
 }
 
-/* Degrees become metres on the sphere; 359 and -1 degrees are the same place, and places on both
+/* Degrees become meters on the sphere; 359 and -1 degrees are the same place, and places on both
  * sides of the date line are near. */
-static void degrees_are_metres_on_the_sphere(void **state) {
+static void degrees_are_meters_on_the_sphere(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
   map_kit m = new_map(5);
@@ -465,7 +465,7 @@ static void real_units_are_found(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(searches_equal_slow_ones),
-      cmocka_unit_test(degrees_are_metres_on_the_sphere),
+      cmocka_unit_test(degrees_are_meters_on_the_sphere),
       cmocka_unit_test(patches_and_regions_are_found),
       cmocka_unit_test(even_maps_have_none),
       cmocka_unit_test(few_places_have_none),

@@ -47,7 +47,7 @@ static void free_model(sr_context *ctx, sr__ridge_model *model) {
  * same normal equations by different decompositions. */
 static bool check_case(sr_context *ctx, FILE *file) {
   int rows, columns, classes, weighted;
-  double alpha, expected[4], decision[4], centred[64];
+  double alpha, expected[4], decision[4], centered[64];
   if (fscanf(file, "%d %d %d %d %lf", &rows, &columns, &classes, &weighted, &alpha) != 5)
     return false;
   small_problem s = new_problem(rows, columns, classes);
@@ -62,7 +62,7 @@ static bool check_case(sr_context *ctx, FILE *file) {
   assert_close(model.alpha, alpha, 1e-12);
   for (int i = 0; i < rows; i++) {
     memcpy(expected, stored[i], sizeof expected);
-    int32_t vote = sr__ridge_vote(&model, s.x + (int64_t)i * columns, centred, decision);
+    int32_t vote = sr__ridge_vote(&model, s.x + (int64_t)i * columns, centered, decision);
     int32_t best = 0;
     for (int c = 0; c < classes; c++) {
       assert_close(decision[c], expected[c], 1e-7);
@@ -196,7 +196,7 @@ static void constant_and_missing_columns_are_harmless(void **state) {
   for (int64_t n = 8; n <= 50; n += 42) {
     sr_context *ctx = test_context(1);
     small_problem plain = new_problem(n, 6, 3), odd = new_problem(n, 8, 3);
-    double centred[8], decision[3], other[3];
+    double centered[8], decision[3], other[3];
     for (int64_t i = 0; i < n; i++) {
       memcpy(odd.x + i * 8, plain.x + i * 6, 6 * sizeof *odd.x);
       odd.x[i * 8 + 6] = 1e6f;
@@ -207,12 +207,12 @@ static void constant_and_missing_columns_are_harmless(void **state) {
     assert_ok(ctx, sr__ridge_solve(ctx, &odd.problem, &b));
     assert_close(a.alpha, b.alpha, 1e-12);
     for (int64_t i = 0; i < n; i++) {
-      sr__ridge_vote(&a, plain.x + i * 6, centred, decision);
-      sr__ridge_vote(&b, odd.x + i * 8, centred, other);
+      sr__ridge_vote(&a, plain.x + i * 6, centered, decision);
+      sr__ridge_vote(&b, odd.x + i * 8, centered, other);
       for (int c = 0; c < 3; c++) assert_close(other[c], decision[c], 1e-9);
     }
     float all_missing[6] = {NAN, NAN, NAN, NAN, NAN, NAN};
-    sr__ridge_vote(&a, all_missing, centred, decision);
+    sr__ridge_vote(&a, all_missing, centered, decision);
     for (int c = 0; c < 3; c++) assert_close(decision[c], a.intercept[c], 1e-15);
     free_model(ctx, &a);
     free_model(ctx, &b);

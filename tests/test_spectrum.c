@@ -383,7 +383,7 @@ static void a_cluster_of_values_is_told_apart(void **state) {
   sr_context_free(&ctx);
 }
 
-/* ---- behaviour ---------------------------------------------------------------------------- */
+/* ---- behavior ---------------------------------------------------------------------------- */
 
 static void other_labels_give_the_same_value(void **state) {
   (void)state;

@@ -102,7 +102,7 @@ static void check_node(reference *r, uint32_t at, const int32_t *rows, int64_t c
     assert_int_equal(r->tree->info[at], vote);
     return;
   }
-  /* Halfway between the neighbouring bins of the node; missing values stay apart. */
+  /* Halfway between the neighboring bins of the node; missing values stay apart. */
   int lower = -1, upper = 256;
   for (int64_t i = 0; i < count; i++) {
     int bin = (uint8_t)(r->bins[rows[i] * r->features + best.feature] + best.shift);

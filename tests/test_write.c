@@ -51,11 +51,11 @@ static void doubles_come_back(void **state) {
 
 /* A table with every kind of column and names that need quotes. */
 static sr_table *full_table(sr_context *ctx, int64_t rows) {
-  static const char *const names[] = {"plain", "with, comma", "colour"};
-  static const char *const colours[] = {"NA", "blue", "red \"ish\""};
+  static const char *const names[] = {"plain", "with, comma", "color"};
+  static const char *const colors[] = {"NA", "blue", "red \"ish\""};
   static const char *const classes[] = {"-1", "1", " padded "};
   static const char *const groups[] = {"a\nb", "c"};
-  const sr_dictionary categories[] = {{0, NULL}, {0, NULL}, {3, colours}};
+  const sr_dictionary categories[] = {{0, NULL}, {0, NULL}, {3, colors}};
   sr__random random;
   sr__random_init(&random, 3, SR_PURPOSE_TEST, 0, 0);
   float *x = malloc((size_t)rows * 3 * sizeof *x), *weight = malloc((size_t)rows * sizeof *weight);

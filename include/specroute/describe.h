@@ -29,7 +29,7 @@ SR_API void sr_text_clean(const char *text, int controls, char *out, size_t size
  * sr_describe_structure: the same with what follows from it: parts, their length, the plan to use.
  * sr_describe_ensemble: what it is, its plan and why, its error, classes and features.
  * sr_describe_comparison: plans and learners side by side, with their tests.
- * sr_describe_judgement: what anybody's predictions are worth. */
+ * sr_describe_judgment: what anybody's predictions are worth. */
 SR_API SR_MUST_CHECK sr_status sr_describe_dependence(sr_context *ctx,
                                                       const sr_dependence *dependence,
                                                       sr_description format, char **text);
@@ -40,8 +40,8 @@ SR_API SR_MUST_CHECK sr_status sr_describe_ensemble(sr_context *ctx, const sr_en
 SR_API SR_MUST_CHECK sr_status sr_describe_comparison(sr_context *ctx,
                                                       const sr_comparison *comparison,
                                                       sr_description format, char **text);
-SR_API SR_MUST_CHECK sr_status sr_describe_judgement(sr_context *ctx, const sr_judgement *judgement,
-                                                     sr_description format, char **text);
+SR_API SR_MUST_CHECK sr_status sr_describe_judgment(sr_context *ctx, const sr_judgment *judgment,
+                                                    sr_description format, char **text);
 
 /* The same words, tables and pictures added to a page that says more. Errors: SR_ERROR_MEMORY. */
 SR_API SR_EXPERIMENTAL SR_MUST_CHECK sr_status

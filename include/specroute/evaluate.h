@@ -17,7 +17,7 @@ typedef struct sr_folds_options {
   int64_t folds;  /* 8; with groups 0 = one group per fold */
   int64_t buffer; /* -1: tmix rows around what is held out of a series, at most 15 % of all rows; on
                      maps the reach of the residuals around areas, at most a sixth of the map, in
-                     the unit of the coordinates (degrees: metres); 0 elsewhere */
+                     the unit of the coordinates (degrees: meters); 0 elsewhere */
 } sr_folds_options;
 
 typedef enum sr_fold_role { SR_ROLE_TRAIN, SR_ROLE_TEST, SR_ROLE_FREE } sr_fold_role;
@@ -31,7 +31,7 @@ typedef struct sr_folds_view {
   const int32_t *unit_of_row;
   const int32_t *fold_of_unit;
   int64_t buffer;         /* rows of a series, steps of a graph; 0 on maps */
-  double buffer_distance; /* on maps: metres where the coordinates are degrees, else their unit */
+  double buffer_distance; /* on maps: meters where the coordinates are degrees, else their unit */
   const uint8_t *role;    /* of each row in each fold: role[fold * rows + row] is an sr_fold_role */
 } sr_folds_view;
 
@@ -83,7 +83,7 @@ typedef struct sr_judge_options {
   double level; /* of the interval: 0.95 */
 } sr_judge_options;
 
-typedef struct sr_judgement {
+typedef struct sr_judgment {
   int64_t rows;     /* judged: with a class and a prediction */
   double error;     /* share of them that is wrong */
   double low, high; /* of the error on other rows of the process, dependence included; NaN: fewer
@@ -96,7 +96,7 @@ typedef struct sr_judgement {
   int32_t units; /* how many */
   double tmix;   /* rows until a row, or a loss, is new */
   sr_metrics metrics;
-} sr_judgement;
+} sr_judgment;
 
 SR_API void sr_judge_options_init(sr_judge_options *options);
 /* The honest evaluation of anybody's predictions of a table's rows, made without having seen them.
@@ -107,14 +107,13 @@ SR_API void sr_judge_options_init(sr_judge_options *options);
 SR_API SR_MUST_CHECK sr_status sr_judge(sr_context *ctx, const sr_table *table,
                                         const sr_structure *structure,
                                         const sr_predictions *predictions,
-                                        const sr_judge_options *options, sr_judgement *judgement);
+                                        const sr_judge_options *options, sr_judgment *judgment);
 /* What an ensemble is worth on new rows with classes: its predictions, judged. Classes that it
  * never saw count as missed. `structure` NULL: estimated from the table. Errors as
  * sr_ensemble_predict, sr_structure_estimate and sr_judge. Cost: theirs together. */
 SR_API SR_MUST_CHECK sr_status sr_evaluate(sr_context *ctx, const sr_ensemble *ensemble,
                                            const sr_table *table, const sr_structure *structure,
-                                           const sr_judge_options *options,
-                                           sr_judgement *judgement);
+                                           const sr_judge_options *options, sr_judgment *judgment);
 
 #ifdef __cplusplus
 }

@@ -470,10 +470,10 @@ def judge(y, predictions, *, X=None, classes=None, graph=None, groups=None, coor
         vote, proba = vote[order], None if proba is None else proba[order]
     vote = np.ascontiguousarray(vote, dtype=np.int32)
     given = c.sr_predictions(label=vote.ctypes.data, proba=None if proba is None else proba.ctypes.data)
-    options, told = c.sr_judge_options(level=float(level)), c.sr_judgement()
+    options, told = c.sr_judge_options(level=float(level)), c.sr_judgment()
     call("sr_judge", table, structure._handle, ctypes.byref(given), ctypes.byref(options),
          ctypes.byref(told), threads=threads)
-    return Report("sr_describe_judgement", ctypes.byref(told))
+    return Report("sr_describe_judgment", ctypes.byref(told))
 
 
 def _codes_in(values, names):

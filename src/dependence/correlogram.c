@@ -1,4 +1,4 @@
-/* Correlation by distance in steps on a graph: how many nodes lie in a correlated neighbourhood. */
+/* Correlation by distance in steps on a graph: how many nodes lie in a correlated neighborhood. */
 #include <math.h>
 
 #include "core/random.h"
@@ -58,8 +58,8 @@ static int64_t spread_regions(correlogram_work *w, int64_t head, int64_t tail) {
   return tail;
 }
 
-/* Every node joins the random centre that a breadth-first search from all of them reaches it from;
- * components without a centre are dealt out in turn, each whole: its nodes depend on each other. */
+/* Every node joins the random center that a breadth-first search from all of them reaches it from;
+ * components without a center are dealt out in turn, each whole: its nodes depend on each other. */
 static void grow_regions(correlogram_work *w) {
   int64_t n = w->graph->nodes, tail = 0;
   int32_t turn = 0;
@@ -67,10 +67,10 @@ static void grow_regions(correlogram_work *w) {
   sr__random_init(&random, w->seed, SR_PURPOSE_BOOTSTRAP, 0, 0);
   for (int64_t i = 0; i < n; i++) w->block[i] = -1;
   for (int32_t b = 0; b < BLOCKS; b++) {
-    int32_t centre = (int32_t)sr__random_below(&random, (uint64_t)n);
-    if (w->block[centre] >= 0) continue;
-    w->block[centre] = b;
-    w->queue[tail++] = centre;
+    int32_t center = (int32_t)sr__random_below(&random, (uint64_t)n);
+    if (w->block[center] >= 0) continue;
+    w->block[center] = b;
+    w->queue[tail++] = center;
   }
   tail = spread_regions(w, 0, tail);
   for (int64_t i = 0; i < n; i++) {
@@ -257,7 +257,7 @@ static double jackknife_error(const double *leave_out) {
 }
 
 /* Relative error that the measured variance of a Gaussian field has at best: its correlated
- * neighbourhoods, counted with squared correlations, are the independent values. Neighbouring
+ * neighborhoods, counted with squared correlations, are the independent values. Neighboring
  * regions of the jackknife depend on each other, so it may fall below this. */
 static double information_limit(const correlogram_work *w, double rho) {
   double nodes = exponential_nodes(w, rho * rho);
@@ -283,7 +283,7 @@ static void estimate_first(const correlogram_work *w, double z, sr__correlogram 
 static sr_scale estimate_sum(const correlogram_work *w, double z, double range) {
   double leave_out[BLOCKS], estimate = measured_nodes(w, -1, range);
   for (int b = 0; b < BLOCKS; b++) leave_out[b] = log(measured_nodes(w, b, range));
-  /* The size of the neighbourhood moves with the square of the range, and its tail is measured from
+  /* The size of the neighborhood moves with the square of the range, and its tail is measured from
    * few sources: simulated fields scatter by two to three times the plain propagation of 2. */
   double rho = edge_correlation(w, -1);
   double limit = rho < 1.0 ? 5.0 * information_limit(w, rho) / (1.0 - rho) : 0.0;

@@ -11,13 +11,13 @@ typedef struct drift_job {
 } drift_job;
 
 /* Straight line through the means of twenty parts. The parts' own scatter about the line is the
- * yardstick, so dependence inside a part is paid for; what is left between neighbouring parts
+ * yardstick, so dependence inside a part is paid for; what is left between neighboring parts
  * widens the error by its first-order inflation. */
 static sr_status measure_column(sr_context *ctx, void *data, int64_t j, int slot) {
   (void)slot;
   drift_job *job = data;
   const float *x = job->columns->value + j * job->columns->n;
-  double mean[PARTS], slope = 0.0, moment = 0.0, square = 0.0, neighbour = 0.0, average = 0.0;
+  double mean[PARTS], slope = 0.0, moment = 0.0, square = 0.0, neighbor = 0.0, average = 0.0;
   for (int p = 0; p < PARTS; p++) {
     int64_t from = job->columns->n * p / PARTS, to = job->columns->n * (p + 1) / PARTS;
     mean[p] = 0.0;
@@ -35,10 +35,10 @@ static sr_status measure_column(sr_context *ctx, void *data, int64_t j, int slot
   for (int p = 0; p < PARTS; p++) {
     double residual = mean[p] - average - slope * ((p + 0.5) / PARTS - 0.5);
     square += residual * residual;
-    neighbour += p ? residual * before : 0.0;
+    neighbor += p ? residual * before : 0.0;
     before = residual;
   }
-  double r = square > 0.0 ? fmin(fmax(neighbour / square, 0.0), 0.9) : 0.0;
+  double r = square > 0.0 ? fmin(fmax(neighbor / square, 0.0), 0.9) : 0.0;
   double error = sqrt(square / (PARTS - 2) / moment * (1.0 + r) / (1.0 - r));
   job->each[j] = (sr__drift){slope, error > 0.0 ? slope / error : 0.0, job->columns->feature[j]};
   return sr__check_interrupt(ctx);

@@ -58,7 +58,7 @@ static void warn_labels(sr_dependence *d, const sr_table_view *table) {
   if (first < 0)
     sr__dependence_warn(d, "no row has a label");
   else
-    sr__dependence_warn(d, "all labelled rows are of one class (%s): there is nothing to learn",
+    sr__dependence_warn(d, "all labeled rows are of one class (%s): there is nothing to learn",
                         table->classes.names[first]);
 }
 

@@ -4,7 +4,7 @@
 #include "dependence.h"
 
 typedef struct politis_white_work {
-  const float *x; /* centred */
+  const float *x; /* centered */
   const sr__piece *piece;
   int64_t piece_count;
   int64_t n, run, cap; /* length of an insignificant run, largest lag */
@@ -99,11 +99,11 @@ static void block_lengths(const politis_white_work *w, sr_politis_white *out) {
   out->circular = fmin(out->circular, cap);
 }
 
-sr_status sr__politis_white_runs(sr_context *ctx, const float *centred, int64_t n,
+sr_status sr__politis_white_runs(sr_context *ctx, const float *centered, int64_t n,
                                  const sr__piece *piece, int64_t piece_count,
                                  sr_politis_white_form form, sr_politis_white *length) {
   sr_status status = SR_OK;
-  politis_white_work w = {.x = centred, .piece = piece, .piece_count = piece_count, .n = n};
+  politis_white_work w = {.x = centered, .piece = piece, .piece_count = piece_count, .n = n};
   double digits = log10((double)n);
   *length = (sr_politis_white){NAN, NAN, 0, 0};
   w.run = (int64_t)(form == SR_POLITIS_WHITE_ARCH ? floor(digits) : ceil(digits));
@@ -113,7 +113,7 @@ sr_status sr__politis_white_runs(sr_context *ctx, const float *centred, int64_t 
   w.band = (form == SR_POLITIS_WHITE_ARCH ? 2.0 : 1.959963984540054) * sqrt(digits / (double)n);
   SR_NEW_ZERO(ctx, w.covariance, w.cap + 1);
   SR_NEW_ZERO(ctx, w.significant, w.cap + 1);
-  if (!(sr__dot(centred, centred, n) > 0.0)) goto cleanup; /* constant: no length */
+  if (!(sr__dot(centered, centered, n) > 0.0)) goto cleanup; /* constant: no length */
   length->bandwidth = choose_bandwidth(&w, form, length);
   block_lengths(&w, length);
 cleanup:
@@ -125,16 +125,16 @@ cleanup:
 sr_status sr_politis_white_length(sr_context *ctx, const float *series, int64_t n,
                                   sr_politis_white_form form, sr_politis_white *length) {
   sr_status status = SR_OK;
-  float *centred = NULL;
+  float *centered = NULL;
   double sum = 0.0;
   sr__piece whole = {0, n, n, 0};
   *length = (sr_politis_white){NAN, NAN, 0, 0};
   SR_TRY(check_series(ctx, series, n));
-  SR_NEW(ctx, centred, n);
+  SR_NEW(ctx, centered, n);
   for (int64_t i = 0; i < n; i++) sum += (double)series[i];
-  for (int64_t i = 0; i < n; i++) centred[i] = (float)((double)series[i] - sum / (double)n);
-  SR_TRY(sr__politis_white_runs(ctx, centred, n, &whole, 1, form, length));
+  for (int64_t i = 0; i < n; i++) centered[i] = (float)((double)series[i] - sum / (double)n);
+  SR_TRY(sr__politis_white_runs(ctx, centered, n, &whole, 1, form, length));
 cleanup:
-  sr__free(ctx, centred);
+  sr__free(ctx, centered);
   return status;
 }

@@ -69,7 +69,7 @@ static sr_status measure_block(sr_context *ctx, void *data, int64_t block, int s
 }
 
 /* Adds the blocks of one half, in order, into covariances: `same` about the mean, `next`
- * symmetrised. false where the half is too short. */
+ * symmetrized. false where the half is too short. */
 static bool half_covariance(const slow_job *job, int half, double *same, double *next) {
   int64_t d = job->d;
   int32_t each = job->rows->blocks / 2;

@@ -84,7 +84,7 @@ static void count_transitions(const transition_work *work, half_graph *half, int
 
 /* Symmetric, over the roots of the degrees; a cell that is never left or entered stays apart with
  * eigenvalue 0. */
-static void normalise(half_graph *half) {
+static void normalize(half_graph *half) {
   int32_t cells = half->cells;
   double *w = half->weight;
   for (int32_t a = 0; a < cells; a++) {
@@ -103,7 +103,7 @@ static void normalise(half_graph *half) {
 static sr_status solve_half(sr_context *ctx, const transition_work *work, half_graph *half,
                             int64_t lag, int32_t count, bool vectors) {
   count_transitions(work, half, lag);
-  normalise(half);
+  normalize(half);
   if (count > half->cells) count = half->cells;
   return sr__symmetric_top(ctx, half->weight, half->cells, count, half->value,
                            vectors ? half->vector : NULL);

@@ -80,7 +80,7 @@ cleanup:
 
 /* Losses of units that are held out together. */
 static sr_status judge_units(sr_context *ctx, const sr_structure *structure, const judged *j,
-                             sr_judgement *to) {
+                             sr_judgment *to) {
   sr_status status = SR_OK;
   const sr_parts_view *parts = sr_parts_get(structure->parts);
   double *loss = NULL, *rows = NULL;
@@ -112,7 +112,7 @@ cleanup:
 }
 
 /* Losses in order; they may remember longer than the rows do. */
-static sr_status judge_in_order(sr_context *ctx, const judged *j, sr_judgement *to) {
+static sr_status judge_in_order(sr_context *ctx, const judged *j, sr_judgment *to) {
   sr_status status = SR_OK;
   sr__reach_plan plan = {0};
   sr__reach reach;
@@ -135,7 +135,7 @@ cleanup:
 }
 
 /* Wilson's interval: what it would be were the rows independent. */
-static void judge_naively(const judged *j, sr_judgement *to) {
+static void judge_naively(const judged *j, sr_judgment *to) {
   double n = (double)j->count, z = sr_normal_quantile(0.5 + 0.5 * to->level);
   double e = to->error, middle = (e + 0.5 * z * z / n) / (1.0 + z * z / n);
   double half = z * sqrt(e * (1.0 - e) / n + 0.25 * z * z / (n * n)) / (1.0 + z * z / n);
@@ -160,14 +160,14 @@ cleanup:
 
 sr_status sr_judge(sr_context *ctx, const sr_table *table, const sr_structure *structure,
                    const sr_predictions *predictions, const sr_judge_options *options,
-                   sr_judgement *judgement) {
+                   sr_judgment *judgment) {
   sr_status status = SR_OK;
   const sr_table_view *view = sr_table_get(table);
   sr_judge_options defaults;
   judged j = {0};
   sr_judge_options_init(&defaults);
   if (!options) options = &defaults;
-  *judgement = (sr_judgement){.level = options->level, .low = NAN, .high = NAN};
+  *judgment = (sr_judgment){.level = options->level, .low = NAN, .high = NAN};
   if (!(options->level > 0.0 && options->level < 1.0))
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "level is %g, expected a number between 0 and 1",
                     options->level));
@@ -178,15 +178,15 @@ sr_status sr_judge(sr_context *ctx, const sr_table *table, const sr_structure *s
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "the structure is of %lld rows, the table has %lld",
                     (long long)structure->view.rows, (long long)view->rows));
   SR_TRY(collect(ctx, view, predictions, &j));
-  judgement->rows = j.count;
-  judgement->tmix = fmax(1.0, structure->view.tmix_careful);
-  judgement->error = sr_mean(j.count, j.loss);
-  SR_TRY(measure_baseline(ctx, view, &j, &judgement->baseline));
-  judge_naively(&j, judgement);
-  SR_TRY(sr__structure_is_series(structure) ? judge_in_order(ctx, &j, judgement)
-                                            : judge_units(ctx, structure, &j, judgement));
+  judgment->rows = j.count;
+  judgment->tmix = fmax(1.0, structure->view.tmix_careful);
+  judgment->error = sr_mean(j.count, j.loss);
+  SR_TRY(measure_baseline(ctx, view, &j, &judgment->baseline));
+  judge_naively(&j, judgment);
+  SR_TRY(sr__structure_is_series(structure) ? judge_in_order(ctx, &j, judgment)
+                                            : judge_units(ctx, structure, &j, judgment));
   sr_metrics_input all = {view->rows, view->classes.count, view->label, j.vote, predictions->proba};
-  SR_TRY(sr_metrics_compute(ctx, &all, &judgement->metrics, NULL));
+  SR_TRY(sr_metrics_compute(ctx, &all, &judgment->metrics, NULL));
 cleanup:
   judged_free(ctx, &j);
   return status;
@@ -223,7 +223,7 @@ static void widen_shares(const float *share, int64_t rows, int32_t from, int32_t
 
 sr_status sr_evaluate(sr_context *ctx, const sr_ensemble *ensemble, const sr_table *table,
                       const sr_structure *structure, const sr_judge_options *options,
-                      sr_judgement *judgement) {
+                      sr_judgment *judgment) {
   sr_status status = SR_OK;
   sr_table_view view = *sr_table_get(table);
   const sr_dictionary *known = &sr_ensemble_get(ensemble)->classes;
@@ -232,7 +232,7 @@ sr_status sr_evaluate(sr_context *ctx, const sr_ensemble *ensemble, const sr_tab
   const char **names = NULL;
   int32_t *label = NULL, *vote = NULL, classes = 0;
   float *share = NULL, *wide = NULL;
-  *judgement = (sr_judgement){0};
+  *judgment = (sr_judgment){0};
   if (!view.label) SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "the table has no classes to judge by"));
   SR_NEW(ctx, names, (int64_t)known->count + view.classes.count);
   SR_NEW(ctx, label, view.rows);
@@ -247,7 +247,7 @@ sr_status sr_evaluate(sr_context *ctx, const sr_ensemble *ensemble, const sr_tab
   view.classes = (sr_dictionary){classes, names};
   SR_TRY(sr_table_wrap(ctx, &view, &joined));
   sr_predictions predictions = {vote, wide};
-  SR_TRY(sr_judge(ctx, joined, structure ? structure : own, &predictions, options, judgement));
+  SR_TRY(sr_judge(ctx, joined, structure ? structure : own, &predictions, options, judgment));
 cleanup:
   sr_table_free(&joined);
   sr_structure_free(&own);

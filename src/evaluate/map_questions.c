@@ -87,7 +87,7 @@ static sr_status add_question(sr_context *ctx, map_job *job, sr_question questio
   return SR_OK;
 }
 
-/* A distance with its unit: metres and kilometres for degrees, else bare. */
+/* A distance with its unit: meters and kilometers for degrees, else bare. */
 static const char *distance_text(const map_job *job, double distance, char text[40]) {
   if (!job->map->places.sphere)
     snprintf(text, 40, "%.3g", distance);

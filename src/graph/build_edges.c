@@ -172,7 +172,7 @@ cleanup:
   return status;
 }
 
-/* Makes one edge of equal neighbours in a row; its weight is their mean. */
+/* Makes one edge of equal neighbors in a row; its weight is their mean. */
 static void merge_repeats(edge_list *edges, upper_rows *rows) {
   int64_t next = 0, begin = 0;
   for (int64_t i = 0; i < edges->nodes; i++) {
@@ -192,7 +192,7 @@ static void merge_repeats(edge_list *edges, upper_rows *rows) {
   }
 }
 
-/* Lower neighbours come in increasing order as the rows go by, before a node's own row. */
+/* Lower neighbors come in increasing order as the rows go by, before a node's own row. */
 static sr_status mirror_edges(sr_context *ctx, const edge_list *edges, const upper_rows *rows,
                               sr_graph **graph) {
   sr_status status = SR_OK;

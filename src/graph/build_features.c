@@ -1,4 +1,4 @@
-/* The graph of nearest neighbours among standardised features. */
+/* The graph of nearest neighbors among standardized features. */
 #include "features.h"
 #include "knn.h"
 

@@ -1,4 +1,4 @@
-/* Lattice graph with holes: cells joined to their 4 or 8 neighbours that hold a row. Where the
+/* Lattice graph with holes: cells joined to their 4 or 8 neighbors that hold a row. Where the
  * columns go once round the globe, the last one lies beside the first. */
 #include <math.h>
 
@@ -59,7 +59,7 @@ static int collect_across(const grid_work *work, int64_t cell, int32_t *found, i
   return count;
 }
 
-/* The neighbours of row i in increasing order. */
+/* The neighbors of row i in increasing order. */
 static int neighbors_of(const grid_work *work, int64_t i, grid_fingers *fingers, int32_t *found) {
   int64_t cell = work->cell[i], column = cell % work->columns;
   bool has_left = column > 0, has_right = column + 1 < work->columns;

@@ -1,4 +1,4 @@
-/* The graph of nearest neighbours in space: 2 or 3 coordinates a row. */
+/* The graph of nearest neighbors in space: 2 or 3 coordinates a row. */
 #include <math.h>
 
 #include "knn.h"

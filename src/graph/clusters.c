@@ -1,4 +1,4 @@
-/* k-means on a sample; the scan of point blocks finds nearest centres. */
+/* k-means on a sample; the scan of point blocks finds nearest centers. */
 #include "clusters.h"
 
 #include <math.h>
@@ -12,15 +12,15 @@ typedef struct assign_work {
   const float *x;
   const int32_t *rows; /* which rows; NULL = all */
   int64_t count;
-  int64_t near; /* nearest centres wanted a row */
+  int64_t near; /* nearest centers wanted a row */
   const sr__point_blocks *centers;
-  bool exclude_own; /* the rows are the centres themselves */
+  bool exclude_own; /* the rows are the centers themselves */
   int32_t *nearest;
   double *distance; /* a slot: SR__QUERY_TILE * near */
   float *line;      /* a slot */
 } assign_work;
 
-/* ---- nearest centres ---------------------------------------------------------------------- */
+/* ---- nearest centers ---------------------------------------------------------------------- */
 
 static void assign_tile(const assign_work *work, int64_t begin, int slot) {
   int32_t dimension = work->centers->dimension, near = (int32_t)work->near;
@@ -79,7 +79,7 @@ typedef struct means {
   int64_t *size;
 } means;
 
-/* Sums in the order of the sample, so that no thread count shows. A centre without points stays. */
+/* Sums in the order of the sample, so that no thread count shows. A center without points stays. */
 static void move_centers(means *m) {
   int32_t d = m->dimension;
   memset(m->sum, 0, (size_t)(m->centers * d) * sizeof *m->sum);
@@ -174,7 +174,7 @@ sr_status sr__clusters_find(sr_context *ctx, const float *x, int64_t rows, int32
   sr__point_blocks blocks = {0};
   means m = {.dimension = dimension};
   int32_t *nearest = NULL;
-  /* Finding centres costs rows x centres; beyond 4 sqrt(rows) that would exceed the search itself.
+  /* Finding centers costs rows x centers; beyond 4 sqrt(rows) that would exceed the search itself.
    */
   int64_t most = (int64_t)(4.0 * sqrt((double)rows)), wanted = rows / ROWS_PER_CLUSTER;
   m.centers = wanted < most ? wanted : most;

@@ -1,4 +1,4 @@
-/* Clusters of points in many dimensions: where to look for neighbours first. Internal to src/graph.
+/* Clusters of points in many dimensions: where to look for neighbors first. Internal to src/graph.
  */
 #ifndef SR_GRAPH_CLUSTERS_H
 #define SR_GRAPH_CLUSTERS_H
@@ -14,7 +14,7 @@ typedef struct sr__clusters {
   int32_t *near;       /* a cluster: its `near_stride` nearest others, nearest first */
 } sr__clusters;
 
-/* k-means on a sample, then every row to its nearest centre. `x` is row-major. probes and
+/* k-means on a sample, then every row to its nearest center. `x` is row-major. probes and
  * near_stride are `most_probes`, or all other clusters where these are fewer. */
 SR_MUST_CHECK sr_status sr__clusters_find(sr_context *ctx, const float *x, int64_t rows,
                                           int32_t dimension, int64_t most_probes, uint64_t seed,

@@ -1,4 +1,4 @@
-/* Induced subgraphs and relabelled graphs. */
+/* Induced subgraphs and relabeled graphs. */
 #include "graph.h"
 
 typedef struct extract_work {
@@ -26,7 +26,7 @@ static sr_status count_rows(sr_context *worker, void *data, int64_t chunk, int s
 
 enum { SHORT_ROW = 16 };
 
-/* Each neighbour goes to the place that the number of those before it says (equal ones in their
+/* Each neighbor goes to the place that the number of those before it says (equal ones in their
  * order): no branch depends on the data. */
 static void sort_short_row(int32_t *neighbor, float *weight, int64_t count) {
   int32_t name[SHORT_ROW];

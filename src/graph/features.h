@@ -4,7 +4,7 @@
 
 #include "graph.h"
 
-/* Row-major: each number standardised (missing = the mean), each category an indicator column;
+/* Row-major: each number standardized (missing = the mean), each category an indicator column;
  * features that do not vary are left out. */
 typedef struct sr__features {
   int64_t rows, columns;

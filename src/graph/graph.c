@@ -103,7 +103,7 @@ static sr_status check_offsets(sr_context *ctx, const sr_graph_view *view) {
                     (long long)view->nodes, INT32_MAX);
   if (view->arcs < 0 || !view->offset || (view->arcs > 0 && !view->neighbor))
     return sr__fail(ctx, SR_ERROR_ARGUMENT,
-                    "a graph of %lld nodes and %lld arcs needs offsets and neighbours",
+                    "a graph of %lld nodes and %lld arcs needs offsets and neighbors",
                     (long long)view->nodes, (long long)view->arcs);
   if (view->offset[0] != 0 || view->offset[view->nodes] != view->arcs)
     return sr__fail(ctx, SR_ERROR_ARGUMENT,
@@ -122,13 +122,13 @@ static sr_status check_row(sr_context *ctx, const sr_graph_view *view, int64_t i
   for (int64_t a = view->offset[i]; a < view->offset[i + 1]; a++) {
     int32_t j = view->neighbor[a];
     if (j < 0 || j >= view->nodes)
-      return sr__fail(ctx, SR_ERROR_ARGUMENT, "neighbour %d of node %lld is not in 0 to %lld", j,
+      return sr__fail(ctx, SR_ERROR_ARGUMENT, "neighbor %d of node %lld is not in 0 to %lld", j,
                       (long long)i, (long long)view->nodes - 1);
     if (j == i)
-      return sr__fail(ctx, SR_ERROR_ARGUMENT, "node %d is its own neighbour; leave loops out", j);
+      return sr__fail(ctx, SR_ERROR_ARGUMENT, "node %d is its own neighbor; leave loops out", j);
     if (a > view->offset[i] && j <= view->neighbor[a - 1])
       return sr__fail(ctx, SR_ERROR_ARGUMENT,
-                      "neighbours %d, %d of node %lld do not increase; sort them and merge repeats",
+                      "neighbors %d, %d of node %lld do not increase; sort them and merge repeats",
                       view->neighbor[a - 1], j, (long long)i);
     if (view->weight && !(view->weight[a] > 0.0f && isfinite(view->weight[a])))
       return sr__fail(ctx, SR_ERROR_ARGUMENT,
@@ -138,7 +138,7 @@ static sr_status check_row(sr_context *ctx, const sr_graph_view *view, int64_t i
   return SR_OK;
 }
 
-/* The place of `target` among the neighbours of a checked row, -1 where it is absent. */
+/* The place of `target` among the neighbors of a checked row, -1 where it is absent. */
 static int64_t find_arc(const sr_graph_view *view, int64_t row, int64_t target) {
   int64_t low = view->offset[row], high = view->offset[row + 1];
   while (low < high) {

@@ -22,12 +22,12 @@ struct sr_graph {
  * of node i in offset[i + 1], call sr__graph_sum_degrees, and fill the rows. */
 SR_MUST_CHECK sr_status sr__graph_begin(sr_context *ctx, int64_t nodes, const char *builder,
                                         sr_graph **graph);
-/* Turns degrees into offsets and allocates neighbours (and weights where asked for). */
+/* Turns degrees into offsets and allocates neighbors (and weights where asked for). */
 SR_MUST_CHECK sr_status sr__graph_sum_degrees(sr_context *ctx, sr_graph *graph, bool weighted);
 /* Shows the finished arrays in the view. */
 void sr__graph_finish(sr_graph *graph);
 
-/* Sorts the neighbours of a row, and their weights (may be NULL) with them. */
+/* Sorts the neighbors of a row, and their weights (may be NULL) with them. */
 void sr__graph_sort_row(int32_t *neighbor, float *weight, int64_t count);
 
 /* Rows of a graph are worked on in these pieces: chunk c of [0, n). */
@@ -45,7 +45,7 @@ static inline int64_t sr__graph_chunks(int64_t n) { return sr__chunk_count(n, SR
 /* ---- derived graphs ----------------------------------------------------------------------- */
 
 /* The subgraph induced by `nodes` (distinct, in any order): node i of the result is nodes[i]. With
- * all nodes in another order it is the relabelled graph. The window fields are not kept. Takes
+ * all nodes in another order it is the relabeled graph. The window fields are not kept. Takes
  * O(nodes of the graph + arcs of the chosen nodes). */
 SR_MUST_CHECK sr_status sr__graph_extract(sr_context *ctx, const sr_graph *graph,
                                           const int32_t *nodes, int64_t count, sr_graph **sub);

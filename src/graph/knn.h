@@ -1,11 +1,11 @@
-/* k nearest neighbours of every point: a k-d tree for few dimensions, matrix products for many. */
+/* k nearest neighbors of every point: a k-d tree for few dimensions, matrix products for many. */
 #ifndef SR_GRAPH_KNN_H
 #define SR_GRAPH_KNN_H
 
 #include "graph.h"
 
 /* The lists of all points. Points may stand in another order than the rows they came from (near
- * points close together), so lists name places: the neighbours of the point at place p are the
+ * points close together), so lists name places: the neighbors of the point at place p are the
  * places neighbor[p * k .. p * k + k), in any order where a tree found them, else nearest first.
  *
  * Equal distances: the row nearest in the file first, then the lower row. So rows that repeat are
@@ -15,14 +15,14 @@ typedef struct sr__knn {
   int32_t k;
   int32_t *neighbor;
   int32_t *row;  /* row of each place; NULL = the place itself */
-  double recall; /* share of true neighbours among those found, on a sample; 1 = exact */
+  double recall; /* share of true neighbors among those found, on a sample; 1 = exact */
 } sr__knn;
 
-/* Checks the number of neighbours and cuts it to what the rows allow. */
+/* Checks the number of neighbors and cuts it to what the rows allow. */
 SR_MUST_CHECK sr_status sr__knn_check_k(sr_context *ctx, int32_t *k, int64_t rows);
 void sr__knn_free(sr_context *ctx, sr__knn *knn);
 
-/* true where the row `a` comes before `b` among equally distant neighbours of `row`. */
+/* true where the row `a` comes before `b` among equally distant neighbors of `row`. */
 static inline bool sr__knn_ties_first(int64_t row, int64_t a, int64_t b) {
   int64_t gap_a = a > row ? a - row : row - a, gap_b = b > row ? b - row : row - b;
   return gap_a < gap_b || (gap_a == gap_b && a < b);
@@ -50,7 +50,7 @@ SR_MUST_CHECK sr_status sr__knn_all_pairs(sr_context *ctx, const float *x, int64
 SR_MUST_CHECK sr_status sr__knn_clustered(sr_context *ctx, const float *x, int64_t rows,
                                           int32_t dimension, int32_t k, uint64_t seed,
                                           sr__knn *knn);
-/* Offers the neighbours of its neighbours to every list, for a round or two. `distance` are the
+/* Offers the neighbors of its neighbors to every list, for a round or two. `distance` are the
  * squared distances of the lists. */
 SR_MUST_CHECK sr_status sr__knn_improve(sr_context *ctx, const float *x, int32_t dimension,
                                         double *distance, sr__knn *knn);

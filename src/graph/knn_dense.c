@@ -1,4 +1,4 @@
-/* Nearest neighbours in many dimensions: all pairs where that is quick, near clusters above. */
+/* Nearest neighbors in many dimensions: all pairs where that is quick, near clusters above. */
 #include "clusters.h"
 #include "core/random.h"
 #include "point_blocks.h"
@@ -117,7 +117,7 @@ cleanup:
   return status;
 }
 
-/* ---- a sample with true neighbours -------------------------------------------------------- */
+/* ---- a sample with true neighbors -------------------------------------------------------- */
 
 /* True lists of a few random points: they tell how many clusters to look into, and later how good
  * the lists became. */
@@ -182,7 +182,7 @@ static void free_truth(sr_context *ctx, truth_sample *truth) {
   sr__free(ctx, truth->line);
 }
 
-/* The share of true neighbours in the lists of the sample. */
+/* The share of true neighbors in the lists of the sample. */
 static double measure_recall(const truth_sample *truth, const sr__knn *knn) {
   int64_t found = 0, k = knn->k;
   for (int64_t q = 0; q < truth->queries; q++) {
@@ -194,7 +194,7 @@ static double measure_recall(const truth_sample *truth, const sr__knn *knn) {
 
 /* ---- near clusters ------------------------------------------------------------------------ */
 
-/* As many near clusters as hold this share of true neighbours; joining finds most of the rest. */
+/* As many near clusters as hold this share of true neighbors; joining finds most of the rest. */
 static const double share_to_probe = 0.93;
 
 /* 0 for the cluster itself, r for its r-th nearest, near_stride + 1 for one that is farther. */
@@ -265,7 +265,7 @@ sr_status sr__knn_clustered(sr_context *ctx, const float *x, int64_t rows, int32
   SR_TRY(sr__knn_improve(ctx, x, dimension, work.distance, knn));
   knn->recall = measure_recall(&truth, knn);
   sr__log(ctx, SR_LOG_INFO,
-          "approximate neighbours of %lld rows: %lld clusters, %d looked into, recall %.3f on %lld "
+          "approximate neighbors of %lld rows: %lld clusters, %d looked into, recall %.3f on %lld "
           "rows",
           (long long)rows, (long long)clusters.count, clusters.probes + 1, knn->recall,
           (long long)truth.queries);

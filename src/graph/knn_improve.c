@@ -1,4 +1,4 @@
-/* Lists of near neighbours improved by joining: a neighbour's neighbour is likely a neighbour. */
+/* Lists of near neighbors improved by joining: a neighbor's neighbor is likely a neighbor. */
 #include "point_blocks.h"
 
 typedef struct join_work {
@@ -16,7 +16,7 @@ static bool has_place(sr__knn_list list, int32_t place) {
   return found;
 }
 
-/* Offers the lists of the point's neighbours to its own. A list that is full of nearer points turns
+/* Offers the lists of the point's neighbors to its own. A list that is full of nearer points turns
  * an offer away, so a candidate that comes twice is measured twice but never listed twice. */
 static int64_t join_point(join_work *work, int64_t place) {
   int32_t k = work->knn->k, dimension = work->dimension;

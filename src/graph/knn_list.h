@@ -12,7 +12,7 @@ typedef struct sr__knn_list {
   double *distance;
   int32_t *place;
   const int32_t *row; /* row of each place; NULL = the place */
-  int64_t own_row;    /* of the point whose neighbours these are */
+  int64_t own_row;    /* of the point whose neighbors these are */
 } sr__knn_list;
 
 static inline void sr__knn_list_clear(sr__knn_list list) {

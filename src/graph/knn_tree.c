@@ -1,4 +1,4 @@
-/* The k nearest neighbours of all points of a k-d tree, leaf after leaf, so that what one query
+/* The k nearest neighbors of all points of a k-d tree, leaf after leaf, so that what one query
  * read is at hand for the next. In up to three dimensions the points of a leaf search together
  * (leaf_kernel.c); the others, and those that are not decided in this way, one by one. */
 #include "kdtree.h"
@@ -73,7 +73,7 @@ static inline void scan_leaf(tree_query *query, int64_t leaf, int dimension) {
 }
 
 /* A node whose points are all one, in the order of their rows: only the k rows before and the k
- * rows after the query's own can be among its neighbours. */
+ * rows after the query's own can be among its neighbors. */
 static void scan_clump(tree_query *query, double distance, int64_t begin, int64_t end) {
   const int32_t *row = query->tree->row;
   int64_t low = begin, high = end, k = query->list.k;

@@ -4,7 +4,7 @@
  * or a branch on data. A second pass over the leaves that were near collects the points within.
  *
  * With u = 2^-24, H the diagonal of the leaf and r a distance, the float distance is off by a few
- * u (H + r). So the k-th float distance widened by 32 u r + 8 u H holds every true neighbour, and
+ * u (H + r). So the k-th float distance widened by 32 u r + 8 u H holds every true neighbor, and
  * narrowed by as much it holds true ones alone. What lies between is decided in double precision:
  * by distance, then by nearness in the file, then by the lower row. Every level and every order of
  * leaves gives the same set. */
@@ -93,7 +93,7 @@ typedef struct search {
   double origin[AXES], low[AXES], high[AXES]; /* of the leaf */
   double reach;                               /* squared distance beyond which no box counts */
   float blur;                                 /* 8 u H */
-  float limit[POINTS];                        /* squared, that no true neighbour exceeds */
+  float limit[POINTS];                        /* squared, that no true neighbor exceeds */
   int k, queries, seen;
   bool given_up;
 } search;
@@ -318,7 +318,7 @@ static void drop_last(const search *q, int query, int count, int want, int d) {
   }
 }
 
-/* Squared distances below which a point is a neighbour for certain. */
+/* Squared distances below which a point is a neighbor for certain. */
 static void find_certain(const search *q, float *certain) {
   for (int i = 0; i < POINTS; i++) {
     float value = q->s->best[q->k - 1][i];

@@ -1,4 +1,4 @@
-/* The nearest neighbours of all points of a leaf of the k-d tree together, once per vector level.
+/* The nearest neighbors of all points of a leaf of the k-d tree together, once per vector level.
  * Internal to src/graph. */
 #ifndef SR_GRAPH_LEAF_KERNEL_H
 #define SR_GRAPH_LEAF_KERNEL_H
@@ -9,7 +9,7 @@
 enum {
   SR__LEAF_POINTS = 16, /* of a leaf in up to three dimensions */
   SR__LEAF_AXES = 3,
-  SR__LEAF_K = 16,     /* the most neighbours that are looked for in this way */
+  SR__LEAF_K = 16,     /* the most neighbors that are looked for in this way */
   SR__LEAF_SEEN = 192, /* leaves that may be near */
   SR__LEAF_DOUBTS = 40 /* points of a query that may lie at the limit */
 };

@@ -1,4 +1,4 @@
-/* From lists of nearest neighbours to the graph that holds an edge for every entry. */
+/* From lists of nearest neighbors to the graph that holds an edge for every entry. */
 #include <assert.h>
 #include <stdatomic.h>
 
@@ -12,11 +12,11 @@ void sr__knn_free(sr_context *ctx, sr__knn *knn) {
 
 sr_status sr__knn_check_k(sr_context *ctx, int32_t *k, int64_t rows) {
   if (*k < 1)
-    return sr__fail(ctx, SR_ERROR_ARGUMENT, "%d neighbours were asked for; use at least 1", *k);
+    return sr__fail(ctx, SR_ERROR_ARGUMENT, "%d neighbors were asked for; use at least 1", *k);
   if (*k < rows) return SR_OK;
   int32_t most = rows > 0 ? (int32_t)(rows - 1) : 0;
-  sr__log(ctx, SR_LOG_WARNING, "%lld rows have at most %d neighbours, not %d", (long long)rows,
-          most, *k);
+  sr__log(ctx, SR_LOG_WARNING, "%lld rows have at most %d neighbors, not %d", (long long)rows, most,
+          *k);
   *k = most;
   return SR_OK;
 }

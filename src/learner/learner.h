@@ -69,7 +69,7 @@ typedef struct sr__learner {
   /* The training rows as prediction sees them (row i of the table is row i here); owned by
    * `training`. This is how out-of-bag rows are judged without encoding again. */
   const sr__encoded *(*training_encoded)(const sr__training *training);
-  /* `random` is the member's own stream. A bag without a labelled row is an SR_ERROR_DATA. */
+  /* `random` is the member's own stream. A bag without a labeled row is an SR_ERROR_DATA. */
   sr_status (*fit)(sr_context *ctx, const sr__encoder *encoder, const sr__training *training,
                    const void *options, const sr__bag *bag, sr__random *random,
                    sr__member **member);

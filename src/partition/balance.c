@@ -1,6 +1,6 @@
-/* The rows that every part shall hold. First the surplus flows from neighbour to neighbour like
+/* The rows that every part shall hold. First the surplus flows from neighbor to neighbor like
  * heat, which spreads it over many borders. What is left, rounding above all, is handed on along a
- * spanning forest of the pairs of neighbours, leaves first, so that every edge carries what lies
+ * spanning forest of the pairs of neighbors, leaves first, so that every edge carries what lies
  * behind it and is searched once. */
 #include <math.h>
 #include <stdlib.h>

@@ -105,7 +105,7 @@ cleanup:
   return status;
 }
 
-/* Renumbers the nodes first where neighbours lie far apart. */
+/* Renumbers the nodes first where neighbors lie far apart. */
 static sr_status cut_graph(sr_context *ctx, const sr_graph_view *view, int32_t parts,
                            const sr_parts_options *options, const char **method, double *seconds,
                            int32_t *label) {

@@ -1,4 +1,4 @@
-/* What the searches between all parts share: the border of every pair of neighbours. */
+/* What the searches between all parts share: the border of every pair of neighbors. */
 #ifndef SR_PARTITION_KWAY_H
 #define SR_PARTITION_KWAY_H
 

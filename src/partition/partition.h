@@ -171,10 +171,10 @@ SR_MUST_CHECK sr_status sr__refine_pair(sr_context *ctx, const sr__refiner *refi
                                         const sr__pair_limits *limits, int64_t *rows_a,
                                         double *gained);
 
-/* All pairs of neighbouring parts, in rounds of pairs that have no part in common. */
+/* All pairs of neighboring parts, in rounds of pairs that have no part in common. */
 typedef struct sr__kway_options {
   int64_t highest; /* rows that a part may hold; 0 = every part keeps the size it has */
-  int64_t lowest;  /* rows that it must hold where its neighbours can give them */
+  int64_t lowest;  /* rows that it must hold where its neighbors can give them */
   int64_t patience;
   int rounds;
   int passes;
@@ -182,7 +182,7 @@ typedef struct sr__kway_options {
 SR_MUST_CHECK sr_status sr__refine_kway(sr_context *ctx, const sr__working_graph *working,
                                         int32_t parts, int32_t *part,
                                         const sr__kway_options *options);
-/* Moves rows between neighbours until part p holds target[p] of them; *reached says whether it
+/* Moves rows between neighbors until part p holds target[p] of them; *reached says whether it
  * does. */
 SR_MUST_CHECK sr_status sr__balance_rows(sr_context *ctx, const sr__working_graph *working,
                                          int32_t parts, const int64_t *target, int32_t *part,

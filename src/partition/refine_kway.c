@@ -1,4 +1,4 @@
-/* Refinement of all cuts at once: the pairs of neighbouring parts are searched in classes of pairs
+/* Refinement of all cuts at once: the pairs of neighboring parts are searched in classes of pairs
  * that have no part in common. Searches of one class touch no common node, so they run side by side
  * and the result does not depend on how many do. */
 #include "kway.h"
@@ -31,7 +31,7 @@ static int32_t link_parts(const sr__kway_work *work, int64_t node, sr__part_link
 }
 
 /* A node that is bound to its own part far more strongly than to another one is left to the search,
- * which meets it when its neighbours move. */
+ * which meets it when its neighbors move. */
 static sr_status collect_border(sr_context *worker, void *data, int64_t chunk, int slot) {
   sr_status status = SR_OK;
   sr__kway_work *work = data;
@@ -166,14 +166,14 @@ static int64_t choose_class(sr__kway_work *work) {
   return chosen;
 }
 
-/* One search of every pair of neighbours; *gained is what the cut lost. */
+/* One search of every pair of neighbors; *gained is what the cut lost. */
 static sr_status run_round(sr_context *ctx, sr__kway_work *work, double *gained) {
   sr_status status = SR_OK;
   SR_TRY(sr__kway_find_border(ctx, work));
   sr__free(ctx, work->class_pair);
   work->class_pair = NULL;
   SR_NEW(ctx, work->class_pair, work->pairs);
-  /* A part with very many neighbours would take a class for each. */
+  /* A part with very many neighbors would take a class for each. */
   for (int round = 0; round < MAX_CLASSES; round++) {
     int64_t count = choose_class(work);
     if (count == 0) break;

@@ -44,7 +44,7 @@ static inline int64_t tilt(const sr__pair_limits *limits, int64_t rows_a) {
   return distance < 0 ? -distance : distance;
 }
 
-/* Gain of a node from scratch; true where it has a neighbour on the other side. */
+/* Gain of a node from scratch; true where it has a neighbor on the other side. */
 static bool measure_gain(const pair_search *search, int32_t node, int side) {
   const sr__working_graph *working = search->refiner->working;
   double inside = 0, outside = 0;
@@ -124,8 +124,8 @@ static int choose_side(const pair_search *search) {
   return 2 * search->rows_a < search->limits->lowest + search->limits->highest;
 }
 
-/* The neighbours of a node that has just come to `side`. */
-static void update_neighbours(pair_search *search, int32_t node, int side) {
+/* The neighbors of a node that has just come to `side`. */
+static void update_neighbors(pair_search *search, int32_t node, int side) {
   const sr__refiner *refiner = search->refiner;
   const sr__working_graph *working = refiner->working;
   sr__pair_scratch *scratch = search->scratch;
@@ -232,7 +232,7 @@ static sr_status run_moves(sr_context *ctx, pair_search *search) {
     search->loss -= gain;
     move_node(search, node, side);
     scratch->moved[scratch->moved_count++] = node;
-    update_neighbours(search, node, !side);
+    update_neighbors(search, node, !side);
     note_move(search, gain);
   }
 cleanup:

@@ -20,7 +20,7 @@ typedef struct matcher {
 
 static bool in_chunk(const matcher *m, int32_t node) { return node >= m->begin && node < m->end; }
 
-/* The free neighbour with the heaviest edge; ties go to the first in the row. */
+/* The free neighbor with the heaviest edge; ties go to the first in the row. */
 static int32_t best_partner(const matcher *m, int32_t node) {
   const sr__csr *g = m->graph;
   int32_t best = -1;
@@ -100,8 +100,8 @@ static void match_pairs(matcher *m) {
   }
 }
 
-/* Single nodes join the neighbouring aggregate with the heaviest edge for its size. A leaf joins
- * its only neighbour however large that has grown, or stars would never get smaller. */
+/* Single nodes join the neighboring aggregate with the heaviest edge for its size. A leaf joins
+ * its only neighbor however large that has grown, or stars would never get smaller. */
 static void place_single(matcher *m, int32_t pair) {
   const sr__csr *g = m->graph;
   int32_t own = m->aggregate[pair], node = m->member[2 * pair], best = -1;
@@ -140,7 +140,7 @@ typedef struct coarsening {
   int64_t chunks;
   int32_t *first; /* first aggregate of each chunk, chunks + 1 entries */
   int64_t coarse_nodes;
-  int32_t **position; /* a slot: place of a coarse neighbour in the present row, else -1 */
+  int32_t **position; /* a slot: place of a coarse neighbor in the present row, else -1 */
   int32_t **neighbor; /* a chunk: its coarse rows, until they are joined */
   float **weight;
   int64_t *offset;

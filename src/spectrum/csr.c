@@ -1,4 +1,4 @@
-/* Plain weighted graphs: views, degrees, locality, relabelling. */
+/* Plain weighted graphs: views, degrees, locality, relabeling. */
 #include "multilevel.h"
 
 sr__csr sr__csr_view(const sr_graph_view *view) {
@@ -71,7 +71,7 @@ static void remember_rim(grower *g, int32_t node) {
   }
 }
 
-/* Fills the places up to `end`; unplaced neighbours of the block become seeds of later ones. */
+/* Fills the places up to `end`; unplaced neighbors of the block become seeds of later ones. */
 static void grow_block(grower *g, int64_t end) {
   int64_t head = g->count;
   while (g->count < end) {
@@ -106,7 +106,7 @@ cleanup:
   return status;
 }
 
-/* ---- relabelling ---------------------------------------------------------------------------- */
+/* ---- relabeling ---------------------------------------------------------------------------- */
 
 typedef struct permute_work {
   const sr__csr *from;

@@ -1,5 +1,5 @@
 /* Lanczos with thick restarts for D^(-1/2) W D^(-1/2), its known top vector D^(1/2) 1 deflated.
- * Right where lambda_2 is not small: expander-like graphs, feature neighbours in many dimensions.
+ * Right where lambda_2 is not small: expander-like graphs, feature neighbors in many dimensions.
  */
 #include "lanczos.h"
 

@@ -157,7 +157,7 @@ static sr_status write_coarse_slots(sr_context *worker, void *data, int64_t chun
   sr__level *level = w->level;
   for (int32_t slot = sr__chunk_begin(chunk); slot < sr__chunk_end(level, chunk); slot++) {
     int32_t node = sr__node_at(level->nodes, slot);
-    /* Slots without a node share the aggregate of a neighbour chunk member: they add zero there. */
+    /* Slots without a node share the aggregate of a neighbor chunk member: they add zero there. */
     if (node < 0) node = sr__chunk_begin(chunk);
     level->coarse[slot] = sr__slot_of(w->coarse_nodes, w->aggregate[node]);
   }

@@ -223,7 +223,7 @@ cleanup:
   return status;
 }
 
-/* `graph` is freed as soon as it is laid out where it is a relabelled copy: `order` is given. */
+/* `graph` is freed as soon as it is laid out where it is a relabeled copy: `order` is given. */
 static sr_status solve_ordered(sr_context *ctx, sr__csr *graph,
                                const sr__multilevel_options *options, double *const *x,
                                double *value, const int32_t *order, sr__multilevel_result *result) {

@@ -16,7 +16,7 @@ static inline int64_t sr__chunks_of(int64_t nodes) {
 
 /* A graph in slices of eight rows. A chunk's nodes are split into eight stretches; slice t holds
  * the t-th node of each, one a lane. The eight rows of a slice are thus far apart in the graph, so
- * relaxing them together is Gauss-Seidel in all but name, while the neighbours of a lane's nodes
+ * relaxing them together is Gauss-Seidel in all but name, while the neighbors of a lane's nodes
  * along a path or a grid line still lie side by side. The place of a node is its slot; vectors are
  * indexed by slot and have one more slice of zeros at the end, which padding points to. */
 typedef struct sr__level {
@@ -25,7 +25,7 @@ typedef struct sr__level {
   int32_t slots;    /* a multiple of eight; up to seven of them hold no node */
   uint32_t *first;  /* slice: its first group of eight columns; slices + 1 entries */
   uint32_t *middle; /* slice: groups below point to earlier slices of the same chunk */
-  int32_t *column;  /* eight a group: the slot of a neighbour, `slots` = padding; or NULL and */
+  int32_t *column;  /* eight a group: the slot of a neighbor, `slots` = padding; or NULL and */
   int16_t *step;    /* eight a group: how far it is from the own slot, 0 = padding */
   float *value;     /* eight a group: its weight, 0 = padding; NULL = all 1 */
   float *degree;    /* slot: weighted degree, 0 where it holds no node */

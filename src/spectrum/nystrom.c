@@ -18,7 +18,7 @@ typedef struct nystrom {
   int64_t rows, features;
   int32_t count;        /* landmarks */
   double *mean, *scale; /* of each feature; scale = 1 / sd, 0 for constant ones */
-  double *landmark;     /* count x features, row-major, standardised */
+  double *landmark;     /* count x features, row-major, standardized */
   double *landmark_norm;
   double gamma; /* 1 / (2 bandwidth^2) */
   double *root; /* count x rank: W^(-1/2) in the basis of its eigenvectors */
@@ -68,7 +68,7 @@ static void load_landmarks(nystrom *z, const int32_t *row) {
   }
 }
 
-/* kernel (rows x count, row-major) := exp(-gamma |x - landmark|^2) for rows given by standardised
+/* kernel (rows x count, row-major) := exp(-gamma |x - landmark|^2) for rows given by standardized
  * features in `x` (rows x features). */
 static sr_status kernel_block(sr_context *ctx, const nystrom *z, const double *x, int64_t rows,
                               double *kernel) {

@@ -1,7 +1,7 @@
 /* Window graphs |i - j| <= tau by closed form: theta = pi / (n - (tau + 1) / 2),
  * lambda_2 = 1 - (1 / tau) sum_k cos(k theta), x_i = sin(theta (i - (n - 1) / 2)). Exact for
  * tau = 1; otherwise the relative error is about 0.85 (tau / n)^3, and where that is too much a
- * banded factorisation with inverse iteration finishes the pair. */
+ * banded factorization with inverse iteration finishes the pair. */
 #include <math.h>
 
 #include "core/dense.h"
@@ -15,7 +15,7 @@ static double closed_form_error(int64_t nodes, int32_t window) {
   return window == 1 ? 0 : 0.85 * share * share * share;
 }
 
-/* Flops that a banded factorisation may take. */
+/* Flops that a banded factorization may take. */
 static const double BAND_WORK = 2e9;
 
 bool sr__window_answers(int64_t nodes, int32_t window, int32_t pairs, double tolerance) {

@@ -1,5 +1,5 @@
 /* Fiedler pairs of plain arrays and the aggregation hierarchy: what other rooms may use from
- * inside. Everything works on the generalised problem L x = lambda D x. */
+ * inside. Everything works on the generalized problem L x = lambda D x. */
 #ifndef SR_SPECTRUM_SPECTRUM_H
 #define SR_SPECTRUM_SPECTRUM_H
 
@@ -33,10 +33,10 @@ double sr__csr_degree(const sr__csr *graph, int64_t node);
 SR_MUST_CHECK sr_status sr__coarsen(sr_context *ctx, const sr__csr *fine, int32_t *aggregate,
                                     sr__csr *coarse);
 
-/* An order of the nodes in which neighbours stand close together: blocks grown by breadth-first
+/* An order of the nodes in which neighbors stand close together: blocks grown by breadth-first
  * search. order[k] is the node at place k. */
 SR_MUST_CHECK sr_status sr__locality_order(sr_context *ctx, const sr__csr *graph, int32_t *order);
-/* Whether most neighbours are near already, so that another order would gain nothing. */
+/* Whether most neighbors are near already, so that another order would gain nothing. */
 bool sr__is_local(const sr__csr *graph);
 /* The graph with node order[k] as node k; owns its arrays. */
 SR_MUST_CHECK sr_status sr__csr_permute(sr_context *ctx, const sr__csr *graph, const int32_t *order,

@@ -5,7 +5,7 @@
 
 #include "data/geographic.h"
 
-static const double EARTH = 6371008.8; /* mean radius, metres */
+static const double EARTH = 6371008.8; /* mean radius, meters */
 
 static void to_sphere(double longitude, double latitude, double out[3]) {
   const double radian = 3.14159265358979323846 / 180.0;

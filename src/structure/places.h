@@ -1,7 +1,7 @@
 /* Where rows lie: places, the units and regions that they form, and how far residuals reach.
  * Internal.
  *
- * Distances are metres where the coordinates are degrees, else in the unit of the coordinates. */
+ * Distances are meters where the coordinates are degrees, else in the unit of the coordinates. */
 #ifndef SR_STRUCTURE_PLACES_H
 #define SR_STRUCTURE_PLACES_H
 

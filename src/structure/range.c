@@ -38,7 +38,7 @@ cleanup:
   return status;
 }
 
-/* One column of a number target, centred and of variance 1. */
+/* One column of a number target, centered and of variance 1. */
 static sr_status value_column(sr_context *ctx, const sr_table_view *view, sr__columns *column) {
   sr_status status = SR_OK;
   double mean = 0.0, square = 0.0;
@@ -56,7 +56,7 @@ cleanup:
   return status;
 }
 
-/* Indicators have variance 1 after standardising; each gets back the weight of its class. */
+/* Indicators have variance 1 after standardizing; each gets back the weight of its class. */
 static double class_deviation(const sr_table_view *view, int32_t c) {
   int64_t held = 0;
   for (int64_t i = 0; i < view->rows; i++) held += view->label[i] == c;

@@ -46,7 +46,7 @@ sr_status sr__check_target(sr_context *ctx, const sr_table *table) {
   return SR_OK;
 }
 
-sr_status sr__drop_unlabelled(sr_context *ctx, const sr_table *table, sr_table **kept) {
+sr_status sr__drop_unlabeled(sr_context *ctx, const sr_table *table, sr_table **kept) {
   sr_status status = SR_OK;
   const sr_table_view *view = sr_table_get(table);
   int32_t *rows = NULL;
@@ -249,7 +249,7 @@ static sr_status train(sr_context *ctx, const sr_table *table, train_job *job,
   SR_TRY(check_options(ctx, o, &job->plan));
   SR_TRY(sr__check_target(ctx, table));
   SR_TRY(check_input(ctx, sr_table_get(table), &job->input));
-  SR_TRY(sr__drop_unlabelled(ctx, table, &job->kept));
+  SR_TRY(sr__drop_unlabeled(ctx, table, &job->kept));
   const sr_table *rows = job->kept ? job->kept : table;
   if (job->input.structure)
     job->structure = sr__structure_share(job->input.structure);

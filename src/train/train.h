@@ -51,7 +51,6 @@ int32_t sr__list_candidates(const sr_structure *structure, int32_t members,
 SR_MUST_CHECK sr_status sr__check_target(sr_context *ctx, const sr_table *table);
 /* Rows without a class cannot teach and are left out, with a word. *kept is NULL where all have
  * one. */
-SR_MUST_CHECK sr_status sr__drop_unlabelled(sr_context *ctx, const sr_table *table,
-                                            sr_table **kept);
+SR_MUST_CHECK sr_status sr__drop_unlabeled(sr_context *ctx, const sr_table *table, sr_table **kept);
 
 #endif

@@ -3,7 +3,7 @@
 
 Run: python tests/data/ridge_reference.py > tests/data/ridge_reference.txt
 Each case: rows columns classes weighted alpha, then one line a row: the decision of each class.
-Columns are standardised with weighted mean and population standard deviation.
+Columns are standardized with weighted mean and population standard deviation.
 """
 import warnings
 import numpy as np

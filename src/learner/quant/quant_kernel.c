@@ -177,7 +177,7 @@ static void running_sums(const f32x8 *z, int32_t count, double *sum) {
   }
 }
 
-/* Moved intervals of the level above `level`: each joins two neighbours of `level` that the plain
+/* Moved intervals of the level above `level`: each joins two neighbors of `level` that the plain
  * ones keep apart. Rounding of the edges may take one value out in front and put one in behind. */
 static void moved_intervals(const sr__quant_kind *kind, int level, const f32x8 *z,
                             const f32x8 *runs, const sr__quant_scratch *scratch, f32x8 *out) {

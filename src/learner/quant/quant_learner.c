@@ -1,5 +1,5 @@
 /* QUANT as a learner. */
-#include "learner/labelled_bag.h"
+#include "learner/labeled_bag.h"
 #include "learner/learner.h"
 #include "learner/series/table_series.h"
 #include "quant.h"
@@ -125,18 +125,18 @@ static sr_status fit(sr_context *ctx, const sr__encoder *encoder, const sr__trai
   sr_status status = SR_OK;
   const quant_options *o = options;
   sr__quant_options wanted = {.trees = (int32_t)o->trees, .share = o->share};
-  sr__labelled_bag labelled = {0};
+  sr__labeled_bag labeled = {0};
   sr__quant_member *made = NULL;
   *member = NULL;
-  SR_TRY(sr__labelled_bag_read(ctx, bag, training->label, NULL, &labelled));
-  SR_TRY(sr__quant_fit(ctx, encoder->quant, training->encoded.rows, training->label, labelled.row,
-                       labelled.count, labelled.length, &wanted, random, &made));
+  SR_TRY(sr__labeled_bag_read(ctx, bag, training->label, NULL, &labeled));
+  SR_TRY(sr__quant_fit(ctx, encoder->quant, training->encoded.rows, training->label, labeled.row,
+                       labeled.count, labeled.length, &wanted, random, &made));
   SR_NEW_ZERO(ctx, *member, 1);
   (*member)->quant = made;
   made = NULL;
 cleanup:
   sr__quant_member_free(&made);
-  sr__labelled_bag_free(ctx, &labelled);
+  sr__labeled_bag_free(ctx, &labeled);
   return status;
 }
 

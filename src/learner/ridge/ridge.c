@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "data/dictionary.h"
-#include "learner/labelled_bag.h"
+#include "learner/labeled_bag.h"
 #include "learner/learner.h"
 
 enum { MAX_SIDE = 1 << 15 /* of the eigenproblem */ };
@@ -240,10 +240,10 @@ static sr_status fit(sr_context *ctx, const sr__encoder *encoder, const sr__trai
   (void)options;
   (void)random;
   sr_status status = SR_OK;
-  sr__labelled_bag gathered = {0};
+  sr__labeled_bag gathered = {0};
   sr__member *made = NULL;
   *member = NULL;
-  SR_TRY(sr__labelled_bag_read(ctx, bag, training->label, training->weight, &gathered));
+  SR_TRY(sr__labeled_bag_read(ctx, bag, training->label, training->weight, &gathered));
   sr__ridge_problem problem = {.x = training->rows->x,
                                .columns = encoder->columns,
                                .rows = gathered.length,
@@ -263,7 +263,7 @@ static sr_status fit(sr_context *ctx, const sr__encoder *encoder, const sr__trai
   made = NULL;
 cleanup:
   free_member(made);
-  sr__labelled_bag_free(ctx, &gathered);
+  sr__labeled_bag_free(ctx, &gathered);
   return status;
 }
 
@@ -271,17 +271,17 @@ static sr_status predict(sr_context *ctx, const sr__encoder *encoder, const sr__
                          const sr__encoded *rows, const int32_t *index, int64_t count,
                          int32_t *vote, float *proba) {
   sr_status status = SR_OK;
-  double *centred = NULL;
-  SR_NEW(ctx, centred, encoder->columns);
+  double *centered = NULL;
+  SR_NEW(ctx, centered, encoder->columns);
   if (proba) memset(proba, 0, (size_t)(count * encoder->classes) * sizeof *proba);
   for (int64_t i = 0; i < count; i++) {
     const float *x = rows->x + (index ? index[i] : i) * rows->columns;
-    int32_t chosen = sr__ridge_vote(&member->model, x, centred, NULL);
+    int32_t chosen = sr__ridge_vote(&member->model, x, centered, NULL);
     if (vote) vote[i] = chosen;
     if (proba) proba[i * encoder->classes + chosen] = 1.0f;
   }
 cleanup:
-  sr__free(ctx, centred);
+  sr__free(ctx, centered);
   return status;
 }
 

@@ -38,9 +38,9 @@ SR_MUST_CHECK sr_status sr__ridge_solve(sr_context *ctx, const sr__ridge_problem
 void sr__ridge_free_model(const sr_allocator *allocator, sr__ridge_model *model);
 SR_MUST_CHECK sr_status sr__ridge_new_model(sr_context *ctx, int32_t classes, int64_t columns,
                                             sr__ridge_model *model);
-/* The class of the largest decision; `centred` holds `columns` doubles of scratch, `decision` (may
+/* The class of the largest decision; `centered` holds `columns` doubles of scratch, `decision` (may
  * be NULL) gets one number a class. */
-int32_t sr__ridge_vote(const sr__ridge_model *model, const float *x, double *centred,
+int32_t sr__ridge_vote(const sr__ridge_model *model, const float *x, double *centered,
                        double *decision);
 
 #endif

@@ -1,5 +1,5 @@
-/* Minimises sum_i s_i |y_i - b - W' z_i|^2 + alpha |W|^2 with z the standardised columns, y in +-1
- * one against the rest, and b free. With rows scaled by sqrt(s_i) and centred targets t, rows >
+/* Minimizes sum_i s_i |y_i - b - W' z_i|^2 + alpha |W|^2 with z the standardized columns, y in +-1
+ * one against the rest, and b free. With rows scaled by sqrt(s_i) and centered targets t, rows >
  * columns + 1:  X'X = V diag(l) V', Q = X V, hat_i = s_i / S + sum_j q_ij^2 / (l_j + alpha),
  *                        left-out error (t - fitted)_i / (1 - hat_i);
  *   otherwise:           XX' = U diag(l) U' without the direction of the intercept,
@@ -125,7 +125,7 @@ static void free_work(ridge_work *w) {
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__free(w->ctx, blocks[i]);
 }
 
-/* Standardised rows [begin, begin + rows) and columns [first, first + columns), times sqrt(s);
+/* Standardized rows [begin, begin + rows) and columns [first, first + columns), times sqrt(s);
  * row-major. */
 static void fill_design(const ridge_work *w, int64_t begin, int64_t rows, int64_t first,
                         int64_t columns, double *out) {
@@ -394,17 +394,17 @@ cleanup:
   return status;
 }
 
-int32_t sr__ridge_vote(const sr__ridge_model *model, const float *x, double *centred,
+int32_t sr__ridge_vote(const sr__ridge_model *model, const float *x, double *centered,
                        double *decision) {
   int32_t vote = -1;
   double best = 0.0;
   for (int64_t j = 0; j < model->columns; j++)
-    centred[j] = isnan(x[j]) ? 0.0 : (double)x[j] - model->mean[j];
+    centered[j] = isnan(x[j]) ? 0.0 : (double)x[j] - model->mean[j];
   for (int32_t c = 0; c < model->classes; c++) {
     const double *coefficient = model->coefficient + c * model->columns;
     double sum = model->intercept[c];
     for (int64_t j = 0; model->seen[c] && j < model->columns; j++)
-      sum += coefficient[j] * centred[j];
+      sum += coefficient[j] * centered[j];
     if (decision) decision[c] = sum;
     if (!model->seen[c] || (vote >= 0 && !(sum > best))) continue;
     vote = c;

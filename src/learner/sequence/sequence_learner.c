@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "learner/labelled_bag.h"
+#include "learner/labeled_bag.h"
 #include "learner/series/table_series.h"
 #include "learner/series/unit_sets.h"
 
@@ -139,14 +139,14 @@ typedef struct split_bag {
 static sr_status split(sr_context *ctx, const sr__encoder *encoder, const sr__training *training,
                        const sr__bag *bag, double share, sr__random *random, split_bag *parts) {
   sr_status status = SR_OK;
-  sr__labelled_bag labelled = {0};
+  sr__labeled_bag labeled = {0};
   uint8_t *role = NULL;
   int64_t at = 0;
-  SR_TRY(sr__labelled_bag_read(ctx, bag, training->label, training->weight, &labelled));
-  SR_NEW(ctx, role, labelled.length);
-  SR_NEW(ctx, parts->row, labelled.length);
-  SR_NEW(ctx, parts->count, labelled.length);
-  SR_TRY(sr__hold_out_units(ctx, &bag->units, labelled.row, labelled.label, labelled.length,
+  SR_TRY(sr__labeled_bag_read(ctx, bag, training->label, training->weight, &labeled));
+  SR_NEW(ctx, role, labeled.length);
+  SR_NEW(ctx, parts->row, labeled.length);
+  SR_NEW(ctx, parts->count, labeled.length);
+  SR_TRY(sr__hold_out_units(ctx, &bag->units, labeled.row, labeled.label, labeled.length,
                             encoder->classes, share, random, role));
   for (int side = SR__ENTRY_TRAINS; side <= SR__ENTRY_HELD_OUT; side++) {
     sr__sequence_sample *sample = side ? &parts->held_out : &parts->training;
@@ -155,16 +155,16 @@ static sr_status split(sr_context *ctx, const sr__encoder *encoder, const sr__tr
                                     .weight = training->weight,
                                     .row = parts->row + at,
                                     .count = parts->count + at};
-    for (int64_t i = 0; i < labelled.length; i++) {
+    for (int64_t i = 0; i < labeled.length; i++) {
       if (role[i] != side) continue;
-      parts->row[at] = labelled.row[i];
-      parts->count[at++] = labelled.count[i];
+      parts->row[at] = labeled.row[i];
+      parts->count[at++] = labeled.count[i];
       sample->length++;
     }
   }
 cleanup:
   sr__free(ctx, role);
-  sr__labelled_bag_free(ctx, &labelled);
+  sr__labeled_bag_free(ctx, &labeled);
   return status;
 }
 

@@ -1,6 +1,6 @@
 #include "series_learner.h"
 
-#include "learner/labelled_bag.h"
+#include "learner/labeled_bag.h"
 #include "table_series.h"
 #include "unit_sets.h"
 
@@ -142,20 +142,20 @@ sr_status sr__series_learner_fit(sr_context *ctx, const sr__encoder *encoder,
                                  sr__random *random, sr__member **member) {
   enum { BY_ROWS = 1 };
   sr_status status = SR_OK;
-  sr__labelled_bag labelled = {0};
+  sr__labeled_bag labeled = {0};
   sr__unit_sets sets = {0};
   sr__member *made = NULL;
   *member = NULL;
-  SR_TRY(sr__labelled_bag_read(ctx, bag, training->label, training->weight, &labelled));
+  SR_TRY(sr__labeled_bag_read(ctx, bag, training->label, training->weight, &labeled));
   if (options->judged_by != BY_ROWS)
-    SR_TRY(sr__unit_sets_new(ctx, &bag->units, labelled.row, labelled.length, &sets));
+    SR_TRY(sr__unit_sets_new(ctx, &bag->units, labeled.row, labeled.length, &sets));
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
   sr__series_cases cases = {.rows = training->rows->rows,
-                            .row = labelled.row,
-                            .count = labelled.length,
-                            .label = labelled.label,
-                            .weight = labelled.weight,
+                            .row = labeled.row,
+                            .count = labeled.length,
+                            .label = labeled.label,
+                            .weight = labeled.weight,
                             .classes = encoder->classes,
                             .left_out = sets.left_out.sets > 0 ? &sets.left_out : NULL};
   sr__linear_classes_options ridge = {.memory = options->memory * 1000000 / training->threads};
@@ -166,7 +166,7 @@ sr_status sr__series_learner_fit(sr_context *ctx, const sr__encoder *encoder,
 cleanup:
   sr__series_learner_free_member(made);
   sr__unit_sets_free(ctx, &sets);
-  sr__labelled_bag_free(ctx, &labelled);
+  sr__labeled_bag_free(ctx, &labeled);
   return status;
 }
 

@@ -26,7 +26,7 @@ typedef struct sr__binning {
   sr__bin_feature *feature;
 } sr__binning;
 
-/* Numeric edges lie halfway between neighbouring values, so that a column with few distinct values
+/* Numeric edges lie halfway between neighboring values, so that a column with few distinct values
  * is split exactly where an exhaustive search would. Columns of more than 2^18 rows are judged by
  * one random row from each of 2^18 strata. Categories beyond max_bins - 1 share the last bin,
  * rarest first. `max_bins` counts the bin of missing values: 2 to 256. */

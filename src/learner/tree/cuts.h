@@ -53,7 +53,7 @@ static inline bool sr__goes_left(const sr__split *split, uint8_t bin) {
                             : (uint8_t)(bin + split->shift) <= split->threshold;
 }
 
-/* Where between two neighbouring bins of a node, both shifted, the threshold is put: halfway, so
+/* Where between two neighboring bins of a node, both shifted, the threshold is put: halfway, so
  * that bins that the node does not hold go to the nearer side; missing values stay apart. */
 static inline uint8_t sr__threshold_between(int lower, int upper, int shift) {
   if (shift && lower == 0) return 0; /* only missing values go left */

@@ -318,10 +318,10 @@ typedef struct block_walk {
 } block_walk;
 
 /* Rows under way, by number in the group, and the blocks they stand at, with ONWARD. */
-typedef struct travellers {
+typedef struct travelers {
   uint16_t row[BLOCK_GROUP + SR__BLOCK_LANES];
   uint16_t at[BLOCK_GROUP + SR__BLOCK_LANES + AHEAD];
-} travellers;
+} travelers;
 
 SR__INLINE const sr__tree_block *block_at(const block_walk *w, uint16_t at) {
   return w->block + (at & (SR__BLOCK_ONWARD - 1));
@@ -345,9 +345,9 @@ SR__INLINE void fetch_block(const block_walk *w, uint16_t coming) {
   __builtin_prefetch((const void *)(at + sizeof *w->block / 2));
 }
 
-/* Takes travellers [k, k + count) through one block each, in passes that do not wait for each
+/* Takes travelers [k, k + count) through one block each, in passes that do not wait for each
  * other's memory. Those that go on stand from `kept` on; gives where they end. */
-SR__INLINE int64_t pass_blocks(const block_walk *w, travellers *t, int64_t k, int count,
+SR__INLINE int64_t pass_blocks(const block_walk *w, travelers *t, int64_t k, int count,
                                int64_t kept, int32_t *leaf, int width, bool indexed) {
   uint32_t right[TILE], node[TILE], exit[TILE];
   for (int j = 0; j < count; j++) {
@@ -371,7 +371,7 @@ SR__INLINE int64_t pass_blocks(const block_walk *w, travellers *t, int64_t k, in
  * each other's reads, and short paths not for long ones. */
 SR__INLINE void walk_block_group(const block_walk *w, int64_t count, int32_t *leaf, int width,
                                  bool indexed) {
-  travellers t = {{0}, {0}};
+  travelers t = {{0}, {0}};
   for (int64_t i = 0; i < count; i++) t.row[i] = (uint16_t)i;
   for (int64_t left = count; left > 0;) {
     int64_t kept = 0;

@@ -1,5 +1,5 @@
 /* Time Series Forest as a learner. */
-#include "learner/labelled_bag.h"
+#include "learner/labeled_bag.h"
 #include "learner/learner.h"
 #include "learner/series/table_series.h"
 #include "tsf.h"
@@ -122,18 +122,18 @@ static sr_status fit(sr_context *ctx, const sr__encoder *encoder, const sr__trai
                      sr__member **member) {
   sr_status status = SR_OK;
   const tsf_options *o = options;
-  sr__labelled_bag labelled = {0};
+  sr__labeled_bag labeled = {0};
   sr__tsf_member *made = NULL;
   *member = NULL;
-  SR_TRY(sr__labelled_bag_read(ctx, bag, training->label, NULL, &labelled));
-  SR_TRY(sr__tsf_fit(ctx, encoder->tsf, training->encoded.rows, training->label, labelled.row,
-                     labelled.count, labelled.length, (int32_t)o->intervals, random, &made));
+  SR_TRY(sr__labeled_bag_read(ctx, bag, training->label, NULL, &labeled));
+  SR_TRY(sr__tsf_fit(ctx, encoder->tsf, training->encoded.rows, training->label, labeled.row,
+                     labeled.count, labeled.length, (int32_t)o->intervals, random, &made));
   SR_NEW_ZERO(ctx, *member, 1);
   (*member)->tsf = made;
   made = NULL;
 cleanup:
   sr__tsf_member_free(&made);
-  sr__labelled_bag_free(ctx, &labelled);
+  sr__labeled_bag_free(ctx, &labeled);
   return status;
 }
 

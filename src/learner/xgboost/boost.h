@@ -30,7 +30,7 @@ typedef struct sr__boost_model {
   sr__boost_node *node;
 } sr__boost_model;
 
-/* Labelled rows, row-major; NaN = missing. */
+/* Labeled rows, row-major; NaN = missing. */
 typedef struct sr__boost_problem {
   const float *x;
   int64_t rows, columns;

@@ -233,7 +233,7 @@ cleanup:
   return status;
 }
 
-/* The labelled rows of a bag with weight above 0. */
+/* The labeled rows of a bag with weight above 0. */
 typedef struct gathered_bag {
   sr_context *ctx;
   const sr__training *training;

@@ -1,8 +1,8 @@
-#include "labelled_bag.h"
+#include "labeled_bag.h"
 
 static sr_status take(void *data, const int32_t *rows, const int32_t *counts, int64_t length) {
   sr_status status = SR_OK;
-  sr__labelled_bag *b = data;
+  sr__labeled_bag *b = data;
   SR_GROW(b->ctx, b->row, b->row_capacity, b->length + length);
   SR_GROW(b->ctx, b->label, b->label_capacity, b->length + length);
   SR_GROW(b->ctx, b->count, b->count_capacity, b->length + length);
@@ -21,21 +21,21 @@ cleanup:
   return status;
 }
 
-sr_status sr__labelled_bag_read(sr_context *ctx, const sr__bag *bag, const int32_t *label,
-                                const float *weight, sr__labelled_bag *labelled) {
-  *labelled = (sr__labelled_bag){.all_labels = label, .all_weights = weight, .ctx = ctx};
-  sr_status status = sr__bag_read(ctx, bag, take, labelled);
-  if (status == SR_OK && labelled->length == 0)
+sr_status sr__labeled_bag_read(sr_context *ctx, const sr__bag *bag, const int32_t *label,
+                               const float *weight, sr__labeled_bag *labeled) {
+  *labeled = (sr__labeled_bag){.all_labels = label, .all_weights = weight, .ctx = ctx};
+  sr_status status = sr__bag_read(ctx, bag, take, labeled);
+  if (status == SR_OK && labeled->length == 0)
     status = sr__fail(ctx, SR_ERROR_DATA,
                       "none of the %lld rows of a bag has a class and a weight above 0",
-                      (long long)labelled->given);
+                      (long long)labeled->given);
   return status;
 }
 
-void sr__labelled_bag_free(sr_context *ctx, sr__labelled_bag *labelled) {
-  sr__free(ctx, labelled->row);
-  sr__free(ctx, labelled->label);
-  sr__free(ctx, labelled->count);
-  sr__free(ctx, labelled->weight);
-  *labelled = (sr__labelled_bag){0};
+void sr__labeled_bag_free(sr_context *ctx, sr__labeled_bag *labeled) {
+  sr__free(ctx, labeled->row);
+  sr__free(ctx, labeled->label);
+  sr__free(ctx, labeled->count);
+  sr__free(ctx, labeled->weight);
+  *labeled = (sr__labeled_bag){0};
 }

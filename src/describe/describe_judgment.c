@@ -10,7 +10,7 @@ static const char *units_name(sr_unit unit) {
 
 /* ---- text --------------------------------------------------------------------------------- */
 
-static void add_interval(sr__description *lines, const sr_judgement *j) {
+static void add_interval(sr__description *lines, const sr_judgment *j) {
   if (isfinite(j->low))
     sr__description_add(lines, "%g %% interval %.4f to %.4f, from %d %s", 100 * j->level, j->low,
                         j->high, j->units, units_name(j->unit));
@@ -19,7 +19,7 @@ static void add_interval(sr__description *lines, const sr_judgement *j) {
 }
 
 static void add_lines(sr__description *lines, const void *object) {
-  const sr_judgement *j = object;
+  const sr_judgment *j = object;
   const sr_metrics *m = &j->metrics;
   sr__description_add(lines, "error     %.4f of %lld rows (", j->error, (long long)j->rows);
   add_interval(lines, j);
@@ -39,7 +39,7 @@ static void add_lines(sr__description *lines, const void *object) {
 /* ---- JSON --------------------------------------------------------------------------------- */
 
 static json_t *to_json(const void *object) {
-  const sr_judgement *j = object;
+  const sr_judgment *j = object;
   const sr_metrics *m = &j->metrics;
   return json_pack(
       "{s:I,s:{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:s,s:i},s:o,s:o,s:{s:o,s:o,s:o,s:o,s:o,s:o}}", "rows",
@@ -58,7 +58,7 @@ static json_t *to_json(const void *object) {
 
 static sr_status add_to_page(sr_context *ctx, sr_page *page, const void *object) {
   enum { ROWS = 9, CELL = 64 };
-  const sr_judgement *j = object;
+  const sr_judgment *j = object;
   const sr_metrics *m = &j->metrics;
   static const char *const header[] = {"", "value"};
   static const char *const name[ROWS] = {"error",
@@ -92,9 +92,9 @@ static sr_status add_to_page(sr_context *ctx, sr_page *page, const void *object)
   return sr_page_add_table(ctx, page, &table);
 }
 
-sr_status sr_describe_judgement(sr_context *ctx, const sr_judgement *judgement,
-                                sr_description format, char **text) {
+sr_status sr_describe_judgment(sr_context *ctx, const sr_judgment *judgment, sr_description format,
+                               char **text) {
   static const sr__describer describer = {"What the predictions are worth", add_lines, to_json,
                                           add_to_page};
-  return sr__describe(ctx, &describer, judgement, format, text);
+  return sr__describe(ctx, &describer, judgment, format, text);
 }

@@ -1,10 +1,10 @@
 /* The rows of a bag that can teach: those with a class and a weight above 0. Internal. */
-#ifndef SR_LEARNER_LABELLED_BAG_H
-#define SR_LEARNER_LABELLED_BAG_H
+#ifndef SR_LEARNER_LABELED_BAG_H
+#define SR_LEARNER_LABELED_BAG_H
 
 #include "data/bag.h"
 
-typedef struct sr__labelled_bag {
+typedef struct sr__labeled_bag {
   const int32_t *all_labels; /* of the training rows; -1: no class */
   const float *all_weights;  /* of the training rows; NULL: 1 each */
   int64_t length;
@@ -15,12 +15,12 @@ typedef struct sr__labelled_bag {
   int64_t given;   /* rows of the bag, with those that cannot teach */
   sr_context *ctx; /* while it is read */
   int64_t row_capacity, label_capacity, count_capacity, weight_capacity;
-} sr__labelled_bag;
+} sr__labeled_bag;
 
-/* SR_ERROR_DATA where no row can teach. Free with sr__labelled_bag_free, also after a failure. */
-SR_MUST_CHECK sr_status sr__labelled_bag_read(sr_context *ctx, const sr__bag *bag,
-                                              const int32_t *label, const float *weight,
-                                              sr__labelled_bag *labelled);
-void sr__labelled_bag_free(sr_context *ctx, sr__labelled_bag *labelled);
+/* SR_ERROR_DATA where no row can teach. Free with sr__labeled_bag_free, also after a failure. */
+SR_MUST_CHECK sr_status sr__labeled_bag_read(sr_context *ctx, const sr__bag *bag,
+                                             const int32_t *label, const float *weight,
+                                             sr__labeled_bag *labeled);
+void sr__labeled_bag_free(sr_context *ctx, sr__labeled_bag *labeled);
 
 #endif
