@@ -7,7 +7,7 @@
  *   bench_nn product
  *       rate of the matrix product at the sizes of the nets, GF/s
  *
- *   bench_nn accuracy KIND TRAIN TEST SEEDS [auto|on|off]
+ *   bench_nn accuracy KIND TRAIN TEST SEEDS [on|off]
  *       members on files of the UCR archive (class first, tab separated), as many as SEEDS, each
  * with its accuracy and processor seconds; auto, on, off: augmentation */
 #include <stdlib.h>
@@ -200,19 +200,6 @@ static int accuracy(sr_context *ctx, const char *kind, const char *train, const 
                                       .label = set[0].label,
                                       .length = view[0].rows};
   bool augment = strcmp(how, "off") != 0;
-  double chosen_in = 0;
-  if (strcmp(how, "auto") == 0) {
-    int32_t *fold = malloc(sizeof(int32_t) * (size_t)view[0].rows), *next = calloc(1000, 4);
-    for (int64_t i = 0; i < view[0].rows; i++) fold[i] = next[set[0].label[i]]++ % 3;
-    sr__random random;
-    sr__random_init(&random, 0, SR_PURPOSE_FOLD, 0, 0);
-    double start = processor_seconds();
-    if (sr__sequence_choose_augment(ctx, body, encoder, classes, &options, &sample, fold, 3,
-                                    &random, &augment) != SR_OK)
-      return fail(ctx);
-    chosen_in = processor_seconds() - start;
-    free(fold), free(next);
-  }
   int32_t *vote = malloc(sizeof(int32_t) * (size_t)view[1].rows);
   for (int seed = 0; seed < seeds; seed++) {
     sr__random random;
@@ -231,10 +218,10 @@ static int accuracy(sr_context *ctx, const char *kind, const char *train, const 
     printf(
         "{\"bench\": \"nn\", \"case\": \"%s accuracy\", \"file\": \"%s\", \"seed\": %d, "
         "\"augment\": %d, \"accuracy\": %.4f, \"fit_seconds\": %.2f, "
-        "\"predict_ms_per_series\": %.3f, \"choice_seconds\": %.1f}\n",
+        "\"predict_ms_per_series\": %.3f}\n",
         kind, strrchr(train, '/') ? strrchr(train, '/') + 1 : train, seed, augment,
         (double)right / (double)view[1].rows, fitted - start,
-        1e3 * (done - fitted) / (double)view[1].rows, chosen_in);
+        1e3 * (done - fitted) / (double)view[1].rows);
     fflush(stdout);
     sr__sequence_member_free(member);
   }

@@ -256,33 +256,6 @@ static void a_class_that_was_never_seen_gets_nothing(void **state) {
   sr_context_free(&ctx);
 }
 
-/* The class is the level of an unscaled series, 1 or 1.1: a random gain of a tenth hides it. Where
- * the class is the speed of a sine, it does not. */
-static void augmentation_is_chosen_where_it_helps(void **state) {
-  (void)state;
-  sr_context *ctx = test_context(1);
-  made_set set = make_set(48, 1, 24, false, 0, 9);
-  for (int r = 0; r < 48; r++)
-    for (int t = 0; t < 24; t++) set.values[r * 24 + t] = set.label[r] ? 1.2f : 1.0f;
-  encoded e = encode(ctx, set, SR__SCALE_NONE);
-  int32_t fold[48];
-  for (int r = 0; r < 48; r++) fold[r] = r / 2 % 2;
-  const sr__sequence_options options = quick(30);
-  const sr__sequence_sample sample = sample_of(&e, NULL, 48);
-  sr__random random;
-  sr__random_init(&random, 1, SR_PURPOSE_LEARNER, 0, 0);
-  bool augment = true;
-  assert_ok(ctx, sr__sequence_choose_augment(ctx, BODIES[1], e.encoder, 2, &options, &sample, fold,
-                                             2, &random, &augment));
-  assert_false(augment);
-  /* One fold cannot be judged. */
-  assert_ok(ctx, sr__sequence_choose_augment(ctx, BODIES[1], e.encoder, 2, &options, &sample, fold,
-                                             1, &random, &augment));
-  assert_true(augment);
-  free_encoded(&e);
-  sr_context_free(&ctx);
-}
-
 static void options_out_of_range_are_refused(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
@@ -380,16 +353,12 @@ static sr_status whole_life(sr_context *ctx, void *data) {
   sr__sequence_options options = quick(1);
   options.width = 16;
   options.blocks = 1;
-  bool augment;
-  const int32_t fold[] = {0, 1, 0, 1};
   float proba[8];
   sr__random_init(&random, 5, SR_PURPOSE_LEARNER, 0, 0);
   SR_TRY(sr__sequence_encoder_new(ctx, &set->view, SR__SCALE_SERIES, &encoder));
   SR_TRY(sr__sequence_encode(ctx, encoder, &set->view, 0, 4, &rows));
   const sr__sequence_sample sample = {.rows = rows, .label = set->label, .length = 4};
-  SR_TRY(sr__sequence_choose_augment(ctx, BODIES[0], encoder, 2, &options, &sample, fold, 2,
-                                     &random, &augment));
-  SR_TRY(sr__sequence_fit(ctx, BODIES[1], encoder, 2, &options, augment, &sample, &sample, &random,
+  SR_TRY(sr__sequence_fit(ctx, BODIES[1], encoder, 2, &options, true, &sample, &sample, &random,
                           &member));
   SR_TRY(sr__sequence_predict(ctx, BODIES[1], member, rows, NULL, 4, NULL, proba));
   sr__sequence_member_save(member, &bytes);
@@ -470,7 +439,6 @@ int main(int argc, char **argv) {
       cmocka_unit_test(counts_are_repeated_rows_and_the_same_stream_gives_the_same_member),
       cmocka_unit_test(training_ends_where_held_out_rows_stop_gaining),
       cmocka_unit_test(a_class_that_was_never_seen_gets_nothing),
-      cmocka_unit_test(augmentation_is_chosen_where_it_helps),
       cmocka_unit_test(options_out_of_range_are_refused),
       cmocka_unit_test(stored_members_predict_alike_and_damage_is_refused),
       cmocka_unit_test(memory_runs_out_cleanly),

@@ -24,11 +24,12 @@ int sr__edit_distance(const char *a, size_t length, const char *b) {
   return row[width];
 }
 
-int sr__suggest_limit(size_t length) { return length <= 3 ? 1 : length <= 6 ? 2 : 3; }
+/* The largest distance at which a word of this length is worth suggesting. */
+static int suggest_limit(size_t length) { return length <= 3 ? 1 : length <= 6 ? 2 : 3; }
 
 int sr_suggest(const char *word, const char *known, int *distance) {
   int here = sr__edit_distance(word, strlen(word), known);
-  if (here > sr__suggest_limit(strlen(word)) || here >= *distance) return 0;
+  if (here > suggest_limit(strlen(word)) || here >= *distance) return 0;
   *distance = here;
   return 1;
 }

@@ -7,7 +7,5 @@
 /* Insertions, deletions and replacements between `length` bytes of a and the word b; words beyond
  * 63 bytes count as far from everything. */
 int sr__edit_distance(const char *a, size_t length, const char *b);
-/* The largest distance at which a word of this length is worth suggesting. */
-int sr__suggest_limit(size_t length);
 
 #endif

@@ -59,7 +59,8 @@ static sr_status check_cells(sr_context *ctx, const sr_table_view *view) {
   return SR_OK;
 }
 
-sr_status sr__table_check_view(sr_context *ctx, const sr_table_view *view) {
+/* What sr_table_new asks of a view. */
+static sr_status table_check_view(sr_context *ctx, const sr_table_view *view) {
   sr_status status = SR_OK;
   if (view->rows < 0 || view->features < 0 || view->rows > INT32_MAX)
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT,
@@ -146,7 +147,7 @@ sr_status sr_table_new(sr_context *ctx, const sr_table_view *view, sr_table **ta
   sr_status status = SR_OK;
   sr_table *made = NULL;
   *table = NULL;
-  SR_TRY(sr__table_check_view(ctx, view));
+  SR_TRY(table_check_view(ctx, view));
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
   SR_TRY(copy_view(ctx, view, &made->view));
@@ -161,7 +162,7 @@ sr_status sr_table_wrap(sr_context *ctx, const sr_table_view *view, sr_table **t
   sr_status status = SR_OK;
   sr_table *made = NULL;
   *table = NULL;
-  SR_TRY(sr__table_check_view(ctx, view));
+  SR_TRY(table_check_view(ctx, view));
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
   made->view = *view;

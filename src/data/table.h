@@ -32,8 +32,6 @@ SR_MUST_CHECK sr_status sr__table_select(sr_context *ctx, const sr_table *table,
 /* A table that owns the view's arrays, each an allocation of its own, instead of copying them.
  * Empties the view; on failure the caller still owns them. Nothing is checked. */
 SR_MUST_CHECK sr_status sr__table_adopt(sr_context *ctx, sr_table_view *view, sr_table **table);
-/* What sr_table_new asks of a view. */
-SR_MUST_CHECK sr_status sr__table_check_view(sr_context *ctx, const sr_table_view *view);
 /* Frees what a view of owned arrays holds. */
 void sr__table_view_free(sr_context *ctx, sr_table_view *view);
 

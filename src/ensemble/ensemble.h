@@ -108,9 +108,6 @@ SR_MUST_CHECK sr_status sr__fit_plan(sr_context *ctx, const sr__prepared *prepar
 SR_MUST_CHECK sr_status sr__fit_members(sr_context *ctx, const sr_structure *structure,
                                         const sr__prepared *prepared, const sr__mix *mix,
                                         bool keep_drawn, uint64_t seed, sr__members *members);
-/* Puts `more` behind the members that are there, weighing `weight` together; `more` is emptied. */
-SR_MUST_CHECK sr_status sr__members_append(sr_context *ctx, sr__members *more, double weight,
-                                           sr__members *members);
 void sr__members_free(sr_context *ctx, sr__members *members);
 static inline bool sr__has_drawn(const sr__members *members, int32_t member, int64_t row) {
   return members->drawn[member * members->words + row / 64] >> (row % 64) & 1;
@@ -158,8 +155,6 @@ typedef struct sr__member_votes {
 SR_MUST_CHECK sr_status sr__ask_member(sr_context *ctx, sr__member_votes *votes,
                                        const sr__member *member, const sr__encoded *rows,
                                        const int32_t *index, int64_t count);
-/* How far answer i stands for `label`: 1 or -1, or probability minus the best other. */
-double sr__vote_margin(const sr__member_votes *votes, int64_t i, int32_t label);
 /* Adds answer i to `tally` (classes): `weight` for its class, or its probabilities times it. */
 void sr__vote_add(const sr__member_votes *votes, int64_t i, float weight, float *tally);
 /* The class with most votes, the lower one at a tie; -1 where nobody voted. */

@@ -79,7 +79,9 @@ cleanup:
 
 /* ---- a mix -------------------------------------------------------------------------------- */
 
-sr_status sr__members_append(sr_context *ctx, sr__members *more, double weight, sr__members *all) {
+/* Puts `more` behind the members that are there, weighing `weight` together; `more` is emptied. */
+static sr_status members_append(sr_context *ctx, sr__members *more, double weight,
+                                sr__members *all) {
   sr_status status = SR_OK;
   all->learner = more->learner;
   int32_t count = all->count + more->count;
@@ -142,7 +144,7 @@ sr_status sr__fit_members(sr_context *ctx, const sr_structure *structure,
                    .stage = "fit",
                    .keep_drawn = keep_drawn};
     SR_TRY(fit_entry(ctx, &scope, prepared, &mix->entry[k], &how, &members->record[k], &more));
-    SR_TRY(sr__members_append(ctx, &more, mix->entry[k].weight, members));
+    SR_TRY(members_append(ctx, &more, mix->entry[k].weight, members));
   }
   if (mix->count == 1) { /* one plan: all members weigh the same */
     sr__free(ctx, members->weight);

@@ -8,16 +8,6 @@ sr_status sr__ask_member(sr_context *ctx, sr__member_votes *votes, const sr__mem
                                  soft ? NULL : votes->vote, soft ? votes->proba : NULL);
 }
 
-double sr__vote_margin(const sr__member_votes *votes, int64_t i, int32_t label) {
-  if (votes->rule != SR_VOTE_SOFT) return votes->vote[i] == label ? 1.0 : -1.0;
-  const float *proba = votes->proba + i * votes->classes;
-  float other = 0.0f;
-  for (int32_t c = 0; c < votes->classes; c++) {
-    if (c != label && proba[c] > other) other = proba[c];
-  }
-  return (double)proba[label] - (double)other;
-}
-
 void sr__vote_add(const sr__member_votes *votes, int64_t i, float weight, float *tally) {
   if (votes->rule != SR_VOTE_SOFT) {
     tally[votes->vote[i]] += weight;

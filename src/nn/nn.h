@@ -76,7 +76,6 @@ void sr__linear_backward_input(const sr__linear *layer, int64_t rows, const floa
 
 /* y = f(x) and slope = f'(x), count each; y or slope may be x. Backward is
  * sr__nn_multiply(count, dy, slope): dy *= slope. */
-void sr__nn_relu(int64_t count, const float *x, float *y, float *slope);
 void sr__nn_gelu(int64_t count, const float *x, float *y, float *slope);
 void sr__nn_silu(int64_t count, const float *x, float *y, float *slope);
 void sr__nn_softplus(int64_t count, const float *x, float *y, float *slope);

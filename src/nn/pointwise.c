@@ -1,9 +1,6 @@
 #include "core/random.h"
 #include "nn/pointwise_kernel.h"
 
-void sr__nn_relu(int64_t count, const float *x, float *y, float *slope) {
-  sr__pointwise_kernel_now()->relu(count, x, y, slope);
-}
 void sr__nn_gelu(int64_t count, const float *x, float *y, float *slope) {
   sr__pointwise_kernel_now()->gelu(count, x, y, slope);
 }

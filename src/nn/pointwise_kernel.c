@@ -7,12 +7,6 @@ typedef struct value_and_slope {
   sr__wide value, slope;
 } value_and_slope;
 
-SR__INLINE value_and_slope relu_of(sr__wide x) {
-  sr__wide_int positive = x > 0;
-  return (value_and_slope){(sr__wide)((sr__wide_int)x & positive),
-                           (sr__wide)((sr__wide_int)sr__all(1.0f) & positive)};
-}
-
 /* x Phi(x). The tail of Phi is t p(t) exp(-x^2/2) with t = 1 / (1 + .3275911 |x| / sqrt 2)
  * (Abramowitz and Stegun 7.1.26). Absolute error 2e-7 max(1, |x|), of the slope 3e-7. */
 SR__INLINE value_and_slope gelu_of(sr__wide x) {
@@ -62,7 +56,6 @@ SR__INLINE value_and_slope softplus_of(sr__wide x) {
     sr__store_some(y + i, f.value, count - i);                              \
     sr__store_some(slope + i, f.slope, count - i);                          \
   }
-POINTWISE(relu)
 POINTWISE(gelu)
 POINTWISE(silu)
 POINTWISE(softplus)
@@ -115,6 +108,5 @@ static void exponential(int64_t count, const float *x, float *y) {
   }
 }
 
-const sr__pointwise_kernel SR__KERNEL(sr__pointwise_kernel) = {relu,     gelu,       silu,
-                                                               softplus, multiply,   add,
-                                                               dropout,  exponential};
+const sr__pointwise_kernel SR__KERNEL(sr__pointwise_kernel) = {gelu, silu,    softplus,   multiply,
+                                                               add,  dropout, exponential};

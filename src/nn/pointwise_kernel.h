@@ -5,7 +5,6 @@
 #include "nn/nn.h"
 
 typedef struct sr__pointwise_kernel {
-  void (*relu)(int64_t count, const float *x, float *y, float *slope);
   void (*gelu)(int64_t count, const float *x, float *y, float *slope);
   void (*silu)(int64_t count, const float *x, float *y, float *slope);
   void (*softplus)(int64_t count, const float *x, float *y, float *slope);

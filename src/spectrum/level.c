@@ -91,7 +91,8 @@ static sr_status fill_chunk(sr_context *worker, void *data, int64_t chunk, int s
   return SR_OK;
 }
 
-sr_status sr__level_build(sr_context *ctx, const sr__csr *graph, sr__level *level) {
+/* Lays a graph out in slices. Vectors of the cycle come later; `inner` levels need all of them. */
+static sr_status level_build(sr_context *ctx, const sr__csr *graph, sr__level *level) {
   sr_status status = SR_OK;
   layout_work w = {.graph = graph, .level = level};
   *level = (sr__level){.nodes = graph->nodes, .chunks = sr__chunks_of(graph->nodes)};
@@ -213,7 +214,7 @@ static sr_status add_level(sr_context *ctx, sr__hierarchy *h, const sr__csr *fin
                            int32_t *aggregate) {
   sr_status status = SR_OK;
   sr__level *level = &h->level[h->count];
-  SR_TRY(sr__level_build(ctx, fine, level));
+  SR_TRY(level_build(ctx, fine, level));
   h->count++;
   SR_NEW(ctx, level->coarse, level->slots);
   layout_work w = {.level = level, .aggregate = aggregate, .coarse_nodes = coarse->nodes};
@@ -224,7 +225,7 @@ cleanup:
 
 static sr_status finish_hierarchy(sr_context *ctx, sr__hierarchy *h, const sr__csr *last) {
   sr_status status = SR_OK;
-  SR_TRY(sr__level_build(ctx, last, &h->level[h->count]));
+  SR_TRY(level_build(ctx, last, &h->level[h->count]));
   h->count++;
   SR_TRY(dense_level(ctx, last, h));
   for (int64_t i = 0; i < last->nodes; i++)

@@ -80,8 +80,6 @@ static inline int32_t sr__chunk_end(const sr__level *level, int64_t chunk) {
   return (int32_t)(end < level->slots ? end : level->slots);
 }
 
-/* Lays a graph out in slices. Vectors of the cycle come later; `inner` levels need all of them. */
-SR_MUST_CHECK sr_status sr__level_build(sr_context *ctx, const sr__csr *graph, sr__level *level);
 SR_MUST_CHECK sr_status sr__level_add_vectors(sr_context *ctx, sr__level *level, bool inner);
 void sr__level_free(sr_context *ctx, sr__level *level);
 

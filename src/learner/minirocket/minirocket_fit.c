@@ -147,6 +147,13 @@ cleanup:
   return status;
 }
 
+/* The three taps of the filter after this one, from {0, 1, 2} on. */
+static void minirocket_next_taps(int *taps) {
+  if (++taps[2] < SR__MINI_TAPS) return;
+  if (++taps[1] >= SR__MINI_TAPS - 1) taps[1] = ++taps[0] + 1;
+  taps[2] = taps[1] + 1;
+}
+
 static sr_status find_biases(sr_context *ctx, const sr__series_rows *rows, const int32_t *row,
                              int64_t count, sr__random *random, sr__minirocket *mini) {
   sr_status status = SR_OK;
@@ -168,7 +175,7 @@ static sr_status find_biases(sr_context *ctx, const sr__series_rows *rows, const
       sort_floats(length, s.response, s.key, s.other_key);
       for (int64_t f = first; f < first + mini->biases[d]; f++)
         mini->bias[f] = quantile(s.response, length, f);
-      sr__minirocket_next_taps(taps);
+      minirocket_next_taps(taps);
     }
   }
 cleanup:
@@ -178,12 +185,6 @@ cleanup:
   sr__free(ctx, s.other_key);
   sr__free(ctx, bitmap);
   return status;
-}
-
-void sr__minirocket_next_taps(int *taps) {
-  if (++taps[2] < SR__MINI_TAPS) return;
-  if (++taps[1] >= SR__MINI_TAPS - 1) taps[1] = ++taps[0] + 1;
-  taps[2] = taps[1] + 1;
 }
 
 sr_status sr__minirocket_fit(sr_context *ctx, const sr__series_rows *rows, const int32_t *row,

@@ -11,7 +11,5 @@ SR_MUST_CHECK sr_status sr__minirocket_arrays(sr_context *ctx, int64_t channels_
                                               sr__minirocket *mini);
 /* Fills in most_bias. */
 void sr__minirocket_measure(sr__minirocket *mini);
-/* The three taps of the filter after this one, from {0, 1, 2} on. */
-void sr__minirocket_next_taps(int *taps);
 
 #endif

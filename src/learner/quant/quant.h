@@ -143,8 +143,6 @@ SR_MUST_CHECK sr_status sr__quant_encoder_load(sr__byte_reader *reader,
 SR_MUST_CHECK sr_status sr__quant_encoder_new(sr_context *ctx, const int32_t *length,
                                               int32_t channels, int32_t classes,
                                               sr__quant_encoder **encoder);
-SR_MUST_CHECK sr_status sr__quant_edges(sr_context *ctx, const sr__quant_rows *sample,
-                                        sr__quant_encoder *encoder);
 SR_MUST_CHECK sr_status sr__quant_bins(sr_context *ctx, const sr__quant_encoder *encoder,
                                        const sr__series_view *series, int64_t first, int64_t count,
                                        sr__quant_rows **rows);

@@ -315,8 +315,8 @@ cleanup:
   return status;
 }
 
-sr_status sr__quant_edges(sr_context *ctx, const sr__quant_rows *sample,
-                          sr__quant_encoder *encoder) {
+static sr_status quant_edges(sr_context *ctx, const sr__quant_rows *sample,
+                             sr__quant_encoder *encoder) {
   sr_status status = SR_OK;
   sr__free(ctx, encoder->edge);
   encoder->edge = NULL;
@@ -414,7 +414,7 @@ sr_status sr__quant_prepare(sr_context *ctx, const sr__series_view *series, int3
   chosen_rows chosen = {0, series->rows, series->rows};
   if (chosen.count > SR__QUANT_SAMPLE) chosen.count = SR__QUANT_SAMPLE;
   SR_TRY(values_of(ctx, made, series, chosen, &sample));
-  SR_TRY(sr__quant_edges(ctx, sample, made));
+  SR_TRY(quant_edges(ctx, sample, made));
   bool all = chosen.count == chosen.total;
   SR_TRY(bins_of(ctx, made, series, 0, series->rows, all ? sample : NULL, rows));
   *encoder = made;

@@ -344,67 +344,6 @@ cleanup:
   return status;
 }
 
-/* ---- augmentation or not ----------------------------------------------------------------------
- */
-
-/* Splits a sample by fold: the rows of `out` and all others. */
-static void split_sample(const sr__sequence_sample *sample, const int32_t *fold, int32_t out,
-                         int32_t *rows, int32_t *counts, sr__sequence_sample part[2]) {
-  int64_t at = 0;
-  for (int side = 0; side < 2; side++) {
-    const int64_t first = at;
-    for (int64_t i = 0; i < sample->length; i++)
-      if ((fold[i] == out) == (side == 1)) {
-        rows[at] = row_at(sample, i);
-        counts[at++] = sample->count ? sample->count[i] : 1;
-      }
-    part[side] = (sr__sequence_sample){.rows = sample->rows,
-                                       .label = sample->label,
-                                       .weight = sample->weight,
-                                       .row = rows + first,
-                                       .count = counts + first,
-                                       .length = at - first};
-  }
-}
-
-sr_status sr__sequence_choose_augment(sr_context *ctx, const sr__body *body,
-                                      const sr__sequence_encoder *encoder, int32_t classes,
-                                      const sr__sequence_options *options,
-                                      const sr__sequence_sample *sample, const int32_t *fold,
-                                      int32_t folds, sr__random *random, bool *augment) {
-  sr_status status = SR_OK;
-  sr__sequence_member *member = NULL;
-  int32_t *rows = NULL, *counts = NULL;
-  double loss[2] = {0, 0};
-  int judged = 0;
-  SR_NEW(ctx, rows, sample->length);
-  SR_NEW(ctx, counts, sample->length);
-  for (int32_t k = 0; k < folds; k++) {
-    sr__sequence_sample part[2];
-    split_sample(sample, fold, k, rows, counts, part);
-    if (part[0].length == 0 || part[1].length == 0) continue;
-    judged++;
-    /* Both ways from the same start and in the same order of rows. */
-    const sr__random start = *random;
-    for (int way = 0; way < 2; way++) {
-      *random = start;
-      SR_TRY(sr__sequence_fit(ctx, body, encoder, classes, options, way == 1, &part[0], &part[1],
-                              random, &member));
-      loss[way] +=
-          member->best_look < 0 ? INFINITY : member->curve[member->best_look].held_out_loss;
-      sr__sequence_member_free(member);
-      member = NULL;
-    }
-    (void)sr__random_bits(random);
-  }
-  *augment = judged < 2 || loss[1] < loss[0];
-cleanup:
-  sr__sequence_member_free(member);
-  sr__free(ctx, rows);
-  sr__free(ctx, counts);
-  return status;
-}
-
 /* ---- prediction -------------------------------------------------------------------------------
  */
 

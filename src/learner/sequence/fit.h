@@ -59,14 +59,6 @@ SR_MUST_CHECK sr_status sr__sequence_fit(sr_context *ctx, const sr__body *body,
                                          sr__sequence_member **member);
 void sr__sequence_member_free(sr__sequence_member *member);
 
-/* Whether augmentation lowers the loss on held-out folds: trains both ways on all folds but one,
- * for each. fold: per entry of the sample, 0 .. folds - 1; rows that belong together share one.
- * Without two folds that can be judged it is on. */
-SR_MUST_CHECK sr_status sr__sequence_choose_augment(
-    sr_context *ctx, const sr__body *body, const sr__sequence_encoder *encoder, int32_t classes,
-    const sr__sequence_options *options, const sr__sequence_sample *sample, const int32_t *fold,
-    int32_t folds, sr__random *random, bool *augment);
-
 /* vote: count; proba: count x classes; either may be NULL. Classes that the member never saw get 0.
  */
 SR_MUST_CHECK sr_status sr__sequence_predict(sr_context *ctx, const sr__body *body,

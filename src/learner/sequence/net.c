@@ -28,6 +28,14 @@ static int64_t stem_outputs(const sr__net *net, int level) {
   return STEM[level].out ? STEM[level].out : net->shape.width;
 }
 
+static int64_t net_tokens(const sr__net *net, int64_t length) {
+  for (int i = 0; i < SR__NET_STEM; i++) {
+    const int64_t stride = STEM[i].stride ? STEM[i].stride : net->shape.stride;
+    length = (length - 1) / stride + 1;
+  }
+  return length;
+}
+
 static void declare(sr__net *net) {
   sr__parameters *p = &net->parameters;
   for (int i = 0; i < SR__NET_STEM; i++) {
@@ -36,7 +44,7 @@ static void declare(sr__net *net) {
     net->stem_bias[i] = sr__parameters_add(p, "stem.bias", 1, stem_outputs(net, i), false);
   }
   if (net->body->positions)
-    net->position = sr__parameters_add(p, "position", sr__net_tokens(net, net->shape.longest),
+    net->position = sr__parameters_add(p, "position", net_tokens(net, net->shape.longest),
                                        net->shape.width, false);
   for (int64_t i = 0; i < net->shape.blocks; i++) net->body->declare(net, sr__net_block(net, i));
   net->norm_weight = sr__parameters_add(p, "norm.weight", 1, net->shape.width, false);
@@ -137,21 +145,6 @@ void sr__net_free(sr__net **net) {
   sr__release(&allocator, (*net)->blocks);
   sr__release(&allocator, *net);
   *net = NULL;
-}
-
-int64_t sr__net_tokens(const sr__net *net, int64_t length) {
-  for (int i = 0; i < SR__NET_STEM; i++) {
-    const int64_t stride = STEM[i].stride ? STEM[i].stride : net->shape.stride;
-    length = (length - 1) / stride + 1;
-  }
-  return length;
-}
-
-int64_t sr__net_parameter_count(const sr__net *net) {
-  int64_t count = 0;
-  for (int i = 0; i < net->parameters.tensors; i++)
-    count += net->parameters.tensor[i].rows * net->parameters.tensor[i].columns;
-  return count;
 }
 
 /* ---- start and packing ---------------------------------------------------------------------- */
@@ -262,7 +255,7 @@ static void stem_backward(sr__net *net, int64_t length, float *dtokens) {
 }
 
 void sr__net_backward(sr__net *net, int64_t length, float drop, uint32_t key) {
-  const int64_t width = net->shape.width, tokens = sr__net_tokens(net, length);
+  const int64_t width = net->shape.width, tokens = net_tokens(net, length);
   float *dpooled = net->pooled, *dlast = net->scratch[1], *dx = net->scratch[0];
   sr__linear_backward_weight(&net->head, 1, net->dropped, width, net->dscore, net->shape.classes,
                              gradient_of(net, net->head_weight), gradient_of(net, net->head_bias));

@@ -79,9 +79,6 @@ void sr__net_free(sr__net **net);
 void sr__net_initialize(sr__net *net, sr__random *random);
 /* Whenever the parameters changed. */
 void sr__net_pack(sr__net *net);
-int64_t sr__net_tokens(const sr__net *net, int64_t length);
-/* Number of parameters without what rounds tensors up. */
-int64_t sr__net_parameter_count(const sr__net *net);
 /* Floats of the block of parameters that a net of this shape has; allocates next to nothing. */
 SR_MUST_CHECK sr_status sr__net_block_floats(sr_context *ctx, const sr__body *body,
                                              const sr__net_shape *shape, int64_t *floats);

@@ -395,7 +395,8 @@ static void free_grower(grower *g) {
   sr__tsf_member_free(&g->member);
 }
 
-int32_t sr__tsf_intervals(const sr__tsf_encoder *encoder) {
+/* sqrt(points of all channels), rounded down: sqrt(length) sqrt(channels) of even channels. */
+static int32_t tsf_intervals(const sr__tsf_encoder *encoder) {
   double points = (double)encoder->first[encoder->channels];
   int32_t intervals = (int32_t)sqrt(points);
   return intervals < 1 ? 1 : intervals;
@@ -411,7 +412,7 @@ sr_status sr__tsf_fit(sr_context *ctx, const sr__tsf_encoder *encoder, const sr_
   if (intervals < 0 || intervals > SR__TSF_MAX_INTERVALS)
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "intervals is %d, expected 0 (by the length) to %d",
                     intervals, SR__TSF_MAX_INTERVALS));
-  if (intervals == 0) intervals = sr__tsf_intervals(encoder);
+  if (intervals == 0) intervals = tsf_intervals(encoder);
   SR_TRY(read_bag(&g, label, bag, counts, length));
   SR_TRY(allocate(&g, intervals));
   SR_TRY(fill_k_log_k(&g));
