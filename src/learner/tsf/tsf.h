@@ -114,7 +114,8 @@ SR_MUST_CHECK sr_status sr__tsf_member_readers(sr_context *ctx, const sr__tsf_en
                                                sr__tsf_member *member);
 SR_MUST_CHECK sr_status sr__tsf_member_used(sr_context *ctx, sr__tsf_member *member);
 /* label -1 is missing and passed over. The bag is `length` rows, each counts[i] times (NULL: once).
- * `intervals` 0: as many as the root of the points of all channels. SR_ERROR_DATA where no row has a label. */
+ * `intervals` 0: as many as the root of the points of all channels. SR_ERROR_DATA where no row has
+ * a label. */
 SR_MUST_CHECK sr_status sr__tsf_fit(sr_context *ctx, const sr__tsf_encoder *encoder,
                                     const sr__tsf_rows *rows, const int32_t *label,
                                     const int32_t *bag, const int32_t *counts, int64_t length,
