@@ -3,6 +3,7 @@
 #include "fft.h"
 
 #include <math.h>
+#include "maths.h"
 
 int64_t sr__fft_size(int64_t least) {
   int64_t size = 1;
@@ -19,8 +20,8 @@ sr_status sr__fft_new(sr_context *ctx, int64_t size, sr__fft *fft) {
   for (int64_t half = 1; half < size; half *= 2) {
     for (int64_t j = 0; j < half; j++) {
       double angle = -3.14159265358979323846 * (double)j / (double)half;
-      fft->cosine[half - 1 + j] = cos(angle);
-      fft->sine[half - 1 + j] = sin(angle);
+      fft->cosine[half - 1 + j] = sr__cos_portable(angle);
+      fft->sine[half - 1 + j] = sr__sin_portable(angle);
     }
   }
   fft->place[0] = 0;

@@ -85,23 +85,6 @@ void sr__random_sample(sr__random *random, int64_t n, int64_t count, uint64_t *b
   }
 }
 
-/* x = 2^e m with m in [sqrt(1/2), sqrt(2)); log m = 2 atanh(s), s = (m-1)/(m+1), |s| < 0.1716. */
-double sr__log_portable(double x) {
-  int exponent;
-  double m = frexp(x, &exponent);
-  if (m < 0.70710678118654752440) {
-    m *= 2.0;
-    exponent--;
-  }
-  double s = (m - 1.0) / (m + 1.0);
-  double s2 = s * s;
-  double sum = 0.0;
-  for (int k = 23; k >= 3; k -= 2) sum = (sum + 1.0 / k) * s2;
-  /* ln 2 in two parts, so that exponent * high is exact. */
-  return exponent * 6.93147180369123816490e-01 +
-         (exponent * 1.90821492927058770002e-10 + 2.0 * (s + s * sum));
-}
-
 static double polynomial(const double *coefficient, int degree, double x) {
   double value = coefficient[degree];
   for (int i = degree - 1; i >= 0; i--) value = value * x + coefficient[i];

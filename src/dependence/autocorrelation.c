@@ -1,6 +1,7 @@
 /* Pooled autocorrelation inside runs, Geyer's initial monotone sequence, block jackknife. */
 #include <math.h>
 
+#include "core/maths.h"
 #include "dependence.h"
 
 enum { DENSE_LAGS = 32, LAGS_AN_OCTAVE = 16, LANES = 16, STRETCH = 512, LONGEST_LAG = 65536 };
@@ -223,12 +224,12 @@ static sr_scale jackknife_scale(const char *method, double estimate, const doubl
                                 int32_t blocks, double limit, double z) {
   sr_scale scale = {method, estimate < 1.0 ? 1.0 : estimate, NAN, NAN};
   double mean = 0.0, square = 0.0;
-  for (int32_t b = 0; b < blocks; b++) mean += log(leave_out[b]) / blocks;
+  for (int32_t b = 0; b < blocks; b++) mean += sr__log_portable(leave_out[b]) / blocks;
   for (int32_t b = 0; b < blocks; b++)
-    square += (log(leave_out[b]) - mean) * (log(leave_out[b]) - mean);
+    square += (sr__log_portable(leave_out[b]) - mean) * (sr__log_portable(leave_out[b]) - mean);
   double error = fmax(sqrt(square * (blocks - 1) / blocks), limit);
-  scale.low = fmax(1.0, estimate * exp(-z * error));
-  scale.high = fmax(1.0, estimate * exp(z * error));
+  scale.low = fmax(1.0, estimate * sr__exp_portable(-z * error));
+  scale.high = fmax(1.0, estimate * sr__exp_portable(z * error));
   if (!isfinite(scale.estimate) || !isfinite(scale.high))
     scale.estimate = scale.low = scale.high = NAN;
   return scale;

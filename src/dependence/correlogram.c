@@ -1,7 +1,7 @@
 /* Correlation by distance in steps on a graph: how many nodes lie in a correlated neighborhood. */
 #include <math.h>
 
-#include "core/random.h"
+#include "core/maths.h"
 #include "dependence.h"
 
 enum {
@@ -175,7 +175,9 @@ static sr_status measure_rings(sr_context *ctx, void *data, int64_t b, int slot)
 
 /* How far and from how many sources: three ranges out, about PRODUCTS products. */
 static void plan_rings(correlogram_work *w, double rho) {
-  double range = rho > 0.0 && rho < 1.0 ? -1.0 / log(rho) : rho >= 1.0 ? MOST_RINGS : 0.0;
+  double range = rho > 0.0 && rho < 1.0 ? -1.0 / sr__log_portable(rho)
+                 : rho >= 1.0           ? MOST_RINGS
+                                        : 0.0;
   w->steps = (int32_t)fmin(4.0 + ceil(3.0 * range), MOST_STEPS);
   w->ring_steps = (int32_t)fmin(4.0 + ceil(12.0 * range), MOST_RINGS);
   region probe = {0};
@@ -230,11 +232,11 @@ static double measured_nodes(const correlogram_work *w, int left_out, double ran
     rho = next;
     sum += ring_size(w, h) * rho;
   }
-  for (; h < w->ring_steps; h++) sum += ring_size(w, h) * (rho *= exp(-1.0 / range));
+  for (; h < w->ring_steps; h++) sum += ring_size(w, h) * (rho *= sr__exp_portable(-1.0 / range));
   return sum;
 }
 
-static double range_of(double rho) { return rho > 0.0 ? -1.0 / log(rho) : 0.0; }
+static double range_of(double rho) { return rho > 0.0 ? -1.0 / sr__log_portable(rho) : 0.0; }
 
 /* Where the measured curve crosses 1/e, straight between steps; where it does not, the last step
  * that has pairs of nodes: in a graph of small components no two are farther apart. */
@@ -243,7 +245,8 @@ static double crossing(const correlogram_work *w) {
   for (int32_t h = 1; h < w->steps; h++) {
     double rho = ring_correlation(w, h, -1);
     if (!isfinite(rho)) return h;
-    if (!(rho > exp(-1.0))) return h - 1 + (before - exp(-1.0)) / (before - rho);
+    if (!(rho > sr__exp_portable(-1.0)))
+      return h - 1 + (before - sr__exp_portable(-1.0)) / (before - rho);
     before = rho;
   }
   return w->steps;
@@ -274,7 +277,8 @@ static void estimate_first(const correlogram_work *w, double z, sr__correlogram 
   double rho = fmin(out->lambda, 1.0), error = 0.0; /* 1: neighbors are copies, nothing scatters */
   if (rho < 1.0)
     error = fmax(jackknife_error(leave_out), information_limit(w, rho)) * z / (1.0 - rho);
-  double low = 1.0 - (1.0 - rho) * exp(error), high = 1.0 - (1.0 - rho) * exp(-error);
+  double low = 1.0 - (1.0 - rho) * sr__exp_portable(error),
+         high = 1.0 - (1.0 - rho) * sr__exp_portable(-error);
   out->range = (sr_scale){"range", range_of(rho), range_of(low), range_of(high)};
   out->nodes = (sr_scale){"correlogram-first", exponential_nodes(w, rho), exponential_nodes(w, low),
                           exponential_nodes(w, high)};
@@ -282,14 +286,14 @@ static void estimate_first(const correlogram_work *w, double z, sr__correlogram 
 
 static sr_scale estimate_sum(const correlogram_work *w, double z, double range) {
   double leave_out[BLOCKS], estimate = measured_nodes(w, -1, range);
-  for (int b = 0; b < BLOCKS; b++) leave_out[b] = log(measured_nodes(w, b, range));
+  for (int b = 0; b < BLOCKS; b++) leave_out[b] = sr__log_portable(measured_nodes(w, b, range));
   /* The size of the neighborhood moves with the square of the range, and its tail is measured from
    * few sources: simulated fields scatter by two to three times the plain propagation of 2. */
   double rho = edge_correlation(w, -1);
   double limit = rho < 1.0 ? 5.0 * information_limit(w, rho) / (1.0 - rho) : 0.0;
   double error = z * fmax(jackknife_error(leave_out), limit);
-  return (sr_scale){"correlogram-sum", estimate, fmax(1.0, estimate * exp(-error)),
-                    estimate * exp(error)};
+  return (sr_scale){"correlogram-sum", estimate, fmax(1.0, estimate * sr__exp_portable(-error)),
+                    estimate * sr__exp_portable(error)};
 }
 
 static sr_status new_work(sr_context *ctx, correlogram_work *w) {

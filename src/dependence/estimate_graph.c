@@ -1,6 +1,7 @@
 /* The diagnosis of rows on a graph without an order: T counts nodes. */
 #include <math.h>
 
+#include "core/maths.h"
 #include "dependence.h"
 
 typedef struct graph_work {
@@ -27,8 +28,9 @@ cleanup:
  * the curve crosses 1/e elsewhere than the first step foretells, the measured curve is summed. */
 static bool falls_exponentially(const sr__correlogram *c) {
   if (!(c->range.estimate > 1.0)) return true;
-  double width = log(c->range.high / fmax(c->range.low, 1.0));
-  return fabs(log(c->crossing / c->range.estimate)) < log(1.6) + 0.6 * width;
+  double width = sr__log_portable(c->range.high / fmax(c->range.low, 1.0));
+  return fabs(sr__log_portable(c->crossing / c->range.estimate)) <
+         sr__log_portable(1.6) + 0.6 * width;
 }
 
 static void choose(sr_dependence *d, const sr__correlogram *c, const char *what) {

@@ -1,6 +1,7 @@
 /* The diagnosis of rows in time. */
 #include <math.h>
 
+#include "core/maths.h"
 #include "dependence.h"
 
 typedef struct time_work {
@@ -99,8 +100,8 @@ static sr_scale scale_of(const sr__reach *reach, const char *method, int64_t row
   double width = z * sr__reach_noise(reach->careful, rows);
   if (reach->estimate <= 1.0) /* what would have been seen */
     return (sr_scale){method, 1.0, 1.0, 1.0 / (1.0 - fmin(0.9, 4.0 / sqrt((double)rows)))};
-  return (sr_scale){method, reach->estimate, fmax(1.0, reach->estimate * exp(-width)),
-                    reach->careful * exp(width)};
+  return (sr_scale){method, reach->estimate, fmax(1.0, reach->estimate * sr__exp_portable(-width)),
+                    reach->careful * sr__exp_portable(width)};
 }
 
 /* The largest reach is T: what is missed by one of them is seen by another. */

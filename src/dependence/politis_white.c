@@ -1,6 +1,7 @@
 /* The automatic block length of Politis and White, in two published readings. */
 #include <math.h>
 
+#include "core/maths.h"
 #include "dependence.h"
 
 typedef struct politis_white_work {
@@ -92,8 +93,8 @@ static void block_lengths(const politis_white_work *w, sr_politis_white *out) {
   }
   double spread = long_run * long_run;
   if (!(spread > 0.0)) return;
-  out->stationary = cbrt(2.0 * g * g / (2.0 * spread)) * cbrt(n);
-  out->circular = cbrt(2.0 * g * g / (4.0 / 3.0 * spread)) * cbrt(n);
+  out->stationary = sr__cbrt_portable(2.0 * g * g / (2.0 * spread)) * sr__cbrt_portable(n);
+  out->circular = sr__cbrt_portable(2.0 * g * g / (4.0 / 3.0 * spread)) * sr__cbrt_portable(n);
   if (out->stationary > cap || out->circular > cap) out->saturated = 1;
   out->stationary = fmin(out->stationary, cap);
   out->circular = fmin(out->circular, cap);
@@ -104,7 +105,8 @@ sr_status sr__politis_white_runs(sr_context *ctx, const float *centered, int64_t
                                  sr_politis_white_form form, sr_politis_white *length) {
   sr_status status = SR_OK;
   politis_white_work w = {.x = centered, .piece = piece, .piece_count = piece_count, .n = n};
-  double digits = log10((double)n);
+  double digits = sr__log_portable((double)n) * 0.43429448190325182765;
+  if (fabs(digits - rint(digits)) < 1e-13 * digits) digits = rint(digits); /* powers of ten */
   *length = (sr_politis_white){NAN, NAN, 0, 0};
   w.run = (int64_t)(form == SR_POLITIS_WHITE_ARCH ? floor(digits) : ceil(digits));
   if (w.run < 5) w.run = 5;

@@ -8,6 +8,7 @@
 #include "reach.h"
 
 #include <math.h>
+#include "core/maths.h"
 
 enum { LEAST_ROWS = 30, ROUNDS = 3 };
 #define CUT_AT 1.65        /* standard errors below which the correlation has ended */
@@ -17,7 +18,7 @@ enum { LEAST_ROWS = 30, ROUNDS = 3 };
 #define LEAST_SHARE_LATER 0.2 /* and its least share of the first one */
 
 double sr__reach_clear(int64_t features) {
-  return 4.0 + 0.3 * log((double)(features > 1 ? features : 1));
+  return 4.0 + 0.3 * sr__log_portable((double)(features > 1 ? features : 1));
 }
 
 #define NOISE_OF_THE_CUT 0.2

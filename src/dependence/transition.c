@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/maths.h"
 #include "dependence.h"
 
 enum { MANY_CELLS = 256, FEW_CELLS = 64, MANY_ROWS = 20000, ROWS_A_CELL = 16, SPECTRUM = 16 };
@@ -112,7 +113,7 @@ static sr_status solve_half(sr_context *ctx, const transition_work *work, half_g
 /* How far the largest noise eigenvalue scatters about its edge 2 sqrt(s) (Tracy and Widom's law has
  * a standard deviation of 1.27). */
 static double edge_scatter(double s, int32_t cells) {
-  return 1.3 * sqrt(s) * pow(cells, -2.0 / 3.0);
+  return 1.3 * sqrt(s) * sr__pow_portable(cells, -2.0 / 3.0);
 }
 
 /* Counting noise lifts the second eigenvalue from theta to theta + s (1 - theta^2) / theta, s =
@@ -192,8 +193,9 @@ static sr_scale make_scale(double lambda, double variance, double s, int32_t cel
   double theta = remove_noise(lambda, s, cells), edge = edge_scatter(s, cells);
   double error = z * sqrt(variance + (1.0 - theta * theta) * edge * edge) / (1.0 - lambda);
   scale.estimate = timescale(theta);
-  scale.low = timescale(remove_noise(1.0 - (1.0 - lambda) * exp(error), s, cells));
-  scale.high = timescale(fmax(sqrt(s), remove_noise(1.0 - (1.0 - lambda) * exp(-error), s, cells)));
+  scale.low = timescale(remove_noise(1.0 - (1.0 - lambda) * sr__exp_portable(error), s, cells));
+  scale.high = timescale(
+      fmax(sqrt(s), remove_noise(1.0 - (1.0 - lambda) * sr__exp_portable(-error), s, cells)));
   return scale;
 }
 
@@ -221,7 +223,7 @@ static sr_status implied_timescales(sr_context *ctx, transition_work *work,
     double theta = remove_noise(measured, noise, work->half[0].cells);
     if (!(measured > 3.0 * sqrt(noise)) || theta >= 1.0) break;
     out->implied_lag[i] = (double)lag;
-    out->implied_timescale[i] = timescale(pow(theta, 1.0 / (double)lag));
+    out->implied_timescale[i] = timescale(sr__pow_portable(theta, 1.0 / (double)lag));
     out->implied_count = i + 1;
   }
 cleanup:
@@ -232,11 +234,12 @@ cleanup:
  * timescale seen so far say little; the tolerance is a factor 1.6, widened by the uncertainty of T.
  */
 static bool timescales_bend(const sr__transition_modes *t) {
-  double width = log(t->scale.high / t->scale.low), longest = t->scale.estimate;
+  double width = sr__log_portable(t->scale.high / t->scale.low), longest = t->scale.estimate;
   for (int32_t i = 1; i < t->implied_count; i++) {
     if (t->implied_lag[i] > 2.5 * longest) break;
     longest = fmax(longest, t->implied_timescale[i]);
-    if (fabs(log(t->implied_timescale[i] / t->implied_timescale[0])) > log(1.6) + 0.6 * width)
+    if (fabs(sr__log_portable(t->implied_timescale[i] / t->implied_timescale[0])) >
+        sr__log_portable(1.6) + 0.6 * width)
       return true;
   }
   return false;

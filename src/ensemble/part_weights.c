@@ -3,6 +3,7 @@
  * deviation. */
 #include <math.h>
 
+#include "core/maths.h"
 #include "data/column_moments.h"
 #include "ensemble.h"
 
@@ -94,7 +95,7 @@ void sr__part_nearness(const sr__part_weights *weights, const sr_table_view *vie
       if (to[p] < nearest) nearest = to[p];
     }
     for (int32_t p = 0; p < weights->parts; p++) {
-      to[p] = (float)exp((nearest - to[p]) / weights->width);
+      to[p] = (float)sr__exp_portable((nearest - to[p]) / weights->width);
       total += to[p];
     }
     for (int32_t p = 0; p < weights->parts; p++) to[p] = (float)(to[p] / total);

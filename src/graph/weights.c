@@ -2,6 +2,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "core/maths.h"
 #include "features.h"
 
 typedef struct weight_work {
@@ -44,7 +45,7 @@ static sr_status weigh_chunk(sr_context *worker, void *data, int64_t chunk, int 
   sr_graph *graph = work->graph;
   sr__span span = sr__graph_chunk(graph->view.nodes, chunk);
   for (int64_t a = graph->offset[span.begin]; a < graph->offset[span.end]; a++) {
-    double weight = exp(-graph->weight[a] * work->scale);
+    double weight = sr__exp_portable(-graph->weight[a] * work->scale);
     graph->weight[a] = weight > FLT_MIN ? (float)weight : FLT_MIN;
   }
   return SR_OK;

@@ -2,6 +2,7 @@
  * and one draw a block. */
 #include <math.h>
 
+#include "core/maths.h"
 #include "plan.h"
 
 enum { TILE = 512 }; /* positions that are summed before they are written */
@@ -65,7 +66,7 @@ sr_status sr__bag_circular(sr_context *ctx, const sr_plan *plan, int32_t member,
 }
 
 double sr__default_block(double given, int64_t rows) {
-  return given > 0.0 ? given : cbrt((double)rows);
+  return given > 0.0 ? given : sr__cbrt_portable((double)rows);
 }
 
 sr_status sr__rows_state(sr_context *ctx, double rows, const char *parameter, sr_plan *plan,

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "core/dense.h"
+#include "core/maths.h"
 #include "multilevel.h"
 #include "solver.h"
 
@@ -30,13 +31,13 @@ static void closed_form(int64_t n, int32_t window, int32_t p, double *value, dou
   double theta = (p + 1) * PI / ((double)n - 0.5 * (window + 1));
   double middle = 0.5 * (double)(n - 1), sum = 0;
   for (int32_t k = 1; k <= window; k++) {
-    double s = sin(0.5 * k * theta);
+    double s = sr__sin_portable(0.5 * k * theta);
     sum += 2 * s * s;
   }
   *value = sum / window;
   for (int64_t i = 0; i < n; i++) {
     double angle = theta * ((double)i - middle);
-    x[i] = p % 2 == 0 ? sin(angle) : cos(angle);
+    x[i] = p % 2 == 0 ? sr__sin_portable(angle) : sr__cos_portable(angle);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/maths.h"
 #include "data/geographic.h"
 
 static const double EARTH = 6371008.8; /* mean radius, meters */
@@ -10,21 +11,21 @@ static const double EARTH = 6371008.8; /* mean radius, meters */
 static void to_sphere(double longitude, double latitude, double out[3]) {
   const double radian = 3.14159265358979323846 / 180.0;
   double along = longitude * radian, up = latitude * radian;
-  out[0] = EARTH * cos(up) * cos(along);
-  out[1] = EARTH * cos(up) * sin(along);
-  out[2] = EARTH * sin(up);
+  out[0] = EARTH * sr__cos_portable(up) * sr__cos_portable(along);
+  out[1] = EARTH * sr__cos_portable(up) * sr__sin_portable(along);
+  out[2] = EARTH * sr__sin_portable(up);
 }
 
 double sr__arc_of_chord(const sr__places *places, double chord) {
   if (!places->sphere || !isfinite(chord)) return chord;
   double half = chord / (2.0 * EARTH);
-  return 2.0 * EARTH * asin(half < 1.0 ? half : 1.0);
+  return 2.0 * EARTH * sr__asin_portable(half < 1.0 ? half : 1.0);
 }
 
 double sr__chord_of_arc(const sr__places *places, double arc) {
   if (!places->sphere || !isfinite(arc)) return arc;
   double angle = arc / (2.0 * EARTH), quarter = 3.14159265358979323846 / 2.0;
-  return 2.0 * EARTH * sin(angle < quarter ? angle : quarter);
+  return 2.0 * EARTH * sr__sin_portable(angle < quarter ? angle : quarter);
 }
 
 /* ---- equal coordinates ---------------------------------------------------------------------- */

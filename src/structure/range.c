@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/maths.h"
 #include "core/random.h"
 #include "data/table.h"
 #include "dependence/dependence.h"
@@ -47,7 +48,8 @@ static sr_status value_column(sr_context *ctx, const sr_table_view *view, sr__co
   SR_NEW(ctx, column->value, n);
   SR_NEW(ctx, column->present, n);
   for (int64_t i = 0; i < n; i++) mean += view->value[i] / (double)n;
-  for (int64_t i = 0; i < n; i++) square += pow(view->value[i] - mean, 2) / (double)n;
+  for (int64_t i = 0; i < n; i++)
+    square += (view->value[i] - mean) * (view->value[i] - mean) / (double)n;
   for (int64_t i = 0; i < n; i++) {
     column->value[i] = square > 0.0 ? (float)((view->value[i] - mean) / sqrt(square)) : 0.0F;
     column->present[i] = 1;
@@ -154,7 +156,7 @@ static double at_share(const pair *pairs, int64_t count, double share) {
 /* Bins grow geometrically from the nearest pairs to half of all. */
 static void bin_pairs(const pair *pairs, int64_t count, correlogram *g) {
   double first = fmax(at_share(pairs, count, 5e-4), 1e-9), last = at_share(pairs, count, 0.5);
-  double ratio = pow(last / first, 1.0 / BINS), edge = first;
+  double ratio = sr__pow_portable(last / first, 1.0 / BINS), edge = first;
   int64_t i = 0;
   for (int b = 0; b < BINS; b++) {
     double distance = 0.0, product = 0.0;
@@ -179,23 +181,25 @@ static void fit_curve(const correlogram *g, double extent, sr__range *range) {
   double low = fmax(g->distance[0], extent / 2000.0);
   for (int b = 0; b < g->bins; b++) plain += g->weight[b] * g->correlation[b] * g->correlation[b];
   for (int k = 0; k < LENGTHS; k++) {
-    double length = low * pow(extent / low, (double)k / (LENGTHS - 1)), top = 0.0, bottom = 0.0,
-           left = 0.0;
+    double length = low * sr__pow_portable(extent / low, (double)k / (LENGTHS - 1)), top = 0.0,
+           bottom = 0.0, left = 0.0;
     for (int b = 0; b < g->bins; b++) {
-      double e = exp(-g->distance[b] / length);
+      double e = sr__exp_portable(-g->distance[b] / length);
       top += g->weight[b] * e * g->correlation[b];
       bottom += g->weight[b] * e * e;
     }
     double share = fmin(1.0, fmax(0.0, top / bottom));
-    for (int b = 0; b < g->bins; b++)
-      left += g->weight[b] * pow(g->correlation[b] - share * exp(-g->distance[b] / length), 2);
+    for (int b = 0; b < g->bins; b++) {
+      double miss = g->correlation[b] - share * sr__exp_portable(-g->distance[b] / length);
+      left += g->weight[b] * miss * miss;
+    }
     if (left >= best) continue;
     best = left;
     range->share = share;
     range->length = length;
   }
   if (!(best <= EXPLAINED * plain)) range->share = range->length = 0.0;
-  if (range->share > FALLEN) range->reach = range->length * log(range->share / FALLEN);
+  if (range->share > FALLEN) range->reach = range->length * sr__log_portable(range->share / FALLEN);
 }
 
 /* Rows are worth n / (1 + (n - 1) mean correlation of two of them). */
@@ -203,8 +207,8 @@ static void count_patches(const residuals *r, const sr__places *p, int64_t rows,
   double sum = 0.0;
   for (int64_t i = 0; range->share > 0.0 && i < r->count; i++)
     for (int64_t j = i + 1; j < r->count; j++)
-      sum +=
-          range->share * exp(-between(p, p->place[r->row[i]], p->place[r->row[j]]) / range->length);
+      sum += range->share * sr__exp_portable(-between(p, p->place[r->row[i]], p->place[r->row[j]]) /
+                                             range->length);
   double pairs = 0.5 * (double)r->count * ((double)r->count - 1.0);
   range->patches = (double)rows / (1.0 + ((double)rows - 1.0) * (pairs > 0.0 ? sum / pairs : 0.0));
 }

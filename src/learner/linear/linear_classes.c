@@ -1,6 +1,7 @@
 #include "linear_classes.h"
 
 #include <math.h>
+#include "core/maths.h"
 
 void sr__linear_classes_free(sr__linear_classes *model) {
   if (!model) return;
@@ -31,10 +32,11 @@ int32_t sr__linear_classes_vote(const sr__linear_classes *model, const double *s
   if (!proba) return model->class_of[best];
   double top = score_of(model, score, stride, best);
   for (int32_t k = 0; k < model->known; k++)
-    total += exp(model->temperature * (score_of(model, score, stride, k) - top));
+    total += sr__exp_portable(model->temperature * (score_of(model, score, stride, k) - top));
   for (int32_t k = 0; k < model->known; k++)
     proba[model->class_of[k]] =
-        (float)(exp(model->temperature * (score_of(model, score, stride, k) - top)) / total);
+        (float)(sr__exp_portable(model->temperature * (score_of(model, score, stride, k) - top)) /
+                total);
   return model->class_of[best];
 }
 
@@ -71,9 +73,9 @@ static double log_loss(const sr__linear_classes *model, const double *score, con
     if (isnan(score[i])) continue;
     for (int32_t k = 0; k < model->known; k++) top = fmax(top, score_of(model, score + i, rows, k));
     for (int32_t k = 0; k < model->known; k++)
-      total += exp(temperature * (score_of(model, score + i, rows, k) - top));
+      total += sr__exp_portable(temperature * (score_of(model, score + i, rows, k) - top));
     double own = score_of(model, score + i, rows, place[label[i]]);
-    loss += (weight ? weight[i] : 1.0) * (log(total) - temperature * (own - top));
+    loss += (weight ? weight[i] : 1.0) * (sr__log_portable(total) - temperature * (own - top));
   }
   return loss;
 }
@@ -86,7 +88,7 @@ static double find_temperature(const sr__linear_classes *model, const double *sc
   enum { VALUES = 120 };
   double best = 1.0, least = INFINITY;
   for (int i = 0; i < VALUES; i++) {
-    double temperature = 0.3 * pow(60.0 / 0.3, i / (VALUES - 1.0));
+    double temperature = 0.3 * sr__pow_portable(60.0 / 0.3, i / (VALUES - 1.0));
     double loss = log_loss(model, score, label, place, weight, rows, temperature);
     if (!(loss < least)) continue;
     least = loss;

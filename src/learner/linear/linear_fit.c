@@ -1,8 +1,9 @@
 #include <math.h>
 
+#include "core/maths.h"
 #include "linear_work.h"
 
-double sr__linear_penalty(int i) { return pow(10.0, -3.0 + 6.0 * i / 9.0); }
+double sr__linear_penalty(int i) { return sr__pow_portable(10.0, -3.0 + 6.0 * i / 9.0); }
 
 void sr__linear_free(sr__linear_model *model) {
   if (!model) return;

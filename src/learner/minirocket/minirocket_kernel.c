@@ -40,7 +40,7 @@ SR__INLINE shorts join(ints low, ints high) {
 #elif defined(__SSE2__)
   return (shorts)_mm_packs_epi32((__m128i)low, (__m128i)high);
 #else
-  shorts n;
+  shorts n = {0};
   for (int i = 0; i < FLOAT_LANES; i++) {
     n[i] = (int16_t)(low[i] < INT16_MIN ? INT16_MIN : low[i] > INT16_MAX ? INT16_MAX : low[i]);
     n[FLOAT_LANES + i] = (int16_t)(high[i] < INT16_MIN   ? INT16_MIN

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "core/dense.h"
+#include "core/maths.h"
 #include "ridge.h"
 
 enum { CHUNK_VALUES = 1 << 18, ALPHAS = SR__RIDGE_ALPHAS };
@@ -27,7 +28,7 @@ typedef struct ridge_work {
   double score[ALPHAS];
 } ridge_work;
 
-double sr__ridge_alpha(int i) { return pow(10.0, -3.0 + 6.0 * i / (ALPHAS - 1)); }
+double sr__ridge_alpha(int i) { return sr__pow_portable(10.0, -3.0 + 6.0 * i / (ALPHAS - 1)); }
 
 sr_status sr__ridge_new_model(sr_context *ctx, int32_t classes, int64_t columns,
                               sr__ridge_model *model) {
