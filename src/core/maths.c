@@ -102,14 +102,16 @@ static double arcsine_excess(double z) {
   return top * z / bottom;
 }
 
-/* Beyond 1/2: asin(x) = pi / 2 - 2 asin(sqrt((1 - x) / 2)), pi / 2 in two parts. */
+/* Beyond 1/2: asin(x) = pi / 2 - 2 asin(sqrt((1 - x) / 2)). The root comes in two parts, of which
+ * the first is short, and pi / 2 in two. */
 double sr__asin_portable(double x) {
   double size = fabs(x);
   if (!(size <= 1.0)) return NAN;
   if (size < 0.5) return x + x * arcsine_excess(x * x);
-  double z = (1.0 - size) * 0.5, root = sqrt(z);
-  double value = 1.57079632679489655800e+00 -
-                 (2.0 * (root + root * arcsine_excess(z)) - 6.12323399573676603587e-17);
+  double z = (1.0 - size) * 0.5, root = sqrt(z), front = (double)(float)root;
+  double back = root > 0.0 ? (z - front * front) / (root + front) : 0.0;
+  double rest = 2.0 * root * arcsine_excess(z) - (6.12323399573676603587e-17 - 2.0 * back);
+  double value = 7.85398163397448278999e-01 - (rest - (7.85398163397448278999e-01 - 2.0 * front));
   return x < 0.0 ? -value : value;
 }
 
