@@ -110,6 +110,35 @@ static void netcdf_cells(void **state) {
   sr_context_free(&ctx);
 }
 
+/* A double that no float can hold is refused with its name, or missing where the file says so. */
+static void netcdf_beyond_float(void **state) {
+  (void)state;
+  char path[300];
+  int file, lat, lon, id;
+  snprintf(path, sizeof path, "%s/beyond.nc", test_folder());
+  nc_ok(nc_create(path, NC_CLOBBER | NC_NETCDF4, &file));
+  nc_ok(nc_def_dim(file, "lat", 2, &lat));
+  nc_ok(nc_def_dim(file, "lon", 3, &lon));
+  int flat[] = {lat, lon};
+  const double values[] = {1, 2, 1e300, 4, 5, 6}, fill = 1e300;
+  nc_ok(nc_def_var(file, "marked", NC_DOUBLE, 2, flat, &id));
+  nc_ok(nc_put_att_double(file, id, "_FillValue", NC_DOUBLE, 1, &fill));
+  nc_ok(nc_put_var_double(file, id, values));
+  nc_ok(nc_def_var(file, "plain", NC_DOUBLE, 2, flat, &id));
+  nc_ok(nc_put_var_double(file, id, values));
+  nc_ok(nc_close(file));
+  cannot_read(path, NULL, SR_ERROR_DATA, "'plain' holds 1e+300, beyond");
+  static const char *const marked[] = {"marked", NULL};
+  sr_read_options options = read_defaults();
+  options.variables = marked;
+  sr_context *ctx = test_context(1);
+  sr_table *table = NULL;
+  assert_ok(ctx, sr_table_read(ctx, path, &options, &table));
+  assert_int_equal(sr_table_get(table)->rows, 5);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
 static void netcdf_errors(void **state) {
   (void)state;
   char path[300];
@@ -257,6 +286,19 @@ static void geotiff_cells(void **state) {
   assert_int_equal(sr_table_get(table)->features, 2);
   assert_string_equal(sr_table_get(table)->feature_names[0], "scene_b2");
   assert_string_equal(sr_table_get(table)->feature_names[1], "zone");
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
+static void geotiff_beyond_float(void **state) {
+  (void)state;
+  const double values[] = {1, 2, 3, 4, -1e39, 6};
+  cannot_read(make_raster("beyond.tif", 1, values, NAN, 0), NULL, SR_ERROR_DATA,
+              "holds -1e+39, beyond");
+  sr_context *ctx = test_context(1);
+  sr_table *table = NULL;
+  assert_ok(ctx, sr_table_read(ctx, make_raster("marked.tif", 1, values, -1e39, 0), NULL, &table));
+  assert_int_equal(sr_table_get(table)->rows, 5);
   sr_table_free(&table);
   sr_context_free(&ctx);
 }
@@ -584,6 +626,7 @@ int main(void) {
     cmocka_unit_test(netcdf_cells),
     cmocka_unit_test(netcdf_steps_and_targets),
     cmocka_unit_test(netcdf_errors),
+    cmocka_unit_test(netcdf_beyond_float),
     cmocka_unit_test(netcdf_allocations_may_fail),
     cmocka_unit_test(netcdf_is_written),
 #else
@@ -595,6 +638,7 @@ int main(void) {
     cmocka_unit_test(geotiff_georeference),
     cmocka_unit_test(geotiff_of_classes),
     cmocka_unit_test(geotiff_errors),
+    cmocka_unit_test(geotiff_beyond_float),
     cmocka_unit_test(geotiff_allocations_may_fail),
     cmocka_unit_test(geotiff_is_written),
 #else

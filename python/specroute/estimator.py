@@ -219,11 +219,14 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
         self._model = made("sr_ensemble_free", "sr_train_with", table, ctypes.byref(made_of),
                            ctypes.byref(options), seed, threads=threads, verbose=bool(self.verbose),
                            long=True)
-        self._tell(order)
+        taught = np.arange(rows) if order is None else order
+        if weight is not None and structure is None and plan is None:
+            taught = taught[weight[taught].astype(np.float32) != 0]
+        self._tell(rows, taught)
         return self
 
-    def _tell(self, order):
-        """What the library says of the model, as attributes."""
+    def _tell(self, rows, taught):
+        """What the library says of the model, as attributes; taught: the rows that were learned from."""
         view = lib.sr_ensemble_get(self._model).contents
         self.report_ = Report("sr_describe_ensemble", self._model)
         error = self.report_.get("error") or {}
@@ -237,7 +240,10 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
         self.honest_error_, self.naive_error_ = number("honest"), number("naive")
         self.honest_interval_ = number("honest_low"), number("honest_high")
         self.forward_error_ = number("forward")
-        self.parts_ = Structure(view.structure, order).parts if view.structure else None
+        self.parts_ = None
+        if view.structure:
+            self.parts_ = np.full(rows, -1, np.int32)
+            self.parts_[taught] = Structure(view.structure).parts
         importance = None
         if view.evaluation:
             evaluation = view.evaluation.contents

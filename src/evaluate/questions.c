@@ -142,7 +142,9 @@ static sr_status judge_mean(sr_context *ctx, question_job *job) {
     refused = true;
   }
   SR_TRY(find_confined(ctx, job, &refused));
-  if (!job->by_group && rows_are_sorted(job->in->prepared->view)) {
+  /* with the graph "none" the user has said that the order means nothing */
+  bool order_is_denied = job->in->structure->rank && job->in->structure->graph;
+  if (!job->by_group && !order_is_denied && rows_are_sorted(job->in->prepared->view)) {
     say(job,
         "The file is sorted by class: its order tells nothing about time; give the rows in "
         "the order in which they were taken, or a group column.");

@@ -21,14 +21,19 @@ cleanup:
   return status;
 }
 
+sr_status sr__fail_empty_bag(sr_context *ctx, int64_t rows) {
+  return sr__fail(
+      ctx, SR_ERROR_DATA,
+      "none of the %lld rows of a bag has a class and a weight above 0; leave such rows "
+      "out of the table, or make bags larger",
+      (long long)rows);
+}
+
 sr_status sr__labeled_bag_read(sr_context *ctx, const sr__bag *bag, const int32_t *label,
                                const float *weight, sr__labeled_bag *labeled) {
   *labeled = (sr__labeled_bag){.all_labels = label, .all_weights = weight, .ctx = ctx};
   sr_status status = sr__bag_read(ctx, bag, take, labeled);
-  if (status == SR_OK && labeled->length == 0)
-    status = sr__fail(ctx, SR_ERROR_DATA,
-                      "none of the %lld rows of a bag has a class and a weight above 0",
-                      (long long)labeled->given);
+  if (status == SR_OK && labeled->length == 0) status = sr__fail_empty_bag(ctx, labeled->given);
   return status;
 }
 

@@ -21,6 +21,8 @@ typedef struct sr__labeled_bag {
 SR_MUST_CHECK sr_status sr__labeled_bag_read(sr_context *ctx, const sr__bag *bag,
                                              const int32_t *label, const float *weight,
                                              sr__labeled_bag *labeled);
+/* SR_ERROR_DATA, with a sentence: no row of a bag of so many can teach. */
+SR_MUST_CHECK sr_status sr__fail_empty_bag(sr_context *ctx, int64_t rows);
 void sr__labeled_bag_free(sr_context *ctx, sr__labeled_bag *labeled);
 
 #endif

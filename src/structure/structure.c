@@ -94,6 +94,9 @@ static sr_status find_scale(sr_context *ctx, const sr_table *table,
   } else {
     s->view.tmix = s->view.tmix_careful = 1.0;
     method = "none: taken as 1";
+    sr__dependence_warn(s->dependence,
+                        "T cannot be estimated from these rows and is taken as 1, as if they were "
+                        "independent: the honest error may be too low; give T with --tmix");
   }
   if (s->rank && !s->graph) {
     s->view.tmix = s->view.tmix_careful = 1.0;

@@ -333,7 +333,7 @@ sr_status sr_compare(sr_context *ctx, const sr_table *table, const sr_compare_op
   *comparison = NULL;
   SR_TRY(open_job(ctx, &job));
   SR_TRY(sr__check_target(ctx, table));
-  SR_TRY(sr__drop_unlabeled(ctx, table, &job.kept));
+  SR_TRY(sr__keep_teaching_rows(ctx, table, &job.kept));
   if (job.kept) job.table = job.kept;
   SR_TRY(sr_structure_estimate(ctx, job.table, &job.options->structure, seed, &job.structure));
   SR_TRY(sr_folds_new(ctx, job.structure, &job.options->folds, seed, &job.folds));

@@ -33,39 +33,6 @@ const sr_option *sr_train_option_list(void) { return train_options; }
 
 void sr_train_options_init(sr_train_options *options) { sr_options_init(train_options, options); }
 
-sr_status sr__check_target(sr_context *ctx, const sr_table *table) {
-  const sr_table_view *view = sr_table_get(table);
-  if (view->value)
-    return sr__fail(ctx, SR_ERROR_UNSUPPORTED,
-                    "the target is a number, and what is learned here are classes; compare it with "
-                    "a number to make two, as in \"%s > median\"",
-                    view->target_name ? view->target_name : "target");
-  if (!view->label)
-    return sr__fail(ctx, SR_ERROR_DATA,
-                    "the table has no classes to learn; name the target column");
-  return SR_OK;
-}
-
-sr_status sr__drop_unlabeled(sr_context *ctx, const sr_table *table, sr_table **kept) {
-  sr_status status = SR_OK;
-  const sr_table_view *view = sr_table_get(table);
-  int32_t *rows = NULL;
-  int64_t count = 0;
-  SR_NEW(ctx, rows, view->rows);
-  for (int64_t i = 0; i < view->rows; i++) {
-    if (view->label[i] >= 0) rows[count++] = (int32_t)i;
-  }
-  if (count == 0)
-    SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "no row has a class; fill in the target column"));
-  if (count == view->rows) goto cleanup;
-  sr__log(ctx, SR_LOG_WARNING, "%lld of %lld rows have no class and are left out",
-          (long long)(view->rows - count), (long long)view->rows);
-  SR_TRY(sr__table_select(ctx, table, rows, count, kept));
-cleanup:
-  sr__free(ctx, rows);
-  return status;
-}
-
 /* Everything that can be wrong in the options is found before a row is looked at. */
 static sr_status check_options(sr_context *ctx, const sr_train_options *o,
                                sr__configuration *plan) {
@@ -249,7 +216,8 @@ static sr_status train(sr_context *ctx, const sr_table *table, train_job *job,
   SR_TRY(check_options(ctx, o, &job->plan));
   SR_TRY(sr__check_target(ctx, table));
   SR_TRY(check_input(ctx, sr_table_get(table), &job->input));
-  SR_TRY(sr__drop_unlabeled(ctx, table, &job->kept));
+  if (!job->input.structure && !job->input.plan)
+    SR_TRY(sr__keep_teaching_rows(ctx, table, &job->kept));
   const sr_table *rows = job->kept ? job->kept : table;
   if (job->input.structure)
     job->structure = sr__structure_share(job->input.structure);

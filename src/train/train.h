@@ -47,10 +47,11 @@ enum { SR__MOST_CANDIDATES = 16 };
 int32_t sr__list_candidates(const sr_structure *structure, int32_t members,
                             sr__candidate_plan *list);
 
-/* That the table has a target that can be learned. */
+/* That the table has a target that can be learned: classes, two of them at least. */
 SR_MUST_CHECK sr_status sr__check_target(sr_context *ctx, const sr_table *table);
-/* Rows without a class cannot teach and are left out, with a word. *kept is NULL where all have
- * one. */
-SR_MUST_CHECK sr_status sr__drop_unlabeled(sr_context *ctx, const sr_table *table, sr_table **kept);
+/* Rows without a class or of weight 0 cannot teach and are left out, with a word. *kept is NULL
+ * where all can. */
+SR_MUST_CHECK sr_status sr__keep_teaching_rows(sr_context *ctx, const sr_table *table,
+                                               sr_table **kept);
 
 #endif

@@ -3,6 +3,7 @@
  * almost in sequence. */
 #include <math.h>
 
+#include "learner/labeled_bag.h"
 #include "tree.h"
 
 enum {
@@ -342,10 +343,7 @@ static sr_status fill_code(sr__grower *g, const sr__training *training, const sr
   }
   *filled = f.kept;
   *scale = f.scale;
-  if (f.kept == 0)
-    status = sr__fail(g->ctx, SR_ERROR_DATA,
-                      "none of the %lld rows of a bag has a class and a weight above 0",
-                      (long long)f.given);
+  if (f.kept == 0) status = sr__fail_empty_bag(g->ctx, f.given);
 cleanup:
   return status;
 }

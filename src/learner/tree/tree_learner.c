@@ -118,7 +118,8 @@ static sr_status check_table(sr_context *ctx, const sr_table_view *view) {
 }
 
 /* Weights become whole units, so that sums do not depend on their order. Whole numbers stay as they
- * are; others are rounded to 2^-k with the largest near 2^19. */
+ * are; others are rounded to 2^-k with the largest near 2^19. A row of some weight keeps a unit, so
+ * that one huge weight does not silence the others. */
 static sr_status fill_weights(sr_context *ctx, const sr_table_view *view, sr__training *training) {
   sr_status status = SR_OK;
   double largest = 0.0, sum = 0.0, scale = 1.0;
@@ -136,7 +137,8 @@ static sr_status fill_weights(sr_context *ctx, const sr_table_view *view, sr__tr
   SR_NEW(ctx, training->weight, view->rows);
   if (!whole || largest > SR__MAX_LOAD) scale = ldexp(1.0, 19 - ilogb(largest));
   for (int64_t i = 0; i < view->rows; i++) {
-    training->weight[i] = (uint32_t)rint((double)view->weight[i] * scale);
+    double units = rint((double)view->weight[i] * scale);
+    training->weight[i] = view->weight[i] > 0.0f ? (uint32_t)fmax(1.0, units) : 0;
     sum += training->weight[i];
   }
   training->unit_per_row = sum / (double)view->rows;

@@ -3,6 +3,7 @@
 
 #include "boost.h"
 #include "data/dictionary.h"
+#include "learner/labeled_bag.h"
 #include "learner/learner.h"
 
 static const sr_option options_list[] = {
@@ -293,10 +294,7 @@ static sr_status fit(sr_context *ctx, const sr__encoder *encoder, const sr__trai
   sr__member *made = NULL;
   *member = NULL;
   SR_TRY(sr__bag_read(ctx, bag, gather_piece, &g));
-  if (g.rows == 0)
-    SR_TRY(sr__fail(ctx, SR_ERROR_DATA,
-                    "none of the %lld rows of a bag has a class and a weight above 0",
-                    (long long)g.given));
+  if (g.rows == 0) SR_TRY(sr__fail_empty_bag(ctx, g.given));
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
   SR_TRY(find_seen(ctx, &g, encoder->classes, &made->model));

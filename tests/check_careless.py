@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Files as a careless user gives them: the command refuses or warns, and names a remedy that works."""
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+
+COMMAND = os.environ["SR_COMMAND"]
+
+
+class Careless(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def run_command(self, *arguments, code=0):
+        done = subprocess.run([COMMAND, *arguments], capture_output=True, text=True, cwd=self.folder.name, check=False)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def write(self, name, header, rows):
+        with open(os.path.join(self.folder.name, name), "w", encoding="ascii") as file:
+            file.write(header + "\n" + "".join(",".join(str(value) for value in row) + "\n" for row in rows))
+        return name
+
+    def two_classes(self, name, extra):
+        """400 rows of a, b, what extra(row, class) says, class."""
+        draw = random.Random(1)
+        rows = []
+        for i in range(400):
+            a = draw.gauss(0, 1)
+            label = int(a + draw.gauss(0, 0.5) > 0)
+            rows.append([round(a, 3), round(draw.gauss(0, 1), 3), extra(i, label), label])
+        return self.write(name, "a,b,extra,y", rows)
+
+    def train(self, *arguments):
+        done = self.run_command("train", *arguments, "--members", "10", "-o", "out.model", "--json")
+        return json.loads(done.stdout), done.stderr
+
+    def refuses(self, words, *arguments):
+        """What trains refuses it, and says these words."""
+        for command in (["train", "-o", "out.model"], ["compare"]):
+            done = self.run_command(*command, *arguments, "--members", "5", code=3)
+            self.assertRegex(done.stderr, words)
+            self.assertEqual(done.stdout, "")
+
+    def test_measurements_are_no_classes(self):
+        draw = random.Random(2)
+        rows = [[round(draw.gauss(0, 1), 3), i * 11 % 581] for i in range(2000)]
+        name = self.write("air.csv", "a,pm2.5", rows)
+        self.refuses(r'581 different numbers.*"pm2.5 > median"', name, "--target", "pm2.5")
+        for target in ("pm2.5 > median", "pm2.5 > 75", "pm2.5 <= 100"):
+            self.assertEqual(len(self.train(name, "--target", target)[0]["classes"]), 2)
+
+    def test_one_class_teaches_nothing(self):
+        draw = random.Random(3)
+        name = self.write("one.csv", "a,y", [[round(draw.gauss(0, 1), 3), "yes"] for _ in range(200)])
+        self.refuses("every row is of the class 'yes'.*another target", name, "--target", "y")
+        self.assertIn("one class (yes)", self.run_command("diagnose", name, "--target", "y").stdout)
+        self.assertEqual(len(self.train(name, "--target", "a > median")[0]["classes"]), 2)
+
+    def test_the_target_in_disguise(self):
+        name = self.two_classes("disguise.csv", lambda i, label: 3 - label)
+        for command in (["diagnose"], ["train", "-o", "out.model", "--members", "5"], ["compare", "--members", "5"]):
+            done = self.run_command(*command, name, "--target", "y")
+            self.assertRegex(done.stderr, "'extra' alone tells the class of every row; drop it")
+        told, said = self.train(name, "--target", "y", "--drop", "extra")
+        self.assertNotIn("extra", said)
+        self.assertGreater(told["error"]["honest"], 0.05)
+
+    def test_a_file_sorted_by_class_is_no_stream(self):
+        draw = random.Random(4)
+        middle = {"setosa": (5, 3.4, 1.5, 0.2), "versicolor": (5.9, 2.8, 4.3, 1.3), "virginica": (6.6, 3, 5.5, 2)}
+        rows = [[round(draw.gauss(m, 0.3), 1) for m in values] + [name] for name, values in middle.items() for _ in range(50)]
+        name = self.write("iris.csv", "sl,sw,pl,pw,species", rows)
+        told, _ = self.train(name, "--target", "species")
+        self.assertEqual(told["tmix"], 1)
+        hint = "sorted by class.*--graph none"
+        self.assertRegex(" ".join(told["warnings"]), hint)
+        self.assertRegex(self.run_command("diagnose", name, "--target", "species").stdout, hint)
+        self.assertRegex(self.run_command("compare", name, "--target", "species", "--members", "5").stdout, hint)
+        # once the user has said so, nothing is left to warn of, and the interval is told
+        told, said = self.train(name, "--target", "species", "--graph", "none")
+        self.assertNotIn("sorted", said + json.dumps(told))
+        self.assertLess(told["error"]["honest_low"], 0.08)
+        self.assertLess(told["error"]["honest_high"], 0.2)
+
+    def test_weights_that_silence_rows(self):
+        huge = self.two_classes("huge.csv", lambda i, label: "1e38" if i == 7 else 1)
+        for learner in ("tree", "ridge"):
+            told, said = self.train(huge, "--target", "y", "--weight", "extra", "--learner", learner)
+            self.assertRegex(said, r"row 8 weighs 1e\+38, more than all other rows")
+            self.assertLess(told["error"]["honest"], 0.3)
+        beyond = self.two_classes("beyond.csv", lambda i, label: "1e39" if i == 7 else 1)
+        self.refuses("beyond.csv:9:3: .*1e39", beyond, "--target", "y", "--weight", "extra")
+        mute = self.two_classes("mute.csv", lambda i, label: label)
+        self.refuses("weight above 0 is of the class '1'", mute, "--target", "y", "--weight", "extra")
+        nothing = self.two_classes("nothing.csv", lambda i, label: 0)
+        self.refuses("every row has weight 0", nothing, "--target", "y", "--weight", "extra")
+
+    def test_rows_of_weight_0_are_as_if_they_were_not_there(self):
+        some = self.two_classes("some.csv", lambda i, label: int(i % 3 > 0))
+        with open(os.path.join(self.folder.name, some), encoding="ascii") as file:
+            header, *lines = file.read().splitlines()
+        kept = [line.split(",") for line in lines if line.split(",")[2] != "0"]
+        fewer = self.write("fewer.csv", header, kept)
+        with_zeros, said = self.train(some, "--target", "y", "--weight", "extra")
+        without, _ = self.train(fewer, "--target", "y", "--weight", "extra")
+        self.assertIn("134 of 400 rows have weight 0 and are left out", said)
+        self.assertEqual(with_zeros["error"], without["error"])
+        third = self.two_classes("third.csv", lambda i, label: 0 if i % 10 == 0 else 1)
+        with open(os.path.join(self.folder.name, third), "a", encoding="ascii") as file:
+            file.write("0,0,0,2\n0,1,0,2\n")
+        self.assertIn("class '2' has no row of a weight above 0",
+                      self.train(third, "--target", "y", "--weight", "extra")[1])
+
+    def test_a_time_that_cannot_be_told_is_no_silent_1(self):
+        few = self.write("few.csv", "a,y", [[1, 0], [1, 1], [1, 0], [1, 1], [1, 1], [1, 0]])
+        told, _ = self.train(few, "--target", "y")
+        self.assertRegex(" ".join(told["warnings"]), "T cannot be estimated .*--tmix")
+        told, _ = self.train(few, "--target", "y", "--tmix", "2")
+        self.assertNotIn("taken as 1", " ".join(told["warnings"]))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]])
