@@ -1,4 +1,4 @@
-/* Time Series Forest as a learner. */
+/* Time Series Forest as a learner. Its encoder, encoded rows and member are those of tsf.h. */
 #include "learner/labeled_bag.h"
 #include "learner/learner.h"
 #include "learner/series/table_series.h"
@@ -13,66 +13,35 @@ static const sr_option options_list[] = {
                "random intervals of a tree; 0 is the root of the number of values"),
     SR_OPTIONS_END};
 
-struct sr__encoder {
-  sr__tsf_encoder *tsf;
-};
-
-struct sr__encoded {
-  sr__tsf_rows *rows;
-};
-
 struct sr__training {
   sr_allocator allocator;
-  sr__encoded encoded;
+  sr__tsf_rows *rows;
   int32_t *label;
 };
 
-struct sr__member {
-  sr__tsf_member *tsf;
-};
-
-/* ---- freeing ------------------------------------------------------------------------------ */
-
-static void free_encoder(sr__encoder *encoder) {
-  if (!encoder) return;
-  sr_allocator allocator = encoder->tsf->allocator;
-  sr__tsf_encoder_free(&encoder->tsf);
-  sr__release(&allocator, encoder);
+static const sr__tsf_encoder *own_encoder(const sr__encoder *encoder) {
+  return (const sr__tsf_encoder *)encoder;
+}
+static const sr__tsf_rows *own_rows(const sr__encoded *rows) { return (const sr__tsf_rows *)rows; }
+static const sr__tsf_member *own_member(const sr__member *member) {
+  return (const sr__tsf_member *)member;
 }
 
+static void free_encoder(sr__encoder *encoder) {
+  sr__tsf_encoder_free(&(sr__tsf_encoder *){(sr__tsf_encoder *)encoder});
+}
+static void free_encoded(sr__encoded *rows) {
+  sr__tsf_rows_free(&(sr__tsf_rows *){(sr__tsf_rows *)rows});
+}
+static void free_member(sr__member *member) {
+  sr__tsf_member_free(&(sr__tsf_member *){(sr__tsf_member *)member});
+}
 static void free_training(sr__training *training) {
   if (!training) return;
   sr_allocator allocator = training->allocator;
-  sr__tsf_rows_free(&training->encoded.rows);
+  sr__tsf_rows_free(&training->rows);
   sr__release(&allocator, training->label);
   sr__release(&allocator, training);
-}
-
-static void free_encoded(sr__encoded *rows) {
-  if (!rows) return;
-  sr_allocator allocator = rows->rows->allocator;
-  sr__tsf_rows_free(&rows->rows);
-  sr__release(&allocator, rows);
-}
-
-static void free_member(sr__member *member) {
-  if (!member) return;
-  sr_allocator allocator = member->tsf->allocator;
-  sr__tsf_member_free(&member->tsf);
-  sr__release(&allocator, member);
-}
-
-/* ---- preparing, fitting, asking ------------------------------------------------------------- */
-
-/* Puts an object into a block of its own; the object is freed where that fails. */
-static sr_status wrap_encoder(sr_context *ctx, sr__tsf_encoder *tsf, sr__encoder **encoder) {
-  *encoder = sr__alloc_zero(ctx, 1, sizeof **encoder);
-  if (!*encoder) {
-    sr__tsf_encoder_free(&tsf);
-    return SR_ERROR_MEMORY;
-  }
-  (*encoder)->tsf = tsf;
-  return SR_OK;
 }
 
 static sr_status prepare(sr_context *ctx, const sr_table *table, const void *options,
@@ -80,8 +49,7 @@ static sr_status prepare(sr_context *ctx, const sr_table *table, const void *opt
   (void)options;
   sr_status status = SR_OK;
   const sr_table_view *view = sr_table_get(table);
-  sr__tsf_encoder *tsf = NULL;
-  sr__encoder *common = NULL;
+  sr__tsf_encoder *common = NULL;
   sr__training *made = NULL;
   sr__series_view series;
   *encoder = NULL;
@@ -91,9 +59,8 @@ static sr_status prepare(sr_context *ctx, const sr_table *table, const void *opt
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
   SR_TRY(sr__copy_labels(ctx, view, &made->label));
-  SR_TRY(sr__tsf_prepare(ctx, &series, view->classes.count, &tsf, &made->encoded.rows));
-  SR_TRY(wrap_encoder(ctx, tsf, &common));
-  *encoder = common;
+  SR_TRY(sr__tsf_prepare(ctx, &series, view->classes.count, &common, &made->rows));
+  *encoder = (sr__encoder *)common;
   *training = made;
   made = NULL;
 cleanup:
@@ -107,13 +74,10 @@ static sr_status encode(sr_context *ctx, const sr__encoder *encoder, const sr_ta
   sr__tsf_rows *made = NULL;
   sr__series_view series;
   *rows = NULL;
-  SR_TRY(sr__table_series(ctx, table, encoder->tsf->channels, &series));
-  SR_TRY(sr__tsf_encode(ctx, encoder->tsf, &series, first, count, &made));
-  SR_NEW_ZERO(ctx, *rows, 1);
-  (*rows)->rows = made;
-  made = NULL;
+  SR_TRY(sr__table_series(ctx, table, own_encoder(encoder)->channels, &series));
+  SR_TRY(sr__tsf_encode(ctx, own_encoder(encoder), &series, first, count, &made));
+  *rows = (sr__encoded *)made;
 cleanup:
-  if (made) sr__tsf_rows_free(&made);
   return status;
 }
 
@@ -126,13 +90,10 @@ static sr_status fit(sr_context *ctx, const sr__encoder *encoder, const sr__trai
   sr__tsf_member *made = NULL;
   *member = NULL;
   SR_TRY(sr__labeled_bag_read(ctx, bag, training->label, NULL, &labeled));
-  SR_TRY(sr__tsf_fit(ctx, encoder->tsf, training->encoded.rows, training->label, labeled.row,
+  SR_TRY(sr__tsf_fit(ctx, own_encoder(encoder), training->rows, training->label, labeled.row,
                      labeled.count, labeled.length, (int32_t)o->intervals, random, &made));
-  SR_NEW_ZERO(ctx, *member, 1);
-  (*member)->tsf = made;
-  made = NULL;
+  *member = (sr__member *)made;
 cleanup:
-  sr__tsf_member_free(&made);
   sr__labeled_bag_free(ctx, &labeled);
   return status;
 }
@@ -140,47 +101,40 @@ cleanup:
 static sr_status predict(sr_context *ctx, const sr__encoder *encoder, const sr__member *member,
                          const sr__encoded *rows, const int32_t *index, int64_t count,
                          int32_t *vote, float *proba) {
-  return sr__tsf_predict(ctx, encoder->tsf, member->tsf, rows->rows, index, count, vote, proba);
+  return sr__tsf_predict(ctx, own_encoder(encoder), own_member(member), own_rows(rows), index,
+                         count, vote, proba);
 }
 
 static const sr__encoded *training_encoded(const sr__training *training) {
-  return &training->encoded;
+  return (const sr__encoded *)training->rows;
 }
-static int32_t classes(const sr__encoder *encoder) { return encoder->tsf->classes; }
-static int32_t channels(const sr__encoder *encoder) { return encoder->tsf->channels; }
+static int32_t classes(const sr__encoder *encoder) { return own_encoder(encoder)->classes; }
+static int32_t channels(const sr__encoder *encoder) { return own_encoder(encoder)->channels; }
 static int64_t features(const sr__encoder *encoder) {
   (void)encoder;
   return 0;
 }
 
-/* ---- storing ------------------------------------------------------------------------------ */
-
 static void save_encoder(const sr__encoder *encoder, sr__bytes *bytes) {
-  sr__tsf_encoder_save(encoder->tsf, bytes);
+  sr__tsf_encoder_save(own_encoder(encoder), bytes);
 }
 
 static sr_status load_encoder(sr__byte_reader *reader, sr__encoder **encoder) {
-  sr__tsf_encoder *tsf = NULL;
-  *encoder = NULL;
-  sr_status status = sr__tsf_encoder_load(reader, &tsf);
-  return status == SR_OK ? wrap_encoder(reader->ctx, tsf, encoder) : status;
+  sr__tsf_encoder *made = NULL;
+  sr_status status = sr__tsf_encoder_load(reader, &made);
+  *encoder = (sr__encoder *)made;
+  return status;
 }
 
 static void save_member(const sr__encoder *encoder, const sr__member *member, sr__bytes *bytes) {
-  sr__tsf_member_save(encoder->tsf, member->tsf, bytes);
+  sr__tsf_member_save(own_encoder(encoder), own_member(member), bytes);
 }
 
 static sr_status load_member(sr__byte_reader *reader, const sr__encoder *encoder,
                              sr__member **member) {
-  sr_status status = SR_OK;
   sr__tsf_member *made = NULL;
-  *member = NULL;
-  SR_TRY(sr__tsf_member_load(reader, encoder->tsf, &made));
-  SR_NEW_ZERO(reader->ctx, *member, 1);
-  (*member)->tsf = made;
-  made = NULL;
-cleanup:
-  sr__tsf_member_free(&made);
+  sr_status status = sr__tsf_member_load(reader, own_encoder(encoder), &made);
+  *member = (sr__member *)made;
   return status;
 }
 
