@@ -21,8 +21,8 @@ SR_API void sr_train_options_init(sr_train_options *options);
 /* The options as a constant list: what the command line and other languages set by key. */
 SR_API const sr_option *sr_train_option_list(void);
 /* That every name, key and value is right: what sr_train asks before it looks at a row, for those
- * who have not read the rows yet. Errors: SR_ERROR_ARGUMENT, SR_ERROR_NOT_FOUND,
- * SR_ERROR_UNSUPPORTED, SR_ERROR_MEMORY. */
+ * who have not read the rows yet. NULL options are right. Errors: SR_ERROR_ARGUMENT,
+ * SR_ERROR_NOT_FOUND, SR_ERROR_UNSUPPORTED, SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_train_options_check(sr_context *ctx,
                                                       const sr_train_options *options);
 /* Structure, plan (or its choice), fit and evaluation. `options` may be NULL; names, keys and

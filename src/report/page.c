@@ -18,6 +18,9 @@ void sr_page_options_init(sr_page_options *options) {
 sr_status sr_page_new(sr_context *ctx, const sr_page_options *options, sr_page **page) {
   sr_status status = SR_OK;
   sr_page *made = NULL;
+  sr_page_options defaults;
+  sr_page_options_init(&defaults);
+  if (!options) options = &defaults;
   *page = NULL;
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);

@@ -307,7 +307,9 @@ cleanup:
 }
 
 sr_status sr_compare_options_check(sr_context *ctx, const sr_compare_options *options) {
-  compare_job job = {.options = options};
+  sr_compare_options defaults;
+  sr_compare_options_init(&defaults);
+  compare_job job = {.options = options ? options : &defaults};
   sr_status status = open_job(ctx, &job);
   job_free(ctx, &job);
   return status;

@@ -56,8 +56,10 @@ cleanup:
 
 sr_status sr_train_options_check(sr_context *ctx, const sr_train_options *options) {
   sr__configuration plan = {0};
+  sr_train_options defaults;
+  sr_train_options_init(&defaults);
   sr_allocator allocator = sr__allocator(ctx);
-  sr_status status = check_options(ctx, options, &plan);
+  sr_status status = check_options(ctx, options ? options : &defaults, &plan);
   sr__configuration_free(&allocator, &plan);
   return status;
 }
