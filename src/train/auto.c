@@ -12,6 +12,7 @@
 #include "mix_weights.h"
 #include "train.h"
 
+enum { CHUNK = 1024, PAIRS = 3 }; /* numbers that are summed together; pairs of leaf sizes */
 enum { SHARES = 5, ENTRIES = SHARES + 1, PLACE = SHARES, ROUNDS = 4, CARRY_SHARE = 6 };
 #define CLEAR_PLACE                                                                               \
   2.0                    /* rows that the score must remember before half of the parts is offered \
@@ -44,48 +45,73 @@ static int32_t entry_of(const auto_job *job, int32_t node) {
 
 /* ---- sums over blocks ----------------------------------------------------------------------- */
 
-/* Means and scatter of the members' answers at one row. */
-static void add_row(auto_job *job, int64_t row, double *mean) {
+/* Rows of one unit that are summed together: mean answers of every node, node by node. */
+typedef struct sum_chunk {
+  int64_t first, values; /* of the held-out rows; rows x classes */
+  int64_t room;          /* values that there is room for */
+  double *mean;          /* nodes x room */
+  double *sum, *product; /* of one entry: leaves x room, pairs of leaves x room */
+} sum_chunk;
+
+/* Means of one entry's nodes, and what its members scatter around them. */
+static void add_entry(auto_job *job, const sum_chunk *c, int32_t e, double *noise, double *gram) {
   const sr__held *held = &job->trial->held;
-  sr__mix_sums *s = &job->sums;
-  int32_t leaves = held->leaves, classes = held->classes, nodes = s->nodes;
-  int32_t label = held->prepared->view->label[held->row[row]];
-  int64_t u = job->folds->unit_of_row[held->row[row]];
-  double *square = s->square + u * nodes * nodes, *gram = s->gram + u * nodes * nodes;
-  for (int32_t e = 0; e < held->entries; e++) {
-    int32_t members = held->entry[e].members;
-    double one[SR__MOST_LEAVES * SR__MOST_LEAVES] = {0};
-    for (int32_t c = 0; c < classes; c++) {
-      double product[SR__MOST_LEAVES * SR__MOST_LEAVES] = {0}, sum[SR__MOST_LEAVES] = {0};
-      for (int32_t j = 0; j < members; j++) {
-        double a[SR__MOST_LEAVES];
-        for (int32_t l = 0; l < leaves; l++) {
-          a[l] = (double)sr__held_answer(held, e, j, l)[row * classes + c];
-          sum[l] += a[l];
-        }
-        for (int32_t l = 0; l < leaves; l++)
-          for (int32_t k = 0; k < leaves; k++) product[l * leaves + k] += a[l] * a[k];
-      }
-      for (int32_t l = 0; l < leaves; l++) {
-        mean[(e * leaves + l) * classes + c] = members ? sum[l] / members : 0.0;
-        for (int32_t k = 0; members > 1 && k < leaves; k++)
-          one[l * leaves + k] +=
-              (product[l * leaves + k] - sum[l] * sum[k] / members) / (members - 1.0);
-      }
-    }
-    for (int32_t l = 0; members > 0 && l < leaves; l++) {
-      s->noise[u * nodes + e * leaves + l] += one[l * leaves + l];
-      for (int32_t k = 0; k < leaves; k++)
-        gram[(e * leaves + l) * nodes + e * leaves + k] -= one[l * leaves + k] / members;
+  int32_t leaves = held->leaves, members = held->entry[e].members, nodes = job->sums.nodes;
+  double *first = c->sum, *second = c->sum + c->room;
+  double *one = c->product, *two = c->product + c->room, *both = c->product + 2 * c->room;
+  memset(c->sum, 0, SR__MOST_LEAVES * (size_t)c->room * sizeof *c->sum);
+  memset(c->product, 0, PAIRS * (size_t)c->room * sizeof *c->product);
+  for (int32_t j = 0; j < members; j++) {
+    const float *fine = sr__held_answer(held, e, j, 0) + c->first * held->classes;
+    const float *coarse = sr__held_answer(held, e, j, leaves - 1) + c->first * held->classes;
+    for (int64_t v = 0; v < c->values; v++) {
+      double a = (double)fine[v], b = (double)coarse[v];
+      first[v] += a;
+      second[v] += b;
+      one[v] += a * a;
+      two[v] += b * b;
+      both[v] += a * b;
     }
   }
+  for (int32_t l = 0; l < leaves; l++) {
+    double *mean = c->mean + (e * leaves + l) * c->room, *sum = l ? second : first;
+    for (int64_t v = 0; v < c->values; v++) mean[v] = members ? sum[v] / members : 0.0;
+    for (int32_t k = 0; k < leaves && members > 1; k++) {
+      const double *other = k ? second : first, *product = l != k ? both : l ? two : one;
+      double scatter = 0.0;
+      for (int64_t v = 0; v < c->values; v++) scatter += product[v] - sum[v] * other[v] / members;
+      scatter /= members - 1.0;
+      if (l == k) noise[e * leaves + l] += scatter;
+      gram[(e * leaves + l) * nodes + e * leaves + k] -= scatter / members;
+    }
+  }
+}
+
+/* Rows [first, end) of one unit. */
+static void add_rows(auto_job *job, sum_chunk *c, int64_t first, int64_t end) {
+  const sr__held *held = &job->trial->held;
+  sr__mix_sums *s = &job->sums;
+  int32_t classes = held->classes, nodes = s->nodes;
+  const int32_t *label = held->prepared->view->label, *row = held->row;
+  int64_t u = job->folds->unit_of_row[row[first]];
+  double *square = s->square + u * nodes * nodes, *gram = s->gram + u * nodes * nodes;
+  c->first = first;
+  c->values = (end - first) * classes;
+  for (int32_t e = 0; e < held->entries; e++) add_entry(job, c, e, s->noise + u * nodes, gram);
   for (int32_t k = 0; k < nodes; k++) {
-    const double *p = mean + k * classes;
-    s->truth[u * nodes + k] += p[label];
-    for (int32_t c = 0; c < classes; c++) s->answer[(u * nodes + k) * classes + c] += p[c];
+    const double *p = c->mean + k * c->room;
+    for (int64_t i = first; i < end; i++)
+      s->truth[u * nodes + k] += p[(i - first) * classes + label[row[i]]];
+    for (int64_t v = 0; v < c->values; v++)
+      s->answer[(u * nodes + k) * classes + v % classes] += p[v];
     for (int32_t l = 0; l <= k; l++) {
-      double dot = 0.0;
-      for (int32_t c = 0; c < classes; c++) dot += p[c] * mean[l * classes + c];
+      const double *q = c->mean + l * c->room;
+      double part[4] = {0};
+      int64_t v = 0;
+      for (; v + 4 <= c->values; v += 4)
+        for (int a = 0; a < 4; a++) part[a] += p[v + a] * q[v + a];
+      for (; v < c->values; v++) part[0] += p[v] * q[v];
+      double dot = (part[0] + part[1]) + (part[2] + part[3]);
       square[k * nodes + l] += dot;
       gram[k * nodes + l] += dot;
       if (l == k) continue;
@@ -93,8 +119,8 @@ static void add_row(auto_job *job, int64_t row, double *mean) {
       gram[l * nodes + k] += dot;
     }
   }
-  s->label[u * classes + label] += 1.0;
-  s->rows[u] += 1.0;
+  for (int64_t i = first; i < end; i++) s->label[u * classes + label[row[i]]] += 1.0;
+  s->rows[u] += (double)(end - first);
 }
 
 /* A unit lies in one fold: folds write sums of their own. */
@@ -103,11 +129,21 @@ static sr_status sum_fold(sr_context *ctx, void *data, int64_t fold, int slot) {
   auto_job *job = data;
   sr_status status = SR_OK;
   const sr__held *held = &job->trial->held;
-  double *mean = NULL;
-  SR_NEW(ctx, mean, (int64_t)job->sums.nodes * held->classes);
-  for (int64_t i = held->first[fold]; i < held->first[fold + 1]; i++) add_row(job, i, mean);
+  const int32_t *unit = job->folds->unit_of_row;
+  sum_chunk c = {.room = CHUNK > held->classes ? CHUNK : held->classes};
+  int64_t most = c.room / held->classes, limit = held->first[fold + 1];
+  SR_NEW(ctx, c.mean, job->sums.nodes * c.room);
+  SR_NEW(ctx, c.sum, SR__MOST_LEAVES * c.room);
+  SR_NEW(ctx, c.product, PAIRS * c.room);
+  for (int64_t first = held->first[fold], end; first < limit; first = end) {
+    for (end = first + 1; end < limit && end - first < most; end++)
+      if (unit[held->row[end]] != unit[held->row[first]]) break;
+    add_rows(job, &c, first, end);
+  }
 cleanup:
-  sr__free(ctx, mean);
+  sr__free(ctx, c.mean);
+  sr__free(ctx, c.sum);
+  sr__free(ctx, c.product);
   return status;
 }
 
@@ -138,7 +174,7 @@ static double entry_weight(const auto_job *job, const double *weight, int32_t en
 /* Few members choose the weights; an ensemble of few members needs fewer of them. Odd, because an
  * even vote of pure leaves is worth one member less. */
 static void first_members(int32_t all, int32_t *members) {
-  static const int32_t many[ENTRIES] = {5, 7, 9, 9, 9, 0}, some[ENTRIES] = {3, 5, 5, 5, 5, 0};
+  static const int32_t many[ENTRIES] = {3, 5, 5, 5, 5, 0}, some[ENTRIES] = {3, 3, 3, 3, 3, 0};
   for (int32_t e = 0; e < ENTRIES; e++)
     members[e] = all >= 60 ? many[e] : all >= 20 ? some[e] : e == PLACE ? 0 : 3;
 }
@@ -384,7 +420,7 @@ static sr_status open_trial(sr_context *ctx, auto_job *job) {
   }
   sr__held_options options = {.rule = SR_VOTE_SOFT,
                               .plan_members = in->members,
-                              .expected = 45 + in->members / CARRY_SHARE,
+                              .expected = 26 + in->members / CARRY_SHARE,
                               .entries = ENTRIES,
                               .plan = plan,
                               .leaves = true,

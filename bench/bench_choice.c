@@ -1,0 +1,136 @@
+/* How good the default is where the truth is known: against plain bagging, against the best fixed
+ * plan, between two seeds; and what it costs.
+ *
+ *   bench_choice [tune] FILE [SECONDS [SIZES]]   sizes: 500,2000,10000
+ *
+ * Every run draws a stream (or groups), trains auto and uniform with two seeds each and twelve
+ * fixed plans with one, and keeps the risk of each at 6,000 fresh independent rows, the least risk
+ * that is possible there, and processor times: of the training with choice and evaluation, of
+ * uniform's, and of a plain fit of as many members. Importance is left out everywhere. One JSON
+ * line per run is added to FILE; runs that are there are not made again, and seeds go round all
+ * cells before the next seed begins (10,000 rows: every fourth round). */
+#include "honest_processes.h"
+
+enum { MOST_RUNS = 200, SIZES = 3, FIXED = 12 };
+
+typedef struct fixed_plan {
+  const char *name, *plan, *learner;
+} fixed_plan;
+
+static const fixed_plan fixed[FIXED] = {
+    {"share 1, leaf 5", "uniform", "tree:min_leaf=5"},
+    {"share .3, leaf 1", "routed:part_share=1,row_share=0.3", "tree"},
+    {"share .3, leaf 5", "routed:part_share=1,row_share=0.3", "tree:min_leaf=5"},
+    {"share .1, leaf 1", "routed:part_share=1,row_share=0.1", "tree"},
+    {"share .1, leaf 5", "routed:part_share=1,row_share=0.1", "tree:min_leaf=5"},
+    {"share .03, leaf 1", "routed:part_share=1,row_share=0.03", "tree"},
+    {"share .03, leaf 5", "routed:part_share=1,row_share=0.03", "tree:min_leaf=5"},
+    {"share .01, leaf 1", "routed:part_share=1,row_share=0.01", "tree"},
+    {"share .01, leaf 5", "routed:part_share=1,row_share=0.01", "tree:min_leaf=5"},
+    {"half of the parts", "routed:part_share=0.5", "tree"},
+    {"a fifth of the parts", "routed:part_share=0.2", "tree"},
+    {"1 of 5 parts", "spectral:parts=5", "tree"},
+};
+
+typedef struct trained {
+  double risk, seconds, tmix;
+} trained;
+
+static trained train(sr_context *ctx, const sr_table *table, const stream *fresh, const char *plan,
+                     const char *learner, bool judge, double tmix, uint64_t seed) {
+  sr_ensemble *ensemble = NULL;
+  sr_train_options options;
+  sr_train_options_init(&options);
+  options.plan = plan;
+  options.learner = learner;
+  options.members = MEMBERS;
+  options.evaluate.evaluate = judge;
+  options.evaluate.importance = 0;
+  options.structure.tmix = tmix;
+  double start = processor_seconds();
+  if (sr_train(ctx, table, &options, seed, &ensemble) != SR_OK) {
+    fprintf(stderr, "%s, %s: ", fresh->p->name, plan);
+    stop(ctx);
+  }
+  trained result = {.seconds = processor_seconds() - start,
+                    .tmix = sr_structure_get(sr_ensemble_get(ensemble)->structure)->tmix};
+  result.risk = error_on(ctx, ensemble, fresh, 0, fresh->rows, true);
+  sr_ensemble_free(&ensemble);
+  return result;
+}
+
+static void run(sr_context *ctx, FILE *out, const process *p, int64_t n, uint64_t seed) {
+  stream s = draw(p, n, n, false, seed), fresh = draw(p, n, FRESH, true, seed);
+  sr_table *table = table_of(ctx, &s, 0, n, p->groups);
+  trained mix = train(ctx, table, &fresh, "auto", "tree", true, 0.0, seed);
+  trained again = train(ctx, table, &fresh, "auto", "tree", true, 0.0, seed + 100000);
+  trained plain = train(ctx, table, &fresh, "uniform", "tree", true, 0.0, seed);
+  trained twice = train(ctx, table, &fresh, "uniform", "tree", false, 1.0, seed + 100000);
+  fprintf(out, "{\"process\": \"%s\", \"n\": %lld, \"seed\": %llu", p->name, (long long)n,
+          (unsigned long long)seed);
+  print_real(out, "tmix", p->tmix > 0.0 ? fmax(p->tmix, p->noise_tmix) : NAN);
+  print_real(out, "bayes", bayes_error(&fresh));
+  print_real(out, "auto", mix.risk);
+  print_real(out, "auto_again", again.risk);
+  print_real(out, "uniform", plain.risk);
+  print_real(out, "uniform_again", twice.risk);
+  fprintf(out, ", \"fixed\": [%.6g", plain.risk);
+  for (int k = 0; k < FIXED; k++)
+    fprintf(out, ", %.6g",
+            train(ctx, table, &fresh, fixed[k].plan, fixed[k].learner, false, mix.tmix, seed).risk);
+  fprintf(out, "]");
+  print_real(out, "auto_seconds", mix.seconds);
+  print_real(out, "uniform_seconds", plain.seconds);
+  print_real(out, "plain_seconds", twice.seconds);
+  fprintf(out, "}\n");
+  fflush(out);
+  sr_table_free(&table);
+  free_stream(&s);
+  free_stream(&fresh);
+}
+
+int main(int argc, char **argv) {
+  static const int64_t size[SIZES] = {500, 2000, 10000};
+  static const uint64_t every[SIZES] = {1, 1, 4};
+  static uint64_t done[TEST_PROCESSES + TUNING_PROCESSES][SIZES];
+  bool tuning = argc > 1 && strcmp(argv[1], "tune") == 0;
+  const process *processes = tuning ? tuning_processes : test_processes;
+  int32_t all = tuning ? TUNING_PROCESSES : TEST_PROCESSES;
+  argv += tuning;
+  argc -= tuning;
+  if (argc < 2) return 2;
+  double limit = argc > 2 ? atof(argv[2]) : 1e300, start = bench_seconds();
+  const char *sizes = argc > 3 ? argv[3] : "500,2000,10000";
+  sr_context *ctx = NULL;
+  sr_context_options options;
+  sr_context_options_init(&options);
+  options.threads = 1;
+  if (sr_context_new(&options, &ctx) != SR_OK) return 1;
+  for (int32_t k = 0; k < all; k++)
+    for (int a = 0; a < SIZES; a++) {
+      char begin[256];
+      snprintf(begin, sizeof begin, "{\"process\": \"%s\", \"n\": %lld,", processes[k].name,
+               (long long)size[a]);
+      done[k][a] = lines_there(argv[1], begin);
+    }
+  FILE *out = fopen(argv[1], "ae");
+  if (!out) return 1;
+  for (uint64_t round = 0; round < MOST_RUNS * 4; round++)
+    for (int a = 0; a < SIZES; a++)
+      for (int32_t k = 0; k < all; k++) {
+        const process *p = &processes[k];
+        uint64_t seed = round / every[a] + 1;
+        char text[32];
+        snprintf(text, sizeof text, "%lld", (long long)size[a]);
+        if (!listed(sizes, text) || p->drifts ||
+            (double)size[a] < 5.0 * fmax(p->tmix, p->noise_tmix))
+          continue;
+        if (round % every[a] || seed > MOST_RUNS || seed <= done[k][a]) continue;
+        if (bench_seconds() - start > limit) goto end;
+        run(ctx, out, p, size[a], seed);
+      }
+end:
+  fclose(out);
+  sr_context_free(&ctx);
+  return 0;
+}
