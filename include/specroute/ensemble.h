@@ -116,6 +116,12 @@ typedef struct sr_evaluation {
   double variance_of_margin; /* variance over rows of the mean margin rho */
   double variance_of_member; /* the same of one member's margin */
   double effective_members;  /* variance_of_member / variance_of_margin */
+  /* The covariance by what members share; NaN: importance was not asked for, or bags of one's own.
+   */
+  double shared_rows, shared_parts, shared_law; /* the law: what independent data would teach too */
+  /* What would be taken off variance_of_margin by twice the members, by bags of 30 % of the rows,
+   * and by half of the parts per member; NaN like these. */
+  double gain_members, gain_bags, gain_place;
   int32_t classes;
   const sr_class_report *by_class;
   int64_t features;

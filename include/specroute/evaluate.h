@@ -62,7 +62,7 @@ SR_API SR_MUST_CHECK sr_status sr_folds_write(sr_context *ctx, const sr_folds *f
 /* How an ensemble is judged when it is trained. */
 typedef struct sr_evaluate_options {
   int evaluate;   /* 1: naive and honest error, covariance */
-  int importance; /* 1: permutation importance as well */
+  int importance; /* 1: permutation importance, and what members share, as well */
   double level;   /* of the intervals: 0.95 */
   int64_t next;   /* rows of the next unit; 0: a twentieth of the rows, or a group */
   int forward;    /* 1: train on the past and judge what follows, from five origins */

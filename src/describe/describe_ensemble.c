@@ -125,6 +125,46 @@ static void add_question_lines(sr__description *lines, const sr_evaluation *e) {
   }
 }
 
+#define WORTH_SAYING 0.05 /* share of the margin's variance that a remedy must take off */
+
+/* What would lower the variance of the margin, in one sentence; empty where it is not known. */
+static void print_remedy(const sr_evaluation *e, char *text, size_t size) {
+  const struct {
+    const char *what;
+    double gain;
+  } remedy[] = {{"more members", e->gain_members},
+                {"smaller bags", e->gain_bags},
+                {"another place for each member (half of the parts)", e->gain_place}};
+  int best = 0;
+  text[0] = '\0';
+  if (!isfinite(e->shared_law) || !(e->variance_of_margin > 0.0)) return;
+  for (int k = 1; k < 3; k++)
+    if (remedy[k].gain > remedy[best].gain) best = k;
+  double share[3];
+  for (int k = 0; k < 3; k++) share[k] = 100.0 * remedy[k].gain / e->variance_of_margin;
+  int used = snprintf(text, size,
+                      "twice the members would take %.0f %% off the variance of the margin, bags "
+                      "of 30 %% of the rows %.0f %%, half of the parts per member %.0f %%: ",
+                      share[0], share[1], share[2]);
+  if (used < 0 || (size_t)used >= size) return;
+  if (remedy[best].gain > WORTH_SAYING * e->variance_of_margin)
+    snprintf(text + used, size - (size_t)used, "%s would help most", remedy[best].what);
+  else
+    snprintf(text + used, size - (size_t)used,
+             "what is left is the law that all members learn alike; another learner or other "
+             "features would have to help");
+}
+
+static void add_shared_lines(sr__description *lines, const sr_evaluation *e) {
+  char text[512];
+  print_remedy(e, text, sizeof text);
+  if (!*text) return;
+  sr__description_add(lines,
+                      "          of the covariance shared rows make %.4f, shared parts %.4f, the "
+                      "shared law %.4f\n          %s\n",
+                      e->shared_rows, e->shared_parts, e->shared_law, text);
+}
+
 static void add_error_lines(sr__description *lines, const sr_evaluation *e) {
   char text[256];
   add_question_lines(lines, e);
@@ -137,6 +177,7 @@ static void add_error_lines(sr__description *lines, const sr_evaluation *e) {
       "members   mean pairwise covariance %.4f, variance of the margin %.4f, worth %.1f "
       "independent members\n",
       e->covariance, e->variance_of_margin, e->effective_members);
+  add_shared_lines(lines, e);
 }
 
 static void add_class_lines(sr__description *lines, const sr_ensemble_view *view) {
@@ -282,10 +323,26 @@ static json_t *error_json(const sr_evaluation *e) {
 }
 
 static json_t *covariance_json(const sr_evaluation *e) {
-  return json_pack("{s:o,s:o,s:o,s:o}", "mean_pairwise", sr__json_real(e->covariance),
-                   "variance_of_margin", sr__json_real(e->variance_of_margin), "variance_of_member",
-                   sr__json_real(e->variance_of_member), "effective_members",
-                   sr__json_real(e->effective_members));
+  json_t *value = json_object();
+  char text[512];
+  const struct {
+    const char *key;
+    double value;
+  } reals[] = {{"mean_pairwise", e->covariance},
+               {"variance_of_margin", e->variance_of_margin},
+               {"variance_of_member", e->variance_of_member},
+               {"effective_members", e->effective_members},
+               {"shared_rows", e->shared_rows},
+               {"shared_parts", e->shared_parts},
+               {"shared_law", e->shared_law},
+               {"gain_members", e->gain_members},
+               {"gain_bags", e->gain_bags},
+               {"gain_place", e->gain_place}};
+  for (size_t k = 0; k < sizeof reals / sizeof *reals; k++)
+    json_object_set_new(value, reals[k].key, sr__json_real(reals[k].value));
+  print_remedy(e, text, sizeof text);
+  json_object_set_new(value, "remedy", *text ? json_string(text) : json_null());
+  return value;
 }
 
 static json_t *classes_json(const sr_ensemble_view *view) {
@@ -552,6 +609,31 @@ cleanup:
   return status;
 }
 
+/* What the members share, as bars, and what would help. */
+static sr_status add_shared(sr_context *ctx, sr_page *page, const sr_evaluation *e) {
+  sr_status status = SR_OK;
+  static const char *const names[] = {"shared rows", "shared parts", "shared law", "own noise"};
+  const double x[] = {0, 1, 2, 3};
+  const double y[] = {e->shared_rows, e->shared_parts, e->shared_law,
+                      e->variance_of_margin - e->covariance};
+  char text[600], remedy[512];
+  print_remedy(e, remedy, sizeof remedy);
+  if (!*remedy) return SR_OK;
+  sr_plot_series bars = {.kind = SR_PLOT_BARS, .count = 4, .x = x, .y = y};
+  sr_plot plot = {.title = "What the variance of the margin is made of",
+                  .y_label = "variance of the margin",
+                  .series_count = 1,
+                  .series = &bars,
+                  .x_names = names,
+                  .x_name_count = 4};
+  remedy[0] = (char)(remedy[0] - 'a' + 'A');
+  snprintf(text, sizeof text, "%s.", remedy);
+  SR_TRY(sr_page_paragraph(ctx, page, text));
+  SR_TRY(sr_page_add_plot(ctx, page, &plot));
+cleanup:
+  return status;
+}
+
 static sr_status add_plan(sr_context *ctx, sr_page *page, const sr_ensemble_view *v) {
   sr_status status = SR_OK;
   char text[512];
@@ -565,6 +647,7 @@ static sr_status add_plan(sr_context *ctx, sr_page *page, const sr_ensemble_view
              "vote is worth %.1f independent members.",
              v->evaluation->covariance, v->evaluation->effective_members);
     SR_TRY(sr_page_paragraph(ctx, page, text));
+    SR_TRY(add_shared(ctx, page, v->evaluation));
   }
   if (v->mix_count > 1) SR_TRY(add_mix(ctx, page, v));
   if (v->gain) SR_TRY(add_mix_plots(ctx, page, v));

@@ -245,6 +245,8 @@ static sr_status get_evaluation(model_reader *m, sr__byte_reader *from) {
   sr_evaluation *to = &e->evaluation;
   if (!m->has_head || m->has_evaluation) return refuse(m, "its evaluation is out of place");
   m->has_evaluation = true;
+  to->shared_rows = to->shared_parts = to->shared_law = NAN;
+  to->gain_members = to->gain_bags = to->gain_place = NAN;
   to->rows = (int64_t)sr__get_u64(from);
   to->naive_rows = (int64_t)sr__get_u64(from);
   to->honest_rows = (int64_t)sr__get_u64(from);
@@ -272,6 +274,15 @@ static sr_status get_evaluation(model_reader *m, sr__byte_reader *from) {
   e->view.evaluation = to;
 cleanup:
   return status;
+}
+
+static sr_status get_pairs(model_reader *m, sr__byte_reader *from) {
+  sr_evaluation *to = &m->ensemble->evaluation;
+  double *reals[] = {&to->shared_rows,  &to->shared_parts, &to->shared_law,
+                     &to->gain_members, &to->gain_bags,    &to->gain_place};
+  if (!m->has_evaluation) return refuse(m, "what its members share is out of place");
+  for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) *reals[k] = sr__get_f64(from);
+  return from->status;
 }
 
 static sr_status get_question(model_reader *m, sr__byte_reader *from, sr_question *q) {
@@ -389,11 +400,11 @@ typedef struct section_kind {
   sr_status (*get)(model_reader *m, sr__byte_reader *from);
 } section_kind;
 
-static const section_kind kinds[] = {{"Head", get_head},        {"Mix ", get_mix},
-                                     {"told", get_story},       {"eval", get_evaluation},
-                                     {"asks", get_questions},   {"gain", get_gain},
-                                     {"Shar", get_shared},      {"Memb", get_members},
-                                     {"Near", get_part_weights}};
+static const section_kind kinds[] = {{"Head", get_head},      {"Mix ", get_mix},
+                                     {"told", get_story},     {"eval", get_evaluation},
+                                     {"asks", get_questions}, {"pair", get_pairs},
+                                     {"gain", get_gain},      {"Shar", get_shared},
+                                     {"Memb", get_members},   {"Near", get_part_weights}};
 
 static sr_status get_section(model_reader *m, sr__byte_reader *from) {
   char tag[SR_MODEL_TAG_BYTES + 1] = {0};

@@ -146,6 +146,16 @@ static void put_questions(sr__bytes *to, const sr_evaluation *e) {
   section_end(to, begin);
 }
 
+/* What the members' covariance is made of. */
+static void put_pairs(sr__bytes *to, const sr_evaluation *e) {
+  if (!e) return;
+  int64_t begin = section_begin(to, "pair");
+  const double reals[] = {e->shared_rows,  e->shared_parts, e->shared_law,
+                          e->gain_members, e->gain_bags,    e->gain_place};
+  for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) sr__put_f64(to, reals[k]);
+  section_end(to, begin);
+}
+
 static void put_part_weights(sr__bytes *to, const sr_ensemble *e) {
   const sr__part_weights *w = &e->part_weights;
   if (!w->parts) return;
@@ -183,6 +193,7 @@ sr_status sr__model_write(const sr_ensemble *ensemble, sr__bytes *to) {
   put_story(to, ensemble);
   put_evaluation(to, ensemble->view.evaluation);
   put_questions(to, ensemble->view.evaluation);
+  put_pairs(to, ensemble->view.evaluation);
   put_members(to, ensemble);
   put_part_weights(to, ensemble);
   section_end(to, begin);

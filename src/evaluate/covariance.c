@@ -10,8 +10,7 @@ typedef struct margin_sums {
   double own; /* sum over rows of the squared weights: what a pair is not made of */
 } margin_sums;
 
-/* How far an answer stands for the label: its share minus the best other. */
-static double margin_of(const float *answer, int32_t classes, int32_t label) {
+double sr__margin_of(const float *answer, int32_t classes, int32_t label) {
   float other = -1.0f;
   for (int32_t c = 0; c < classes; c++)
     if (c != label && answer[c] > other) other = answer[c];
@@ -33,7 +32,7 @@ static void add_row(const sr__held *held, const sr__vote_weights *weights, int64
         const float *coarse = sr__held_answer(held, e, j, 1) + row * classes;
         for (int32_t c = 0; c < classes; c++) answer[c] += (float)(w[1] / part) * coarse[c];
       }
-      double margin = margin_of(answer, classes, label), each = part / held->entry[e].members;
+      double margin = sr__margin_of(answer, classes, label), each = part / held->entry[e].members;
       m->sum[at] += margin;
       m->square[at] += margin * margin;
       m->weight[at] += each;
@@ -49,8 +48,7 @@ static void add_row(const sr__held *held, const sr__vote_weights *weights, int64
   m->rows += 1.0;
 }
 
-/* Weights of the delivered members, squared and summed: 1 / m for one plan of m. */
-static double delivered_squares(const sr__trial *trial) {
+double sr__delivered_squares(const sr__trial *trial) {
   const sr__held *held = &trial->held;
   double total = 0.0;
   for (int32_t f = 0; f < held->folds; f++) {
@@ -96,7 +94,7 @@ sr_status sr__covariance(sr_context *ctx, const sr__trial *trial, sr_evaluation 
   for (int32_t f = 0; f < held->folds; f++)
     for (int64_t i = held->first[f]; i < held->first[f + 1]; i++)
       add_row(held, &trial->fold[f], i, answer, &m);
-  if (m.rows > 0.0) conclude(&m, members, delivered_squares(trial), to);
+  if (m.rows > 0.0) conclude(&m, members, sr__delivered_squares(trial), to);
 cleanup:
   sr__free(ctx, m.sum);
   sr__free(ctx, m.square);

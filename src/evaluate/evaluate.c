@@ -199,7 +199,13 @@ sr_status sr__evaluate(sr_context *ctx, const sr__evaluate_input *input,
                                 .covariance = NAN,
                                 .variance_of_margin = NAN,
                                 .variance_of_member = NAN,
-                                .effective_members = NAN};
+                                .effective_members = NAN,
+                                .shared_rows = NAN,
+                                .shared_parts = NAN,
+                                .shared_law = NAN,
+                                .gain_members = NAN,
+                                .gain_bags = NAN,
+                                .gain_place = NAN};
   *judged = (sr__judged){0};
   SR_TRY(judge_naively(ctx, input, evaluation));
   if (input->trial)
@@ -215,6 +221,8 @@ sr_status sr__evaluate(sr_context *ctx, const sr__evaluate_input *input,
   SR_TRY(report_classes(ctx, input->prepared->view, judged, evaluation));
   if (input->trial) SR_TRY(sr__covariance(ctx, input->trial, evaluation));
   if (options->importance) SR_TRY(report_importance(ctx, input, seed, evaluation));
+  if (options->importance && input->trial)
+    SR_TRY(sr__shared_covariance(ctx, input->trial, input->mix, seed, evaluation));
   evaluation->seconds = sr_seconds() - start;
 cleanup:
   if (status != SR_OK) {

@@ -32,6 +32,15 @@ SR_MUST_CHECK sr_status sr__importance(sr_context *ctx, const sr__trial *trial, 
 /* How alike the margins of the members are on held-out rows. */
 SR_MUST_CHECK sr_status sr__covariance(sr_context *ctx, const sr__trial *trial,
                                        sr_evaluation *evaluation);
+/* How far an answer stands for the label: its share minus the best other. */
+double sr__margin_of(const float *answer, int32_t classes, int32_t label);
+/* Weights of the delivered members, squared and summed: 1 / m for one plan of m. */
+double sr__delivered_squares(const sr__trial *trial);
+/* What that covariance is made of, and what would lower it: needs sr__covariance first. Fits three
+ * members on each of four halves of at most four folds. */
+SR_MUST_CHECK sr_status sr__shared_covariance(sr_context *ctx, const sr__trial *trial,
+                                              const sr__mix *mix, uint64_t seed,
+                                              sr_evaluation *evaluation);
 /* The same for members that judge the rows that they may, with hard votes. */
 SR_MUST_CHECK sr_status sr__covariance_of_members(sr_context *ctx, const sr__judging *judging,
                                                   sr_evaluation *evaluation);
