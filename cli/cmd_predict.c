@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
@@ -25,44 +26,90 @@ static sr_status read_table(cli_run *run, const sr_ensemble *ensemble, sr_table 
   return sr_table_read(run->ctx, path, &read, table);
 }
 
-/* Share of the rows with a class whose vote names another; -1 where none has one. */
-static double error_of(const sr_ensemble *ensemble, const sr_table *table, const int32_t *vote) {
+/* Metrics of the rows with a class; `rows` 0 where none has one. The table's classes begin with
+ * those of the model. `shares` are the features of the predictions, a column per class. */
+static sr_status measure(cli_run *run, const sr_table *table, const sr_table_view *said,
+                         sr_metrics *metrics) {
   const sr_table_view *view = sr_table_get(table);
-  sr_dictionary classes = sr_ensemble_get(ensemble)->classes;
-  int64_t judged = 0, wrong = 0;
-  for (int64_t i = 0; view->label && i < view->rows; i++) {
-    if (view->label[i] < 0) continue;
-    judged++;
-    wrong +=
-        vote[i] < 0 || strcmp(classes.names[vote[i]], view->classes.names[view->label[i]]) != 0;
-  }
-  return judged ? (double)wrong / (double)judged : -1.0;
+  int32_t classes = view->classes.count, known = said->classes.count;
+  *metrics = (sr_metrics){0};
+  if (!view->label || view->rows == 0) return SR_OK;
+  float *share = malloc((size_t)view->rows * (size_t)classes * sizeof *share);
+  if (!share) return SR_ERROR_MEMORY;
+  for (int64_t i = 0; i < view->rows; i++)
+    for (int32_t c = 0; c < classes; c++)
+      share[i * classes + c] = c < known ? said->x[c * view->rows + i] : 0.0f;
+  sr_metrics_input input = {view->rows, classes, view->label, said->label, share};
+  sr_status status = sr_metrics_compute(run->ctx, &input, metrics, NULL);
+  free(share);
+  return status;
+}
+
+static json_t *metrics_json(const sr_metrics *m) {
+  return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "balanced_accuracy",
+                   cli_json_real(m->balanced_accuracy), "macro_f1", cli_json_real(m->macro_f1),
+                   "auc", cli_json_real(m->auc), "brier", cli_json_real(m->brier), "log_loss",
+                   cli_json_real(m->log_loss), "ece", cli_json_real(m->ece));
+}
+
+static void say_metrics(const cli_run *run, const sr_metrics *m) {
+  cli_say(run, ", error %.4f\n", m->error);
+  cli_say(run,
+          "metrics   balanced accuracy %.4f, macro F1 %.4f\n"
+          "          AUC %.4f, Brier score %.4f, log loss %.4f, calibration error %.4f\n",
+          m->balanced_accuracy, m->macro_f1, m->auc, m->brier, m->log_loss, m->ece);
+}
+
+/* The predictions without the shares that only the metrics need. */
+static sr_status write_predictions(cli_run *run, const sr_table *predictions, bool shares,
+                                   const char *path) {
+  sr_status status = SR_OK;
+  sr_table *shown = NULL;
+  sr_table_view view = *sr_table_get(predictions);
+  int64_t extra = shares ? 0 : view.classes.count;
+  if (!extra) return sr_table_write(run->ctx, predictions, path);
+  view.features -= extra;
+  view.x += extra * view.rows;
+  if (view.feature_names) view.feature_names += extra;
+  if (view.categories) view.categories += extra;
+  SR_TRY(sr_table_wrap(run->ctx, &view, &shown));
+  SR_TRY(sr_table_write(run->ctx, shown, path));
+cleanup:
+  sr_table_free(&shown);
+  return status;
 }
 
 static int predict(cli_run *run, const sr_ensemble *ensemble, const sr_table *table) {
   int64_t rows = sr_table_get(table)->rows;
-  double start = sr_seconds();
+  double start = sr_seconds(), seconds = 0.0;
   const char *path = cli_text(run, "output");
-  bool to_stdout = strcmp(path, "-") == 0;
+  bool to_stdout = strcmp(path, "-") == 0, judged = sr_table_get(table)->label && !to_stdout;
+  bool shares = cli_flag(run, "proba");
+  sr_status status = SR_OK;
   sr_table *predictions = NULL;
-  int said = (cli_flag(run, "proba") ? SR_PREDICT_SHARES : 0) |
+  sr_metrics metrics = {0};
+  int said = (shares || judged ? SR_PREDICT_SHARES : 0) |
              (cli_flag(run, "uncertainty") ? SR_PREDICT_UNCERTAINTY : 0);
-  sr_status status = sr_ensemble_predict_table(run->ctx, ensemble, table, said, &predictions);
-  double seconds = sr_seconds() - start, error = -1.0;
-  if (status == SR_OK) {
-    error = error_of(ensemble, table, sr_table_get(predictions)->label);
-    status = sr_table_write(run->ctx, predictions, path);
-  }
+  SR_TRY(sr_ensemble_predict_table(run->ctx, ensemble, table, said, &predictions));
+  seconds = sr_seconds() - start;
+  if (judged) SR_TRY(measure(run, table, sr_table_get(predictions), &metrics));
+  SR_TRY(write_predictions(run, predictions, shares || !judged, path));
+cleanup:
   sr_table_free(&predictions);
   if (status != SR_OK) return cli_fail(run, status);
   if (!to_stdout) {
     cli_say(run, "%s: %lld rows in %.2f s", path, (long long)rows, seconds);
-    if (error >= 0.0) cli_say(run, ", error %.4f", error);
-    cli_say(run, "\n");
+    if (metrics.rows > 0)
+      say_metrics(run, &metrics);
+    else
+      cli_say(run, "\n");
   }
   json_t *result =
       json_pack("{s:I,s:o}", "rows", (json_int_t)rows, "seconds", cli_json_real(seconds));
-  if (error >= 0.0) json_object_set_new(result, "error", json_real(error));
+  if (metrics.rows > 0) {
+    json_object_set_new(result, "error", json_real(metrics.error));
+    json_object_set_new(result, "metrics", metrics_json(&metrics));
+  }
   return cli_finish(run, result);
 }
 
@@ -94,9 +141,9 @@ const cli_command cli_predict = {
     .description =
         "Columns are found by the names they had in training; others are passed over. Where FILE "
         "has\n"
-        "the class column, the error is told as well; it is too good where the model learned from "
-        "these\n"
-        "rows.",
+        "the class column, the error and metrics are told as well: those of these rows, which are "
+        "no\n"
+        "test where the model learned from them.",
     .groups = {options, cli_column_options},
     .example = "specroute predict elec2.model new.csv -o classes.csv --proba",
     .run = run_predict};

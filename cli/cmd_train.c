@@ -3,6 +3,9 @@
 
 static const cli_option options[] = {{"output", 'o', CLI_PATH, "MODEL", NULL, NULL, 0, 0,
                                       "file for the model"},
+                                     {"held-out", 0, CLI_PATH, "OUT", NULL, ".csv|.tsv", 0, 0,
+                                      "also write what was said of each held-out row: class, "
+                                      "shares, part and fold"},
                                      {"report", 0, CLI_PATH, "FILE", NULL, CLI_PAGE_ENDINGS, 0, 0,
                                       "also write a page with pictures: .html or .md"},
                                      {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
@@ -47,6 +50,7 @@ static sr_status write_page(cli_run *run, const sr_table *table, const sr_ensemb
   snprintf(title, sizeof title, "An ensemble for %s", run->arguments[0]);
   SR_TRY(cli_page_new(run, title, path, &page));
   SR_TRY(sr_page_add_ensemble(run->ctx, page, ensemble));
+  SR_TRY(sr_page_add_held_rows(run->ctx, page, table, ensemble));
   if (v->structure) SR_TRY(add_dependence(run, page, table, v->structure));
   SR_TRY(add_origin(run, page, v));
   SR_TRY(sr_page_write(run->ctx, page, path));
@@ -75,6 +79,7 @@ static int finish(cli_run *run, const sr_ensemble *ensemble, double read, double
           " total %.2f s\n",
           read, view->seconds_structure, choice, view->seconds_fit, judged, total);
   cli_say(run, "written   %s\n", cli_text(run, "output"));
+  if (cli_given(run, "held-out")) cli_say(run, "          %s\n", cli_text(run, "held-out"));
   if (!run->json) return CLI_SUCCESS;
   json_object_set_new(result, "seconds",
                       json_pack("{s:o,s:o,s:o,s:o}", "read", cli_json_real(read), "fit",
@@ -96,6 +101,11 @@ static int run_train(cli_run *run) {
   int code = cli_read_task(run, "train", sr_train_option_list(), &o);
   if (code != CLI_SUCCESS) return code;
   SR_TRY(sr_train_options_check(run->ctx, &o));
+  if (cli_given(run, "held-out") && !o.evaluate.evaluate)
+    return cli_complain(
+        run, CLI_USAGE,
+        "--held-out writes what the evaluation held out; leave --no-evaluation out");
+  o.evaluate.keep_held_rows = cli_given(run, "held-out") || cli_given(run, "report");
   SR_TRY(cli_read_table(run, run->arguments[0], &table));
   if (!cli_has_target(table)) {
     sr_table_free(&table);
@@ -104,6 +114,8 @@ static int run_train(cli_run *run) {
   double read = sr_seconds() - start;
   SR_TRY(sr_train(run->ctx, table, &o, run->seed, &ensemble));
   SR_TRY(sr_ensemble_save(run->ctx, ensemble, cli_text(run, "output")));
+  if (cli_given(run, "held-out"))
+    SR_TRY(sr_held_rows_write(run->ctx, ensemble, cli_text(run, "held-out")));
   if (cli_given(run, "report")) SR_TRY(write_page(run, table, ensemble, cli_text(run, "report")));
   code = finish(run, ensemble, read, sr_seconds() - start);
 cleanup:

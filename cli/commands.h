@@ -6,6 +6,7 @@
 
 extern const cli_command cli_compare;
 extern const cli_command cli_folds;
+extern const cli_command cli_judge;
 extern const cli_command cli_methods;
 extern const cli_command cli_plan;
 extern const cli_command cli_predict;

@@ -12,6 +12,7 @@ import unittest
 
 COMMAND = os.environ["SR_COMMAND"]
 ROWS = 1200
+OTHER = {"-1": "1", "1": "-1"}
 
 
 def run(*words):
@@ -114,6 +115,131 @@ class Evaluator(unittest.TestCase):
         self.assertEqual(run("show", model, "--report", page).returncode, 0)
         self.assertIn("<h1>The model", text(page))
         self.assertEqual(run("show", self.path("sorted.csv")).returncode, 3)
+
+    def train(self, *more):
+        made = run("train", self.path("sorted.csv"), "--target", "y", "--time", "when", "-o", self.path("h.model"), "--members", 20,
+                   "--json", *more)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        return json.loads(made.stdout)
+
+    def judge(self, predictions, *more, data="sorted.csv"):
+        return run("judge", self.path(predictions), self.path(data), "--target", "y", "--time", "when", *more)
+
+    def write(self, name, lines):
+        with open(self.path(name), "w", newline="") as file:
+            csv.writer(file).writerows(lines)
+
+    def truth(self):
+        with open(self.path("sorted.csv"), newline="") as file:
+            return [line["y"] for line in csv.DictReader(file)]
+
+    def test_held_out_rows_are_written_and_their_metrics_are_those_of_train(self):
+        said = self.train("--held-out", self.path("held.csv"))
+        with open(self.path("held.csv"), newline="") as file:
+            held = list(csv.DictReader(file))
+        self.assertEqual(list(held[0]), ["row", "truth", "prediction", "p_-1", "p_1", "part", "fold"])
+        self.assertEqual([int(line["row"]) for line in held], list(range(ROWS)))
+        self.assertEqual([line["truth"] for line in held], self.truth())
+        folds = json.loads(text(self.folds("sorted.csv", ".json")[1]))["folds"]
+        for k, fold in enumerate(folds):
+            self.assertEqual([int(line["row"]) for line in held if int(line["fold"]) == k], fold["test"])
+        for line in held:
+            self.assertAlmostEqual(float(line["p_-1"]) + float(line["p_1"]), 1, places=5)
+            self.assertEqual(line["prediction"], "1" if float(line["p_1"]) > float(line["p_-1"]) else "-1")
+        right = {c: [line["prediction"] == c for line in held if line["truth"] == c] for c in ("-1", "1")}
+        balanced = sum(sum(r) / len(r) for r in right.values()) / 2
+        brier = sum(2 * (float(line["p_1"]) - (line["truth"] == "1")) ** 2 for line in held) / ROWS
+        self.assertAlmostEqual(said["metrics"]["balanced_accuracy"], balanced, places=9)
+        self.assertAlmostEqual(said["metrics"]["brier"], brier, places=5)
+        self.assertEqual(said["confusion"]["counts"][1][1], sum(right["1"]))
+        shown = json.loads(run("show", self.path("h.model"), "--json").stdout)
+        for key in ("metrics", "confusion", "calibration"):
+            self.assertEqual(shown[key], said[key])
+        judged = json.loads(self.judge("held.csv", "--json").stdout)
+        self.assertEqual(judged["rows"], ROWS)
+        for key, value in judged["metrics"].items():
+            self.assertAlmostEqual(value, said["metrics"][key], places=9, msg=key)
+
+    def test_held_out_rows_are_those_of_the_file(self):
+        made = run("train", self.path("shuffled.csv"), "--target", "y", "--time", "when", "-o", self.path("s.model"), "--members", 20,
+                   "--held-out", self.path("mixed.csv"), "-q")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.train("--held-out", self.path("plain_held.csv"))
+        with open(self.path("plain_held.csv"), newline="") as file:
+            plain = [line["prediction"] for line in csv.DictReader(file)]
+        with open(self.path("mixed.csv"), newline="") as file:
+            mixed = [line["prediction"] for line in csv.DictReader(file)]
+        self.assertEqual([plain[row] for row in self.order], mixed)
+        judged = self.judge("mixed.csv", "--json", data="shuffled.csv")
+        self.assertEqual(judged.returncode, 0, judged.stderr)
+
+    def test_judge_counts_errors_in_every_form_of_file(self):
+        truth = self.truth()
+        guess = [c if i % 5 else OTHER[c] for i, c in enumerate(truth)]
+        wrong = sum(a != b for a, b in zip(truth, guess)) / ROWS
+        forms = {"a": [["prediction"]] + [[c] for c in guess],
+                 "b": [["row", "y_pred"]] + [[i, float(guess[i])] for i in reversed(range(ROWS))],
+                 "c": [["index", "p_1"]] + [[i, 0.9 if c == "1" else 0.2] for i, c in enumerate(guess)],
+                 "d": [["when", "y", "p_-1", "p_1"]] + [[i, c, int(c == "-1"), int(c == "1")] for i, c in enumerate(guess)],
+                 "e": [[c] for c in guess]}
+        for name, lines in forms.items():
+            self.write("form.csv", lines)
+            made = self.judge("form.csv", "--json")
+            self.assertEqual(made.returncode, 0, name + made.stderr)
+            said = json.loads(made.stdout)
+            self.assertAlmostEqual(said["error"]["honest"], wrong, places=9, msg=name)
+            self.assertLess(said["error"]["honest_low"], wrong)
+            self.assertGreater(said["error"]["honest_high"], wrong)
+            self.assertEqual(said["metrics"]["brier"] is None, name in "abe")
+            self.assertEqual(sum(map(sum, said["confusion"]["counts"])), ROWS)
+        spoken = self.judge("form.csv")
+        self.assertIn("confusion", spoken.stdout)
+        piped = subprocess.run([COMMAND, "judge", "-", self.path("sorted.csv"), "--target", "y", "--json"], capture_output=True, text=True,
+                               input="prediction\n" + "\n".join(guess) + "\n", timeout=60)
+        self.assertAlmostEqual(json.loads(piped.stdout)["error"]["honest"], wrong, places=9)
+
+    def test_errors_that_last_widen_the_interval(self):
+        truth = self.truth()
+        guess = [c if (i // 60) % 4 else OTHER[c] for i, c in enumerate(truth)]
+        self.write("runs.csv", [["prediction"]] + [[c] for c in guess])
+        error = json.loads(self.judge("runs.csv", "--json").stdout)["error"]
+        self.assertAlmostEqual(error["honest"], 0.25, places=9)
+        self.assertGreater(error["honest_high"] - error["honest_low"], 2 * (error["naive_high"] - error["naive_low"]))
+
+    def test_some_rows_may_have_no_prediction(self):
+        truth = self.truth()
+        self.write("half.csv", [["row", "prediction"]] + [[i, truth[i]] for i in range(0, ROWS, 2)])
+        self.assertEqual(json.loads(self.judge("half.csv", "--json").stdout)["rows"], ROWS // 2)
+        self.write("gaps.csv", [["p_-1", "p_1"]] + [[0.5, 0.5] if i % 3 else ["", ""] for i in range(ROWS)])
+        self.assertEqual(json.loads(self.judge("gaps.csv", "--json").stdout)["rows"], ROWS - ROWS // 3)
+
+    def test_judge_names_what_is_wrong(self):
+        cases = {"twice": ([["row", "prediction"], [3, 1], [3, 1]], "row 3 twice"),
+                 "beyond": ([["row", "prediction"], [ROWS, 1], [1, 1]], f"row {ROWS}, expected 0 to {ROWS - 1}"),
+                 "short": ([["prediction"], [1], [-1]], "2 predictions for 1200 rows"),
+                 "class": ([["row", "prediction"], [0, "up"], [1, "down"]], "'up' is none of the 2 classes"),
+                 "none": ([["row", "a", "b"], [0, 1, 2]], "column 'prediction'"),
+                 "share": ([["row", "p_1"], [0, 1.5], [1, 0.5]], "prediction 1: the probability 'p_1' is 1.5")}
+        for name, (lines, words) in cases.items():
+            self.write(name + ".csv", lines)
+            made = self.judge(name + ".csv")
+            self.assertIn(made.returncode, (2, 3), name)
+            self.assertIn(words, made.stderr)
+        self.assertEqual(run("judge", self.path("short.csv"), self.path("sorted.csv")).returncode, 2)
+        self.assertIn("no column 'nope'", self.judge("none.csv", "--prediction", "nope").stderr)
+
+    def test_predict_tells_metrics_where_the_class_is_known(self):
+        self.train()
+        out = self.path("predicted.csv")
+        said = json.loads(run("predict", self.path("h.model"), self.path("sorted.csv"), "-o", out, "--json").stdout)
+        with open(out, newline="") as file:
+            lines = list(csv.DictReader(file))
+        self.assertFalse([name for name in lines[0] if name.startswith("p_")])
+        wrong = sum(line["y"] != c for line, c in zip(lines, self.truth())) / ROWS
+        self.assertAlmostEqual(said["error"], wrong, places=9)
+        self.assertEqual(set(said["metrics"]), {"balanced_accuracy", "macro_f1", "auc", "brier", "log_loss", "ece"})
+        judged = json.loads(self.judge("predicted.csv", "--json").stdout)
+        self.assertAlmostEqual(judged["metrics"]["balanced_accuracy"], said["metrics"]["balanced_accuracy"], places=9)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ DIRECTLY = {
     "simulate": ("data",), "graph": ("data",), "learner": ("data", "nn"),
     "spectrum": ("graph",), "partition": ("spectrum",), "dependence": ("graph",),
     "structure": ("partition", "dependence"), "plan": ("structure",),
-    "ensemble": ("plan", "learner"), "evaluate": ("ensemble", "stats"), "train": ("evaluate",),
+    "ensemble": ("plan", "learner", "stats"), "evaluate": ("ensemble",), "train": ("evaluate",),
     "report": ("stats",), "replay": ("partition", "nn", "stats"), "steps": ("train",),
     "describe": ("train", "report", "simulate", "replay"),
 }

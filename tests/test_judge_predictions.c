@@ -205,6 +205,114 @@ static void every_allocation_may_fail(void **state) {
   sr_context_free(&ctx);
 }
 
+/* ---- files of predictions -------------------------------------------------------------------- */
+
+typedef struct file_input {
+  const sr_table *table;
+  const char *path;
+} file_input;
+
+static sr_status read_judge_and_show(sr_context *ctx, void *data) {
+  sr_status status = SR_OK;
+  const file_input *in = data;
+  sr_prediction_file *file = NULL;
+  sr_structure *structure = NULL;
+  sr_page *page = NULL;
+  int64_t confusion[4];
+  sr_judge_options options;
+  sr_page_options how;
+  sr_judgment j;
+  const sr_structure_input known = {.rows = sr_table_get(in->table)->rows, .tmix = 2};
+  sr_judge_options_init(&options);
+  sr_page_options_init(&how);
+  how.title = "judged";
+  options.confusion = confusion;
+  SR_TRY(sr_prediction_file_read(ctx, in->path, in->table, NULL, &file));
+  SR_TRY(sr_structure_new(ctx, &known, &structure));
+  SR_TRY(sr_judge(ctx, in->table, structure, sr_prediction_file_get(file), &options, &j));
+  SR_TRY(sr_page_new(ctx, &how, &page));
+  SR_TRY(sr_page_add_judgment(ctx, page, &j));
+  SR_TRY(sr_page_add_errors(ctx, page, in->table, sr_prediction_file_get(file)));
+cleanup:
+  sr_page_free(&page);
+  sr_structure_free(&structure);
+  sr_prediction_file_free(&file);
+  return status;
+}
+
+/* Row 2 was predicted last, row 3 not at all. */
+static void files_are_put_in_the_order_of_the_rows(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  static const char *const names[] = {"no", "yes"};
+  static const int64_t source[] = {3, 2, 1, 0};
+  const int32_t label[] = {0, 1, 0, 1};
+  static const char text[] = "row,prediction,p_yes\n1,no,0.25\n0,yes,0.75\n2,yes,1\n";
+  sr_table_view view = {.rows = 4, .label = label, .classes = {2, names}, .source_row = source};
+  sr_table *table = NULL;
+  sr_prediction_file *file = NULL;
+  assert_ok(ctx, sr_table_new(ctx, &view, &table));
+  file_input in = {table, test_file("said.csv", text, sizeof text - 1)};
+  assert_ok(ctx, sr_prediction_file_read(ctx, in.path, table, NULL, &file));
+  const sr_predictions *said = sr_prediction_file_get(file);
+  assert_int_equal(said->label[0], -1);
+  assert_int_equal(said->label[1], 1);
+  assert_int_equal(said->label[2], 0);
+  assert_int_equal(said->label[3], 1);
+  assert_true(isnan(said->proba[0]) && isnan(said->proba[1]));
+  assert_close((double)said->proba[2 * 2], 0.75, 0);
+  assert_close((double)said->proba[2 * 2 + 1], 0.25, 0);
+  sr_prediction_file_free(&file);
+  test_every_allocation(read_judge_and_show, &in);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
+typedef struct held_input {
+  const sr_table *table;
+  const char *path;
+} held_input;
+
+static sr_status train_and_write(sr_context *ctx, void *data) {
+  sr_status status = SR_OK;
+  const held_input *in = data;
+  sr_ensemble *ensemble = NULL;
+  sr_page *page = NULL;
+  sr_page_options how;
+  sr_train_options options;
+  sr_train_options_init(&options);
+  sr_page_options_init(&how);
+  how.title = "held out";
+  options.members = 3;
+  options.plan = "uniform";
+  options.evaluate.keep_held_rows = 1;
+  options.evaluate.importance = 0;
+  options.evaluate.folds.folds = 2;
+  SR_TRY(sr_train(ctx, in->table, &options, 1, &ensemble));
+  SR_TRY(sr_held_rows_write(ctx, ensemble, in->path));
+  SR_TRY(sr_page_new(ctx, &how, &page));
+  SR_TRY(sr_page_add_held_rows(ctx, page, in->table, ensemble));
+cleanup:
+  sr_page_free(&page);
+  sr_ensemble_free(&ensemble);
+  return status;
+}
+
+static void held_rows_may_run_out_of_memory(void **state) {
+  (void)state;
+  char path[512];
+  sr_context *ctx = test_context(1);
+  sr_table *table = test_simulate(ctx, 3, "ar1:n=80,tmix=2,d=1");
+  snprintf(path, sizeof path, "%s/held.csv", test_folder());
+  held_input in = {table, path};
+  test_every_allocation(train_and_write, &in);
+  sr_ensemble *ensemble = train(ctx, table);
+  assert_int_equal(sr_held_rows_write(ctx, ensemble, path), SR_ERROR_ARGUMENT);
+  sr_ensemble_free(&ensemble);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(numbers_are_those_of_the_definitions),
@@ -213,6 +321,8 @@ int main(void) {
       cmocka_unit_test(wrong_predictions_are_refused),
       cmocka_unit_test(ensembles_are_judged_on_new_rows),
       cmocka_unit_test(every_allocation_may_fail),
+      cmocka_unit_test(files_are_put_in_the_order_of_the_rows),
+      cmocka_unit_test(held_rows_may_run_out_of_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,6 +52,19 @@ SR_API SR_EXPERIMENTAL SR_MUST_CHECK sr_status sr_page_add_ensemble(sr_context *
                                                                     const sr_ensemble *ensemble);
 SR_API SR_EXPERIMENTAL SR_MUST_CHECK sr_status
 sr_page_add_comparison(sr_context *ctx, sr_page *page, const sr_comparison *comparison);
+SR_API SR_EXPERIMENTAL SR_MUST_CHECK sr_status sr_page_add_judgment(sr_context *ctx, sr_page *page,
+                                                                    const sr_judgment *judgment);
+/* Where errors lie: by group where the table has groups, on the map where its rows have places,
+ * else in the order of the rows. `predictions` as sr_judge takes them. Errors:
+ * SR_ERROR_ARGUMENT (neither of them, or no classes in the table), SR_ERROR_MEMORY. */
+SR_API SR_EXPERIMENTAL SR_MUST_CHECK sr_status sr_page_add_errors(
+    sr_context *ctx, sr_page *page, const sr_table *table, const sr_predictions *predictions);
+/* The same of the held-out rows that an ensemble kept (keep_held_rows), with a map of the folds
+ * where the rows have places; nothing where it kept none. `table` is the one that it was trained
+ * on. Errors: SR_ERROR_MEMORY. */
+SR_API SR_EXPERIMENTAL SR_MUST_CHECK sr_status sr_page_add_held_rows(sr_context *ctx, sr_page *page,
+                                                                     const sr_table *table,
+                                                                     const sr_ensemble *ensemble);
 /* The Fiedler vector of a graph where the rows of the table lie; nothing where they have no place.
  * Errors: those of sr_spectrum_compute. */
 SR_API SR_EXPERIMENTAL SR_MUST_CHECK sr_status sr_page_add_map(sr_context *ctx, sr_page *page,

@@ -3,6 +3,7 @@
 #define SPECROUTE_ENSEMBLE_H
 
 #include <specroute/plan.h>
+#include <specroute/stats.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -98,6 +99,16 @@ typedef struct sr_question {
   const char *reason; /* sentences: why there is no answer, or how to read it; NULL: nothing */
 } sr_question;
 
+/* What the vote said of rows that were held out: one entry each, in the order of the file. */
+typedef struct sr_held_rows {
+  int64_t count;
+  const int64_t *row;   /* as the file of the table counts it, from 0 */
+  const int32_t *label; /* its class */
+  const int32_t *vote;
+  const float *share; /* count x classes, row-major; NULL: members judged that saw nothing near */
+  const int32_t *unit, *fold; /* that it was held out with */
+} sr_held_rows;
+
 typedef struct sr_evaluation {
   int64_t rows;    /* rows with a class */
   double baseline; /* error of always naming the most frequent class */
@@ -136,8 +147,11 @@ typedef struct sr_evaluation {
   const double *origin_error; /* in order of time: trained on the past, judged on what follows */
   double forward, forward_low, forward_high; /* the line through them at the next origin */
   double forward_mean, forward_mean_low, forward_mean_high; /* their mean, for one unit more */
-  double forward_slope; /* error gained from one origin to the next, over its standard error */
-  double seconds;       /* not in the model file */
+  double forward_slope;     /* error gained from one origin to the next, over its standard error */
+  sr_metrics metrics;       /* of the votes on held-out rows, by the members of the folds */
+  const int64_t *confusion; /* classes x classes: held-out rows of a class (row) by their vote */
+  sr_held_rows held_rows;   /* count 0: not asked for; not in the model file */
+  double seconds;           /* not in the model file */
 } sr_evaluation;
 
 /* ---- the choice of a plan ------------------------------------------------------------------- */

@@ -3,7 +3,6 @@
 #define SPECROUTE_EVALUATE_H
 
 #include <specroute/ensemble.h>
-#include <specroute/stats.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -61,15 +60,23 @@ SR_API SR_MUST_CHECK sr_status sr_folds_write(sr_context *ctx, const sr_folds *f
 
 /* How an ensemble is judged when it is trained. */
 typedef struct sr_evaluate_options {
-  int evaluate;   /* 1: naive and honest error, covariance */
-  int importance; /* 1: permutation importance, and what members share, as well */
-  double level;   /* of the intervals: 0.95 */
-  int64_t next;   /* rows of the next unit; 0: a twentieth of the rows, or a group */
-  int forward;    /* 1: train on the past and judge what follows, from five origins */
+  int evaluate;       /* 1: naive and honest error, covariance */
+  int importance;     /* 1: permutation importance, and what members share, as well */
+  double level;       /* of the intervals: 0.95 */
+  int64_t next;       /* rows of the next unit; 0: a twentieth of the rows, or a group */
+  int forward;        /* 1: train on the past and judge what follows, from five origins */
+  int keep_held_rows; /* 1: sr_evaluation.held_rows */
   sr_folds_options folds;
 } sr_evaluate_options;
 
 SR_API void sr_evaluate_options_init(sr_evaluate_options *options);
+
+/* Writes what was kept of an ensemble's held-out rows as .csv or .tsv (also .gz; "-": csv), lines
+ * row,truth,prediction,p_CLASS...,part,fold in the order of the file, rows from 0: what
+ * sr_prediction_file_read takes. Errors: SR_ERROR_ARGUMENT (none were kept: keep_held_rows),
+ * SR_ERROR_OUTPUT, SR_ERROR_MEMORY. */
+SR_API SR_MUST_CHECK sr_status sr_held_rows_write(sr_context *ctx, const sr_ensemble *ensemble,
+                                                  const char *path);
 
 /* ---- what predictions are worth ------------------------------------------------------------- */
 
@@ -80,7 +87,8 @@ typedef struct sr_predictions {
 } sr_predictions;
 
 typedef struct sr_judge_options {
-  double level; /* of the interval: 0.95 */
+  double level;       /* of the interval: 0.95 */
+  int64_t *confusion; /* gets classes x classes counts, a row per true class; NULL: not wanted */
 } sr_judge_options;
 
 typedef struct sr_judgment {
@@ -96,6 +104,8 @@ typedef struct sr_judgment {
   int32_t units; /* how many */
   double tmix;   /* rows until a row, or a loss, is new */
   sr_metrics metrics;
+  sr_dictionary classes;    /* of the table, valid as long as it is */
+  const int64_t *confusion; /* that of the options */
 } sr_judgment;
 
 SR_API void sr_judge_options_init(sr_judge_options *options);
@@ -108,8 +118,33 @@ SR_API SR_MUST_CHECK sr_status sr_judge(sr_context *ctx, const sr_table *table,
                                         const sr_structure *structure,
                                         const sr_predictions *predictions,
                                         const sr_judge_options *options, sr_judgment *judgment);
+/* Predictions in a file, one per row of a table. They own what they hold. */
+typedef struct sr_prediction_file sr_prediction_file;
+
+typedef struct sr_prediction_columns {
+  const char *row;        /* column that counts the rows of the table's file from 0; NULL: `row` or
+                             `index` where there is one, else the lines are in the file's order */
+  const char *prediction; /* column of the class; NULL: `prediction`, `predicted`, `y_pred` or the
+                             target's name */
+} sr_prediction_columns;
+
+/* Reads somebody's predictions of the rows of `table` from a file of any format ("-": csv on
+ * standard input): a column of classes, or one `p_CLASS` (also `proba_CLASS`, `prob_CLASS` or the
+ * bare name) per class, where one of two is enough; empty fields are rows without a prediction.
+ * `columns` may be NULL. Free with sr_prediction_file_free. Errors: SR_ERROR_DATA (a class or row
+ * that the table has not, a row that occurs twice, another number of lines, probabilities for some
+ * classes only), SR_ERROR_NOT_FOUND (no such column), those of sr_table_read. Cost: the file is
+ * held in memory. */
+SR_API SR_MUST_CHECK sr_status sr_prediction_file_read(sr_context *ctx, const char *path,
+                                                       const sr_table *table,
+                                                       const sr_prediction_columns *columns,
+                                                       sr_prediction_file **file);
+SR_API void sr_prediction_file_free(sr_prediction_file **file);
+/* In the order of the table's rows; valid as long as the file object. */
+SR_API const sr_predictions *sr_prediction_file_get(const sr_prediction_file *file);
 /* What an ensemble is worth on new rows with classes: its predictions, judged. Classes that it
- * never saw count as missed. `structure` NULL: estimated from the table. Errors as
+ * never saw count as missed. `structure` NULL: estimated from the table; the confusion is not told
+ * (sr_judge does). Errors as
  * sr_ensemble_predict, sr_structure_estimate and sr_judge. Cost: theirs together. */
 SR_API SR_MUST_CHECK sr_status sr_evaluate(sr_context *ctx, const sr_ensemble *ensemble,
                                            const sr_table *table, const sr_structure *structure,

@@ -164,6 +164,14 @@ typedef struct sr_metrics_input {
   const float *share;          /* rows x classes, row-major; NULL: only the votes are judged */
 } sr_metrics_input;
 
+/* Rows whose top class got a share in (b / 15, (b + 1) / 15]. */
+enum { SR_CALIBRATION_BINS = 15 };
+typedef struct sr_calibration_bin {
+  int64_t rows;
+  double share; /* mean share of the top class; NaN: no rows */
+  double right; /* share of the rows whose top class was right */
+} sr_calibration_bin;
+
 typedef struct sr_metrics {
   int64_t rows; /* judged */
   double error;
@@ -173,6 +181,7 @@ typedef struct sr_metrics {
   double brier;             /* mean over rows of the squared error summed over classes */
   double log_loss;          /* of shares held above 1e-7 */
   double ece;               /* expected calibration error of the top class, 15 bins */
+  sr_calibration_bin calibration[SR_CALIBRATION_BINS];
 } sr_metrics;
 
 /* *metrics of the input; NaN where it cannot be told. `confusion` (may be NULL) gets classes x

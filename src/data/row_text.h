@@ -1,4 +1,4 @@
-/* Rows as text, put together by all threads, chunk by chunk. Internal to src/data. */
+/* Rows as text, put together by all threads, chunk by chunk. Internal. */
 #ifndef SR_DATA_ROW_TEXT_H
 #define SR_DATA_ROW_TEXT_H
 

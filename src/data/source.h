@@ -1,4 +1,4 @@
-/* Bytes of a file, of standard input or of memory, gunzipped on the way. Internal to src/data. */
+/* Bytes of a file, of standard input or of memory, gunzipped on the way. Internal. */
 #ifndef SR_DATA_SOURCE_H
 #define SR_DATA_SOURCE_H
 

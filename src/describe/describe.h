@@ -48,6 +48,21 @@ SR_MUST_CHECK sr_status sr__describe(sr_context *ctx, const sr__describer *descr
 void sr__dependence_keys(const sr_dependence_view *view, json_t *object);
 /* Its lists: warnings, estimates, implied. */
 void sr__dependence_lists(const sr_dependence_view *view, json_t *object);
+/* Where a row lies on the map: its coordinates, or its place on the lattice. */
+bool sr__has_places(const sr_table_view *table);
+void sr__map_position(const sr_table_view *table, int64_t row, double *x, double *y);
+/* Metrics, confusion (more than eight classes: not as text) and calibration of judged votes. */
+void sr__description_add_metrics(sr__description *lines, const sr_metrics *metrics);
+void sr__description_add_confusion(sr__description *lines, const sr_dictionary *classes,
+                                   const int64_t *confusion);
+void sr__description_add_calibration(sr__description *lines, const sr_metrics *metrics);
+json_t *sr__json_metrics(const sr_metrics *metrics);
+json_t *sr__json_confusion(const sr_dictionary *classes, const int64_t *confusion);
+json_t *sr__json_calibration(const sr_metrics *metrics);
+SR_MUST_CHECK sr_status sr__page_add_metrics(sr_context *ctx, sr_page *page,
+                                             const sr_metrics *metrics,
+                                             const sr_dictionary *classes,
+                                             const int64_t *confusion);
 /* Learning curves of members that are trained in steps; nothing for others. */
 void sr__json_add_learning(const sr_ensemble *ensemble, json_t *object);
 SR_MUST_CHECK sr_status sr__page_add_learning(sr_context *ctx, sr_page *page,

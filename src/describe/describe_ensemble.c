@@ -233,6 +233,10 @@ static void add_lines(sr__description *lines, const void *object) {
   if (view->evaluation) {
     add_error_lines(lines, view->evaluation);
     add_class_lines(lines, view);
+    if (view->evaluation->confusion) {
+      sr__description_add_metrics(lines, &view->evaluation->metrics);
+      sr__description_add_confusion(lines, &view->classes, view->evaluation->confusion);
+    }
     add_feature_lines(lines, view);
   }
   sr__description_add_warnings(lines, view->warning_count, view->warnings);
@@ -398,6 +402,13 @@ static json_t *to_json(const void *object) {
   if (view->choice) json_object_set_new(value, "candidates", candidates_json(view->choice));
   if (view->evaluation) {
     json_object_set_new(value, "error", error_json(view->evaluation));
+    if (view->evaluation->confusion) {
+      const sr_metrics *m = &view->evaluation->metrics;
+      json_object_set_new(value, "metrics", sr__json_metrics(m));
+      json_object_set_new(value, "confusion",
+                          sr__json_confusion(&view->classes, view->evaluation->confusion));
+      json_object_set_new(value, "calibration", sr__json_calibration(m));
+    }
     json_object_set_new(value, "covariance", covariance_json(view->evaluation));
     if (view->evaluation->importance)
       json_object_set_new(value, "importance", importance_json(view));
@@ -525,6 +536,7 @@ static sr_status add_error(sr_context *ctx, sr_page *page, const sr_ensemble_vie
   SR_TRY(add_error_plot(ctx, page, e));
   if (e->origin_count > 0) SR_TRY(add_forward_plot(ctx, page, e));
   SR_TRY(add_classes(ctx, page, v));
+  if (e->confusion) SR_TRY(sr__page_add_metrics(ctx, page, &e->metrics, &v->classes, e->confusion));
 cleanup:
   return status;
 }

@@ -4,7 +4,8 @@
 #include "describe.h"
 
 static const char *units_name(sr_unit unit) {
-  static const char *const name[] = {"spans of T rows", "blocks", "parts", "groups"};
+  static const char *const name[] = {"spans of T rows", "blocks", "parts",
+                                     "groups",          "fields", "areas"};
   return name[unit];
 }
 
@@ -20,67 +21,70 @@ static void add_interval(sr__description *lines, const sr_judgment *j) {
 
 static void add_lines(sr__description *lines, const void *object) {
   const sr_judgment *j = object;
-  const sr_metrics *m = &j->metrics;
   sr__description_add(lines, "error     %.4f of %lld rows (", j->error, (long long)j->rows);
   add_interval(lines, j);
   sr__description_add(lines, ")\n");
   sr__description_add(lines,
                       "          were the rows independent: %.4f to %.4f\n"
                       "          always naming the most frequent class: %.4f\n"
-                      "scale     rows are new after about %.3g rows\n"
-                      "metrics   balanced accuracy %.4f, macro F1 %.4f\n",
-                      j->naive_low, j->naive_high, j->baseline, j->tmix, m->balanced_accuracy,
-                      m->macro_f1);
-  if (isfinite(m->brier))
-    sr__description_add(lines, "          AUC %.4f, Brier %.4f, log loss %.4f, calibration %.4f\n",
-                        m->auc, m->brier, m->log_loss, m->ece);
+                      "scale     rows are new after about %.3g rows\n",
+                      j->naive_low, j->naive_high, j->baseline, j->tmix);
+  sr__description_add_metrics(lines, &j->metrics);
+  if (!j->confusion) return;
+  sr__description_add_confusion(lines, &j->classes, j->confusion);
+  sr__description_add_calibration(lines, &j->metrics);
 }
 
 /* ---- JSON --------------------------------------------------------------------------------- */
 
 static json_t *to_json(const void *object) {
   const sr_judgment *j = object;
-  const sr_metrics *m = &j->metrics;
-  return json_pack(
-      "{s:I,s:{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:s,s:i},s:o,s:o,s:{s:o,s:o,s:o,s:o,s:o,s:o}}", "rows",
-      (json_int_t)j->rows, "error", "honest", sr__json_real(j->error), "honest_low",
-      sr__json_real(j->low), "honest_high", sr__json_real(j->high), "naive",
-      sr__json_real(j->error), "naive_low", sr__json_real(j->naive_low), "naive_high",
-      sr__json_real(j->naive_high), "baseline", sr__json_real(j->baseline), "held_out",
-      sr_unit_name(j->unit), "units", (int)j->units, "tmix", sr__json_real(j->tmix), "level",
-      sr__json_real(j->level), "metrics", "balanced_accuracy", sr__json_real(m->balanced_accuracy),
-      "macro_f1", sr__json_real(m->macro_f1), "auc", sr__json_real(m->auc), "brier",
-      sr__json_real(m->brier), "log_loss", sr__json_real(m->log_loss), "ece",
-      sr__json_real(m->ece));
+  json_t *value =
+      json_pack("{s:I,s:{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:s,s:i},s:o,s:o,s:o}", "rows",
+                (json_int_t)j->rows, "error", "honest", sr__json_real(j->error), "honest_low",
+                sr__json_real(j->low), "honest_high", sr__json_real(j->high), "naive",
+                sr__json_real(j->error), "naive_low", sr__json_real(j->naive_low), "naive_high",
+                sr__json_real(j->naive_high), "baseline", sr__json_real(j->baseline), "held_out",
+                sr_unit_name(j->unit), "units", (int)j->units, "tmix", sr__json_real(j->tmix),
+                "level", sr__json_real(j->level), "metrics", sr__json_metrics(&j->metrics));
+  if (!value || !j->confusion) return value;
+  json_object_set_new(value, "confusion", sr__json_confusion(&j->classes, j->confusion));
+  json_object_set_new(value, "calibration", sr__json_calibration(&j->metrics));
+  return value;
 }
 
 /* ---- the page ----------------------------------------------------------------------------- */
 
-static sr_status add_to_page(sr_context *ctx, sr_page *page, const void *object) {
-  enum { ROWS = 9, CELL = 64 };
-  const sr_judgment *j = object;
-  const sr_metrics *m = &j->metrics;
+/* The verdict in one sentence. */
+static void print_headline(const sr_judgment *j, char *text, size_t size) {
+  const char *verdict = !isfinite(j->low) ? "the rows are too few to say more"
+                        : j->high < j->baseline
+                            ? "better than always naming the most frequent class"
+                        : j->low > j->baseline ? "worse than always naming the most frequent class"
+                                               : "no better, as far as these rows can tell, than "
+                                                 "always naming the most frequent class";
+  if (isfinite(j->low))
+    snprintf(text, size,
+             "The predictions are wrong on %.1f %% of the rows (%.1f to %.1f %%): %s (%.1f %%).",
+             100 * j->error, 100 * j->low, 100 * j->high, verdict, 100 * j->baseline);
+  else
+    snprintf(text, size, "The predictions are wrong on %.1f %% of %lld rows; %s.", 100 * j->error,
+             (long long)j->rows, verdict);
+}
+
+static sr_status add_error_table(sr_context *ctx, sr_page *page, const sr_judgment *j) {
+  enum { ROWS = 4, CELL = 64 };
   static const char *const header[] = {"", "value"};
-  static const char *const name[ROWS] = {"error",
-                                         "interval, dependence included",
+  static const char *const name[ROWS] = {"error", "interval, dependence included",
                                          "interval, were the rows independent",
-                                         "balanced accuracy",
-                                         "macro F1",
-                                         "AUC",
-                                         "Brier score",
-                                         "log loss",
-                                         "calibration error"};
-  const double value[ROWS] = {j->error,    NAN,    NAN,      m->balanced_accuracy,
-                              m->macro_f1, m->auc, m->brier, m->log_loss,
-                              m->ece};
+                                         "always the most frequent class"};
   char shown[ROWS][CELL];
   sr_page_cell cell[2 * ROWS] = {0};
+  snprintf(shown[0], CELL, "%.4f", j->error);
+  snprintf(shown[1], CELL, isfinite(j->low) ? "%.4f to %.4f" : "not told", j->low, j->high);
+  snprintf(shown[2], CELL, "%.4f to %.4f", j->naive_low, j->naive_high);
+  snprintf(shown[3], CELL, "%.4f", j->baseline);
   for (int r = 0; r < ROWS; r++) {
-    double low = r == 1 ? j->low : j->naive_low, high = r == 1 ? j->high : j->naive_high;
-    if (r == 1 || r == 2)
-      snprintf(shown[r], CELL, isfinite(low) ? "%.4f to %.4f" : "not told", low, high);
-    else
-      snprintf(shown[r], CELL, isfinite(value[r]) ? "%.4f" : "not told", value[r]);
     cell[2 * r].text = name[r];
     cell[2 * r + 1].text = shown[r];
   }
@@ -90,6 +94,31 @@ static sr_status add_to_page(sr_context *ctx, sr_page *page, const void *object)
                          .rows = ROWS,
                          .cells = cell};
   return sr_page_add_table(ctx, page, &table);
+}
+
+sr_status sr_page_add_judgment(sr_context *ctx, sr_page *page, const sr_judgment *judgment) {
+  sr_status status = SR_OK;
+  const sr_judgment *j = judgment;
+  char text[512];
+  print_headline(j, text, sizeof text);
+  SR_TRY(sr_page_note(ctx, page,
+                      isfinite(j->high) && j->high < j->baseline ? SR_AGREEMENT_GOOD
+                      : isfinite(j->low) && j->low > j->baseline ? SR_AGREEMENT_BAD
+                                                                 : SR_AGREEMENT_PARTLY,
+                      text));
+  snprintf(text, sizeof text,
+           "Rows are new after about %.3g rows; the interval comes from %d %s. It holds if the "
+           "predictions were made without having seen the rows or what lies near them.",
+           j->tmix, j->units, units_name(j->unit));
+  SR_TRY(sr_page_paragraph(ctx, page, text));
+  SR_TRY(add_error_table(ctx, page, j));
+  SR_TRY(sr__page_add_metrics(ctx, page, &j->metrics, &j->classes, j->confusion));
+cleanup:
+  return status;
+}
+
+static sr_status add_to_page(sr_context *ctx, sr_page *page, const void *object) {
+  return sr_page_add_judgment(ctx, page, object);
 }
 
 sr_status sr_describe_judgment(sr_context *ctx, const sr_judgment *judgment, sr_description format,

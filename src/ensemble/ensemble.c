@@ -187,6 +187,11 @@ void sr__evaluation_free(const sr_allocator *allocator, sr_evaluation *evaluatio
     sr__release(allocator, (void *)(uintptr_t)evaluation->questions[k].reason);
   sr__release(allocator, (void *)(uintptr_t)evaluation->questions);
   sr__release(allocator, (void *)(uintptr_t)evaluation->origin_error);
+  sr__release(allocator, (void *)(uintptr_t)evaluation->confusion);
+  const sr_held_rows *held = &evaluation->held_rows;
+  const void *blocks[] = {held->row, held->label, held->vote, held->share, held->unit, held->fold};
+  for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
+    sr__release(allocator, (void *)(uintptr_t)blocks[k]);
   *evaluation = (sr_evaluation){0};
 }
 

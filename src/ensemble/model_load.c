@@ -332,6 +332,32 @@ cleanup:
   return status;
 }
 
+static sr_status get_metrics(model_reader *m, sr__byte_reader *from) {
+  sr_status status = SR_OK;
+  sr_evaluation *to = &m->ensemble->evaluation;
+  sr_metrics *s = &to->metrics;
+  int64_t *confusion = NULL, cells = (int64_t)to->classes * to->classes;
+  double *reals[] = {&s->error, &s->balanced_accuracy, &s->macro_f1, &s->auc,
+                     &s->brier, &s->log_loss,          &s->ece};
+  if (!m->has_evaluation || to->confusion) return refuse(m, "its metrics are out of place");
+  s->rows = (int64_t)sr__get_u64(from);
+  for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) *reals[k] = sr__get_f64(from);
+  for (int b = 0; b < SR_CALIBRATION_BINS; b++) {
+    s->calibration[b].rows = (int64_t)sr__get_u64(from);
+    s->calibration[b].share = sr__get_f64(from);
+    s->calibration[b].right = sr__get_f64(from);
+  }
+  if (from->status == SR_OK && from->size - from->at != 8 * cells)
+    SR_TRY(refuse(m, "its metrics are about other classes"));
+  SR_TRY(from->status);
+  SR_NEW(m->ctx, confusion, cells);
+  to->confusion = confusion;
+  for (int64_t k = 0; k < cells; k++) confusion[k] = (int64_t)sr__get_u64(from);
+  status = from->status;
+cleanup:
+  return status;
+}
+
 static sr_status get_shared(model_reader *m, sr__byte_reader *from) {
   sr_ensemble *e = m->ensemble;
   if (!m->has_head || m->has_shared) return refuse(m, "its encoder section is out of place");
@@ -404,7 +430,8 @@ static const section_kind kinds[] = {{"Head", get_head},      {"Mix ", get_mix},
                                      {"told", get_story},     {"eval", get_evaluation},
                                      {"asks", get_questions}, {"pair", get_pairs},
                                      {"gain", get_gain},      {"Shar", get_shared},
-                                     {"Memb", get_members},   {"Near", get_part_weights}};
+                                     {"Memb", get_members},   {"Near", get_part_weights},
+                                     {"scor", get_metrics}};
 
 static sr_status get_section(model_reader *m, sr__byte_reader *from) {
   char tag[SR_MODEL_TAG_BYTES + 1] = {0};

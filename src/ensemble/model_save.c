@@ -156,6 +156,25 @@ static void put_pairs(sr__bytes *to, const sr_evaluation *e) {
   section_end(to, begin);
 }
 
+/* Metrics of the held-out votes; behind the evaluation that they belong to. */
+static void put_metrics(sr__bytes *to, const sr_evaluation *e) {
+  if (!e || !e->confusion) return;
+  const sr_metrics *m = &e->metrics;
+  const double reals[] = {m->error, m->balanced_accuracy, m->macro_f1, m->auc,
+                          m->brier, m->log_loss,          m->ece};
+  int64_t begin = section_begin(to, "scor");
+  sr__put_u64(to, (uint64_t)m->rows);
+  for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) sr__put_f64(to, reals[k]);
+  for (int b = 0; b < SR_CALIBRATION_BINS; b++) {
+    sr__put_u64(to, (uint64_t)m->calibration[b].rows);
+    sr__put_f64(to, m->calibration[b].share);
+    sr__put_f64(to, m->calibration[b].right);
+  }
+  for (int64_t k = 0; k < (int64_t)e->classes * e->classes; k++)
+    sr__put_u64(to, (uint64_t)e->confusion[k]);
+  section_end(to, begin);
+}
+
 static void put_part_weights(sr__bytes *to, const sr_ensemble *e) {
   const sr__part_weights *w = &e->part_weights;
   if (!w->parts) return;
@@ -194,6 +213,7 @@ sr_status sr__model_write(const sr_ensemble *ensemble, sr__bytes *to) {
   put_evaluation(to, ensemble->view.evaluation);
   put_questions(to, ensemble->view.evaluation);
   put_pairs(to, ensemble->view.evaluation);
+  put_metrics(to, ensemble->view.evaluation);
   put_members(to, ensemble);
   put_part_weights(to, ensemble);
   section_end(to, begin);

@@ -219,6 +219,8 @@ sr_status sr__evaluate(sr_context *ctx, const sr__evaluate_input *input,
   else
     SR_TRY(sr__answer_questions(ctx, input, options, judged, evaluation));
   SR_TRY(report_classes(ctx, input->prepared->view, judged, evaluation));
+  SR_TRY(sr__measure_held(ctx, input->prepared->view, folds, judged, options->keep_held_rows,
+                          evaluation));
   if (input->trial) SR_TRY(sr__covariance(ctx, input->trial, evaluation));
   if (options->importance) SR_TRY(report_importance(ctx, input, seed, evaluation));
   if (options->importance && input->trial)

@@ -80,6 +80,14 @@ typedef struct sr__judged {
   int64_t stride; /* one of so many held-out rows was judged */
 } sr__judged;
 void sr__judged_free(sr_context *ctx, sr__judged *judged);
+/* The row of the table for every row of its file, -1 where the table left it out; free *at with
+ * sr__free. */
+SR_MUST_CHECK sr_status sr__rows_of_file(sr_context *ctx, const sr_table_view *view, int64_t **at,
+                                         int64_t *count);
+/* Metrics and confusion of the votes on held-out rows and, with `keep`, these rows themselves. */
+SR_MUST_CHECK sr_status sr__measure_held(sr_context *ctx, const sr_table_view *view,
+                                         const sr_folds_view *folds, const sr__judged *judged,
+                                         bool keep, sr_evaluation *to);
 
 /* ---- evaluation --------------------------------------------------------------------------- */
 

@@ -186,7 +186,9 @@ sr_status sr_judge(sr_context *ctx, const sr_table *table, const sr_structure *s
   SR_TRY(sr__structure_is_series(structure) ? judge_in_order(ctx, &j, judgment)
                                             : judge_units(ctx, structure, &j, judgment));
   sr_metrics_input all = {view->rows, view->classes.count, view->label, j.vote, predictions->proba};
-  SR_TRY(sr_metrics_compute(ctx, &all, &judgment->metrics, NULL));
+  SR_TRY(sr_metrics_compute(ctx, &all, &judgment->metrics, options->confusion));
+  judgment->classes = view->classes;
+  judgment->confusion = options->confusion;
 cleanup:
   judged_free(ctx, &j);
   return status;
@@ -232,6 +234,9 @@ sr_status sr_evaluate(sr_context *ctx, const sr_ensemble *ensemble, const sr_tab
   const char **names = NULL;
   int32_t *label = NULL, *vote = NULL, classes = 0;
   float *share = NULL, *wide = NULL;
+  sr_judge_options asked;
+  sr_judge_options_init(&asked);
+  if (options) asked.level = options->level; /* the classes that are joined here are not theirs */
   *judgment = (sr_judgment){0};
   if (!view.label) SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "the table has no classes to judge by"));
   SR_NEW(ctx, names, (int64_t)known->count + view.classes.count);
@@ -247,7 +252,8 @@ sr_status sr_evaluate(sr_context *ctx, const sr_ensemble *ensemble, const sr_tab
   view.classes = (sr_dictionary){classes, names};
   SR_TRY(sr_table_wrap(ctx, &view, &joined));
   sr_predictions predictions = {vote, wide};
-  SR_TRY(sr_judge(ctx, joined, structure ? structure : own, &predictions, options, judgment));
+  SR_TRY(sr_judge(ctx, joined, structure ? structure : own, &predictions, &asked, judgment));
+  judgment->classes = (sr_dictionary){0};
 cleanup:
   sr_table_free(&joined);
   sr_structure_free(&own);

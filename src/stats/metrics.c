@@ -106,25 +106,29 @@ static void share_losses(const sr_metrics_input *in, sr_metrics *m) {
   m->log_loss = rows ? log_loss / (double)rows : NAN;
 }
 
-static sr_status calibration(sr_context *ctx, const sr_metrics_input *in, int64_t judged,
-                             double *ece) {
-  sr_status status = SR_OK;
-  float *share = NULL;
-  int32_t *truth = NULL;
-  int64_t count = 0;
-  SR_NEW(ctx, share, judged * in->classes);
-  SR_NEW(ctx, truth, judged);
+/* Bins are open below and closed above, as in sr_calibration_error. */
+static void calibration(const sr_metrics_input *in, sr_metrics *m) {
+  double share[SR_CALIBRATION_BINS] = {0}, right[SR_CALIBRATION_BINS] = {0};
+  m->ece = 0.0;
   for (int64_t i = 0; i < in->rows; i++) {
+    const float *p = in->share + i * in->classes;
+    int32_t top = 0;
     if (in->truth[i] < 0 || in->vote[i] < 0) continue;
-    memcpy(share + count * in->classes, in->share + i * in->classes,
-           (size_t)in->classes * sizeof *share);
-    truth[count++] = in->truth[i];
+    for (int32_t c = 1; c < in->classes; c++)
+      if (p[c] > p[top]) top = c;
+    int32_t bin = (int32_t)ceil((double)p[top] * SR_CALIBRATION_BINS) - 1;
+    bin = bin < 0 ? 0 : bin >= SR_CALIBRATION_BINS ? SR_CALIBRATION_BINS - 1 : bin;
+    share[bin] += (double)p[top];
+    right[bin] += in->truth[i] == top;
+    m->calibration[bin].rows++;
   }
-  SR_TRY(sr_calibration_error(ctx, judged, in->classes, share, truth, 15, ece));
-cleanup:
-  sr__free(ctx, share);
-  sr__free(ctx, truth);
-  return status;
+  for (int b = 0; b < SR_CALIBRATION_BINS; b++) {
+    sr_calibration_bin *bin = &m->calibration[b];
+    if (!bin->rows) continue;
+    bin->share = share[b] / (double)bin->rows;
+    bin->right = right[b] / (double)bin->rows;
+    m->ece += fabs(share[b] - right[b]) / (double)m->rows;
+  }
 }
 
 sr_status sr_metrics_compute(sr_context *ctx, const sr_metrics_input *input, sr_metrics *metrics,
@@ -138,6 +142,8 @@ sr_status sr_metrics_compute(sr_context *ctx, const sr_metrics_input *input, sr_
                           .brier = NAN,
                           .log_loss = NAN,
                           .ece = NAN};
+  for (int b = 0; b < SR_CALIBRATION_BINS; b++)
+    metrics->calibration[b] = (sr_calibration_bin){0, NAN, NAN};
   if (input->classes < 1)
     return sr__fail(ctx, SR_ERROR_ARGUMENT, "classes is %d, expected 1 or more", input->classes);
   for (int64_t i = 0; i < input->rows; i++) {
@@ -151,7 +157,7 @@ sr_status sr_metrics_compute(sr_context *ctx, const sr_metrics_input *input, sr_
   if (!input->share || metrics->rows == 0) goto cleanup;
   share_losses(input, metrics);
   SR_TRY(mean_auc(ctx, input, &metrics->auc));
-  SR_TRY(calibration(ctx, input, metrics->rows, &metrics->ece));
+  calibration(input, metrics);
 cleanup:
   if (counted != confusion) sr__free(ctx, counted);
   return status;

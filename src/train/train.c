@@ -32,7 +32,10 @@ static const sr_option train_options[] = {
 
 const sr_option *sr_train_option_list(void) { return train_options; }
 
-void sr_train_options_init(sr_train_options *options) { sr_options_init(train_options, options); }
+void sr_train_options_init(sr_train_options *options) {
+  *options = (sr_train_options){0};
+  sr_options_init(train_options, options);
+}
 
 /* Everything that can be wrong in the options is found before a row is looked at. */
 static sr_status check_options(sr_context *ctx, const sr_train_options *o,
