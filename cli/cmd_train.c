@@ -117,6 +117,7 @@ static int run_train(cli_run *run) {
   if (cli_given(run, "held-out"))
     SR_TRY(sr_held_rows_write(run->ctx, ensemble, cli_text(run, "held-out")));
   if (cli_given(run, "report")) SR_TRY(write_page(run, table, ensemble, cli_text(run, "report")));
+  if (o.resume && *o.resume) (void)remove(o.resume);
   code = finish(run, ensemble, read, sr_seconds() - start);
 cleanup:
   sr_ensemble_free(&ensemble);

@@ -13,6 +13,8 @@ typedef struct sr_train_options {
   const char *learner; /* NAME[:KEY=VALUE,...] of sr_learner_method; "tree" */
   int64_t members;     /* 100 */
   int vote;            /* an sr_vote */
+  const char *resume;  /* file that keeps the members as they are fitted, so that the same call goes
+                          on after an interrupt; the caller removes it. NULL or "": none */
   sr_structure_options structure;
   sr_evaluate_options evaluate;
 } sr_train_options;

@@ -9,6 +9,7 @@
 #include "core/options.h"
 #include "core/random.h"
 #include "learner/learner.h"
+#include "member_store.h"
 #include "plan/plan.h"
 
 /* ---- preparing ---------------------------------------------------------------------------- */
@@ -23,7 +24,9 @@ typedef struct sr__prepared {
   sr__encoder *encoder;
   sr__training *training;
   int32_t classes;
-  sr__row_units units; /* what members leave out together where they judge themselves */
+  sr__row_units units;     /* what members leave out together where they judge themselves */
+  sr__member_store *store; /* keeps fitted members; NULL: none */
+  sr__member_key key;      /* of the rows, the learner and the units */
 } sr__prepared;
 
 /* `learner` is NAME[:KEY=VALUE,...]. The table must live as long as what was prepared. */
@@ -33,6 +36,11 @@ void sr__prepared_free(sr_context *ctx, sr__prepared *prepared);
 /* Members leave out whole parts or groups of the structure, which must live as long as what was
  * prepared; single rows where they do not depend on each other, and where this is not called. */
 void sr__prepared_use_units(sr__prepared *prepared, const sr_structure *structure);
+
+/* Members are looked for in the store before they are fitted, and kept there after. `learner` as
+ * sr__prepare took it; the store must live as long as what was prepared. */
+SR_MUST_CHECK sr_status sr__prepared_use_store(sr_context *ctx, sr__prepared *prepared,
+                                               const char *learner, sr__member_store *store);
 
 /* ---- the mix ------------------------------------------------------------------------------ */
 

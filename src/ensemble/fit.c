@@ -35,6 +35,43 @@ cleanup:
   return status;
 }
 
+static sr_status add_piece(void *data, const int32_t *rows, const int32_t *counts, int64_t length) {
+  sr__member_key_add(data, rows, length * (int64_t)sizeof *rows);
+  if (counts) sr__member_key_add(data, counts, length * (int64_t)sizeof *counts);
+  return SR_OK;
+}
+
+/* A member from the store, or a new one that is kept there. */
+static sr_status fit_or_find(sr_context *ctx, const sr__prepared *prepared, const sr__bag *bag,
+                             sr__random *random, sr__member **member) {
+  sr_status status = SR_OK;
+  const sr__learner *learner = prepared->learner;
+  sr__bytes bytes = {.ctx = ctx};
+  sr__member_key key = prepared->key;
+  int64_t size = 0;
+  const uint8_t *found = NULL;
+  if (prepared->store) {
+    sr__member_key_add(&key, random->key, sizeof random->key);
+    sr__member_key_add(&key, random->counter, sizeof random->counter);
+    SR_TRY(sr__bag_read(ctx, bag, add_piece, &key));
+    found = sr__member_store_find(prepared->store, &key, &size);
+  }
+  if (found) {
+    sr__byte_reader reader = {ctx, found, size, 0, "the stored member", SR_OK};
+    SR_TRY(learner->load_member(&reader, prepared->encoder, member));
+    goto cleanup;
+  }
+  SR_TRY(learner->fit(ctx, prepared->encoder, prepared->training, prepared->configuration.options,
+                      bag, random, member));
+  if (!prepared->store) goto cleanup;
+  learner->save_member(prepared->encoder, *member, &bytes);
+  SR_TRY(bytes.status);
+  SR_TRY(sr__member_store_add(ctx, prepared->store, &key, &bytes));
+cleanup:
+  sr__bytes_free(&bytes);
+  return status;
+}
+
 static sr_status fit_member(sr_context *ctx, void *data, int64_t item, int slot) {
   (void)slot;
   fit_job *job = data;
@@ -59,9 +96,7 @@ static sr_status fit_member(sr_context *ctx, void *data, int64_t item, int slot)
     bag.length = kept.length;
   }
   sr__random_init(&random, fit->seed, SR_PURPOSE_LEARNER, fit->replicate, (uint64_t)member);
-  SR_TRY(prepared->learner->fit(ctx, prepared->encoder, prepared->training,
-                                prepared->configuration.options, &bag, &random,
-                                &job->members->member[item]));
+  SR_TRY(fit_or_find(ctx, prepared, &bag, &random, &job->members->member[item]));
   if (leaves) {
     bag.drawn = NULL;
     bag.distinct = NULL;

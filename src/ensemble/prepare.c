@@ -38,6 +38,46 @@ void sr__prepared_use_units(sr__prepared *prepared, const sr_structure *structur
     prepared->units.buffer = structure->view.overlap;
 }
 
+static void add_table(sr__member_key *key, const sr_table_view *view) {
+  const struct {
+    const void *bytes;
+    int64_t count;
+  } piece[] = {{&view->rows, sizeof view->rows},
+               {&view->features, sizeof view->features},
+               {view->x, view->rows * view->features * (int64_t)sizeof *view->x},
+               {view->label, view->rows * (int64_t)sizeof *view->label},
+               {view->weight, view->rows * (int64_t)sizeof *view->weight},
+               {view->series_offset, (view->rows * view->channels + 1) * (int64_t)sizeof(int64_t)},
+               {view->series,
+                view->channels > 0
+                    ? view->series_offset[view->rows * view->channels] * (int64_t)sizeof(float)
+                    : 0}};
+  for (size_t k = 0; k < sizeof piece / sizeof *piece; k++)
+    if (piece[k].bytes) sr__member_key_add(key, piece[k].bytes, piece[k].count);
+}
+
+sr_status sr__prepared_use_store(sr_context *ctx, sr__prepared *prepared, const char *learner,
+                                 sr__member_store *store) {
+  sr_status status = SR_OK;
+  sr__bytes encoder = {.ctx = ctx};
+  sr__member_key *key = &prepared->key;
+  *key = (sr__member_key){{1, 2}};
+  prepared->learner->save_encoder(prepared->encoder, &encoder);
+  SR_TRY(encoder.status);
+  sr__member_key_add(key, sr_version(), (int64_t)strlen(sr_version()));
+  sr__member_key_add(key, learner, (int64_t)strlen(learner));
+  sr__member_key_add(key, encoder.data, encoder.size);
+  add_table(key, prepared->view);
+  sr__member_key_add(key, &prepared->units.buffer, sizeof prepared->units.buffer);
+  if (prepared->units.unit)
+    sr__member_key_add(key, prepared->units.unit,
+                       prepared->view->rows * (int64_t)sizeof *prepared->units.unit);
+  prepared->store = store;
+cleanup:
+  sr__bytes_free(&encoder);
+  return status;
+}
+
 void sr__prepared_free(sr_context *ctx, sr__prepared *prepared) {
   sr_allocator allocator = sr__allocator(ctx);
   if (prepared->learner) {

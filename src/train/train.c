@@ -10,6 +10,8 @@ static const sr_option train_options[] = {
     TRAIN(INTEGER, "members", members, "100", 1, 1e7, "number of members"),
     TRAIN(CHOICE, "vote", vote, "hard", "hard|soft|gated",
           "majority, mean probability, or weighted by nearness of parts"),
+    TRAIN(TEXT, "resume", resume, "",
+          "file that keeps fitted members, so that the same command goes on after an interrupt"),
     TRAIN(TEXT, "graph", structure.graph, "", "dependency graph; by default as the table is"),
     TRAIN(REAL, "tmix", structure.tmix, "0", 0, 1e12, "rows until a row is new; 0 estimates it"),
     TRAIN(INTEGER, "parts", structure.parts, "0", 0, 1e9,
@@ -142,6 +144,7 @@ typedef struct train_job {
   sr_structure *structure;
   sr_folds *folds;
   sr__prepared prepared;
+  sr__member_store *store;
   sr__mix mix;
   sr_vote vote;
   sr__trial trial;
@@ -160,6 +163,7 @@ static void job_free(sr_context *ctx, train_job *job) {
   sr__members_free(ctx, &job->members);
   sr__mix_free(&allocator, &job->mix);
   sr__prepared_free(ctx, &job->prepared);
+  sr__member_store_close(&job->store);
   sr_folds_free(&job->folds);
   sr_structure_free(&job->structure);
   sr_table_free(&job->kept);
@@ -222,6 +226,7 @@ static sr_status train(sr_context *ctx, const sr_table *table, train_job *job,
   SR_TRY(check_options(ctx, o, &job->plan));
   SR_TRY(sr__check_target(ctx, table));
   SR_TRY(check_input(ctx, sr_table_get(table), &job->input));
+  if (o->resume && *o->resume) SR_TRY(sr__member_store_open(ctx, o->resume, &job->store));
   if (!job->input.structure && !job->input.plan)
     SR_TRY(sr__keep_teaching_rows(ctx, table, &job->kept));
   const sr_table *rows = job->kept ? job->kept : table;
@@ -231,6 +236,7 @@ static sr_status train(sr_context *ctx, const sr_table *table, train_job *job,
     SR_TRY(sr_structure_estimate(ctx, rows, &o->structure, job->seed, &job->structure));
   SR_TRY(sr__prepare(ctx, rows, o->learner, &job->prepared));
   sr__prepared_use_units(&job->prepared, job->structure);
+  if (job->store) SR_TRY(sr__prepared_use_store(ctx, &job->prepared, o->learner, job->store));
   SR_TRY(sr_folds_new(ctx, job->structure, &o->evaluate.folds, job->seed, &job->folds));
   SR_TRY(choose_and_try(ctx, job));
   SR_TRY(fit_and_judge(ctx, job));
