@@ -1,5 +1,6 @@
 /* Times one graph builder and prints a JSON line:
- *   bench_graph BUILDER K THREADS RUNS ROWS COLUMNS [FILE]
+ *   bench_graph BUILDER K THREADS RUNS ROWS COLUMNS [FILE [OPTIONS]]
+ * OPTIONS are further ones of the builder, such as exact=yes.
  * FILE holds ROWS x COLUMNS raw values, column-major: float64 coordinates for space, float32
  * features for features. time and grid need none (K is tau for time; the grid is square). Best of
  * RUNS, wall clock and processor time (all threads together); megabytes are the peak of the
@@ -12,13 +13,14 @@
 #include <time.h>
 
 #include "core/core.h"
+#include "core/isa.h"
 
 typedef struct request {
   const char *builder;
   int32_t k;
   int threads, runs;
   int64_t rows, columns;
-  const char *file;
+  const char *file, *options;
 } request;
 
 static void die(const char *what) {
@@ -78,6 +80,14 @@ static double megabytes_of(const char *field) {
   return kilobytes / 1024.0;
 }
 
+/* Of the neighbors, so that levels and machines can be compared. */
+static uint64_t hash_graph(const sr_graph_view *graph) {
+  uint64_t hash = 1469598103934665603u;
+  for (int64_t a = 0; a < graph->arcs; a++)
+    hash = (hash ^ (uint64_t)graph->neighbor[a]) * 1099511628211u;
+  return hash;
+}
+
 static double cpu_seconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -92,19 +102,22 @@ int main(int argc, char **argv) {
                .runs = atoi(argv[4]),
                .rows = atoll(argv[5]),
                .columns = atoll(argv[6]),
-               .file = argc > 7 ? argv[7] : NULL};
+               .file = argc > 7 ? argv[7] : NULL,
+               .options = argc > 8 ? argv[8] : NULL};
   sr_context_options settings;
   sr_context_options_init(&settings);
   settings.threads = r.threads;
   sr_context *ctx = NULL;
   if (sr_context_new(&settings, &ctx) != SR_OK) die("no context");
   sr_table *table = make_table(ctx, &r);
-  char text[64];
-  snprintf(text, sizeof text, "%s:%d", r.builder, r.k);
+  char text[128];
+  snprintf(text, sizeof text, "%s:%d%s%s", r.builder, r.k, r.options ? "," : "",
+           r.options ? r.options : "");
   reset_peak();
   double best = INFINITY, best_cpu = INFINITY, before = megabytes_of("VmRSS:"), peak = 0,
          recall = 1;
   int64_t arcs = 0;
+  uint64_t hash = 0;
   for (int run = 0; run < r.runs; run++) {
     sr_graph *graph = NULL;
     double start = sr_seconds(), start_cpu = cpu_seconds();
@@ -114,6 +127,7 @@ int main(int argc, char **argv) {
     if (run == 0) peak = megabytes_of("VmHWM:") - before;
     arcs = sr_graph_get(graph)->arcs;
     recall = sr_graph_get(graph)->recall;
+    hash = hash_graph(sr_graph_get(graph));
     sr_graph_free(&graph);
   }
   double graph_megabytes = ((double)arcs * 4 + (double)r.rows * 8) / 1048576.0;
@@ -121,9 +135,10 @@ int main(int argc, char **argv) {
       "{\"bench\":\"graph\",\"case\":\"%s\",\"n\":%lld,\"d\":%lld,\"k\":%d,\"threads\":%d,"
       "\"us_seconds\":%.4f,\"us_cpu_seconds\":%.4f,\"arcs\":%lld,\"recall\":%.4f,\"graph_"
       "megabytes\":%.0f,"
-      "\"peak_megabytes\":%.0f}\n",
+      "\"peak_megabytes\":%.0f,\"isa\":\"%s\",\"hash\":\"%016llx\"}\n",
       r.builder, (long long)r.rows, (long long)r.columns, r.k, r.threads, best, best_cpu,
-      (long long)arcs, recall, graph_megabytes, peak);
+      (long long)arcs, recall, graph_megabytes, peak, sr__isa_name(sr__isa()),
+      (unsigned long long)hash);
   sr_table_free(&table);
   sr_context_free(&ctx);
   return 0;

@@ -2,7 +2,7 @@
  * feature; RBF weights; the transition graph. */
 #include "core/random.h"
 #include "graph/features.h"
-#include "graph/knn.h"
+#include "graph/knn_pairs.h"
 #include "graph_check.h"
 
 typedef struct points {
@@ -11,7 +11,19 @@ typedef struct points {
   float *x; /* row-major */
 } points;
 
-typedef enum points_kind { NORMAL, CLUSTERED, BINARY, REPEATED, OUTLIER, POINT_KINDS } points_kind;
+typedef enum points_kind {
+  NORMAL,
+  CLUSTERED,
+  BINARY,
+  REPEATED,
+  OUTLIER,
+  POINT_KINDS,
+  WALK = POINT_KINDS,
+  FAR_AWAY,   /* floats say little about distances */
+  INDICATORS, /* all distances are equal */
+  HALF_COPIES,
+  ALL_KINDS
+} points_kind;
 
 static points make_points(points_kind kind, int64_t rows, int32_t dimension, uint64_t unit) {
   points made = {rows, dimension, malloc((size_t)(rows * dimension) * sizeof(float))};
@@ -24,6 +36,10 @@ static points make_points(points_kind kind, int64_t rows, int32_t dimension, uin
       if (kind == BINARY) value = value > 0.8;
       if (kind == REPEATED) value = (double)((i / 5) % 3 + j);
       if (kind == OUTLIER && i == 3) value = 1e6;
+      if (kind == WALK && i > 0) value = 0.1 * value + made.x[(i - 1) * dimension + j];
+      if (kind == FAR_AWAY) value = 1000.0 + 0.001 * value;
+      if (kind == INDICATORS) value = j == (int32_t)(i % dimension);
+      if (kind == HALF_COPIES && i % 2) value = made.x[i / 40 * 40 * dimension + j];
       made.x[i * dimension + j] = (float)value;
     }
   }
@@ -83,6 +99,68 @@ static void all_pairs_are_exact(void **state) {
       free(p.x);
     }
   }
+  sr_context_free(&ctx);
+}
+
+/* The kernels of all levels that this processor has, lowest first. */
+static int pair_kernels(const sr__pair_kernel *kernel[SR__ISA_LEVELS]) {
+#if defined(__x86_64__)
+  kernel[SR__ISA_V3] = &sr__pair_kernel_v3;
+  kernel[SR__ISA_V4] = &sr__pair_kernel_v4;
+#endif
+  kernel[SR__ISA_BASE] = &sr__pair_kernel_base;
+  return (int)sr__isa() + 1;
+}
+
+static void check_levels(const points *p, int32_t k) {
+  const sr__pair_kernel *kernel[SR__ISA_LEVELS];
+  int levels = pair_kernels(kernel);
+  sr__knn knn[2 * SR__ISA_LEVELS] = {0};
+  sr__equal_rows equal = {0};
+  sr_context *ctx[2] = {test_context(1), test_context(3)};
+  int32_t *all = malloc((size_t)p->rows * sizeof *all);
+  size_t bytes = (size_t)(p->rows * k) * sizeof *all;
+  assert_ok(ctx[0], sr__equal_rows_find(ctx[0], p->x, p->rows, p->dimension, &equal));
+  for (int run = 0; run < 2 * levels; run++) {
+    assert_ok(ctx[run % 2], sr__knn_pairs(ctx[run % 2], p->x, &equal, p->dimension, k,
+                                          kernel[run / 2], &knn[run]));
+    assert_memory_equal(knn[run].neighbor, knn[0].neighbor, bytes);
+  }
+  for (int64_t i = 0; i < p->rows; i += 1 + p->rows / 12) {
+    brute_force(p, i, all);
+    assert_memory_equal(knn[0].neighbor + i * k, all, (size_t)k * sizeof *all);
+  }
+  for (int run = 0; run < 2 * levels; run++) sr__knn_free(ctx[run % 2], &knn[run]);
+  sr__equal_rows_free(ctx[0], &equal);
+  for (int t = 0; t < 2; t++) sr_context_free(&ctx[t]);
+  free(all);
+}
+
+/* Every level and thread count gives the lists of brute force, over one span of points and many. */
+static void all_pairs_do_not_see_level_or_threads(void **state) {
+  (void)state;
+  static const int64_t rows[] = {30, 383, 900, 1700};
+  static const int32_t dimensions[] = {9, 20, 53, 3}, ks[] = {1, 8, 10, 17, 29};
+  for (int c = 0; c < 4 * ALL_KINDS; c++) {
+    points p = make_points((points_kind)(c / 4), rows[c % 4], dimensions[(c + c / 4) % 4],
+                           200 + (uint64_t)c);
+    check_levels(&p, ks[c % 5]);
+    free(p.x);
+  }
+}
+
+static void equal_rows_are_one_kind(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  sr__equal_rows equal = {0};
+  const float x[] = {1, 2, 0, 5, 1, 2, -0.0f, 5, 3, 3, 1, 2};
+  const int32_t kind[] = {0, 1, 0, 1, 2, 0}, first[] = {0, 3, 5, 6}, member[] = {0, 2, 5, 1, 3, 4};
+  assert_ok(ctx, sr__equal_rows_find(ctx, x, 6, 2, &equal));
+  assert_int_equal(equal.kinds, 3);
+  assert_memory_equal(equal.kind, kind, sizeof kind);
+  assert_memory_equal(equal.first, first, sizeof first);
+  assert_memory_equal(equal.member, member, sizeof member);
+  sr__equal_rows_free(ctx, &equal);
   sr_context_free(&ctx);
 }
 
@@ -465,6 +543,8 @@ static void allocations_may_fail(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(all_pairs_are_exact),
+      cmocka_unit_test(all_pairs_do_not_see_level_or_threads),
+      cmocka_unit_test(equal_rows_are_one_kind),
       cmocka_unit_test(clustered_lists_have_their_recall),
       cmocka_unit_test(copies_leave_no_list_short),
       cmocka_unit_test(copies_are_taken_by_nearness_in_the_file),

@@ -1,25 +1,40 @@
 /* The graph of nearest neighbors among standardized features. */
 #include "features.h"
-#include "knn.h"
+#include "knn_pairs.h"
 
-/* All pairs up to this many products of coordinates: a few seconds on one core. */
-static const double quick_products = 1.5e11;
+/* All pairs up to this many products of coordinates: about ten seconds on one core with AVX2. */
+static const double quick_products = 5e11;
 
 typedef struct features_options {
   int64_t k;
   int weights, exact;
 } features_options;
 
-static sr_status search(sr_context *ctx, const sr__features *features, bool exact, int32_t k,
-                        uint64_t seed, sr__knn *knn) {
+/* All pairs of distinct rows where that is quick, near clusters above. */
+static sr_status search_many(sr_context *ctx, const sr__features *features, bool exact, int32_t k,
+                             uint64_t seed, sr__knn *knn) {
+  sr_status status = SR_OK;
+  sr__equal_rows equal = {0};
   int64_t rows = features->rows;
   int32_t dimension = (int32_t)features->columns;
-  sr__points points = {.rows = rows, .dimension = dimension, .x = features->x};
-  if (dimension <= SR__KDTREE_DIMENSIONS) return sr__knn_tree(ctx, &points, k, knn);
-  double products = (double)rows * (double)rows * (double)(dimension + SR__KDTREE_DIMENSIONS);
+  SR_TRY(sr__equal_rows_find(ctx, features->x, rows, dimension, &equal));
+  double kinds = (double)equal.kinds;
+  double products = kinds * kinds * (double)(dimension + SR__KDTREE_DIMENSIONS);
   if (exact || products <= quick_products)
-    return sr__knn_all_pairs(ctx, features->x, rows, dimension, k, knn);
-  return sr__knn_clustered(ctx, features->x, rows, dimension, k, seed, knn);
+    SR_TRY(sr__knn_pairs(ctx, features->x, &equal, dimension, k, sr__pair_kernel_now(), knn));
+  else
+    SR_TRY(sr__knn_clustered(ctx, features->x, rows, dimension, k, seed, knn));
+cleanup:
+  sr__equal_rows_free(ctx, &equal);
+  return status;
+}
+
+static sr_status search(sr_context *ctx, const sr__features *features, bool exact, int32_t k,
+                        uint64_t seed, sr__knn *knn) {
+  int32_t dimension = (int32_t)features->columns;
+  sr__points points = {.rows = features->rows, .dimension = dimension, .x = features->x};
+  if (dimension <= SR__KDTREE_DIMENSIONS) return sr__knn_tree(ctx, &points, k, knn);
+  return search_many(ctx, features, exact, k, seed, knn);
 }
 
 static sr_status build_features(sr_context *ctx, const sr_table_view *table, const void *options,

@@ -1,14 +1,14 @@
-/* Nearest neighbors in many dimensions: all pairs where that is quick, near clusters above. */
+/* Nearest neighbors in many dimensions where all pairs would take long: near clusters. */
 #include "clusters.h"
 #include "core/random.h"
 #include "point_blocks.h"
 
 /* ---- lists of all points ------------------------------------------------------------------ */
 
-/* Work on one cluster (or, for all pairs, one stretch) of queries. */
+/* Work on one cluster of queries. */
 typedef struct dense_work {
   const float *x;
-  const sr__clusters *clusters; /* NULL: all pairs */
+  const sr__clusters *clusters;
   const sr__point_blocks *blocks;
   const int32_t *row; /* row of each place */
   sr__knn *knn;
@@ -19,34 +19,19 @@ typedef struct dense_work {
 static sr__knn_list list_of(const dense_work *work, int64_t place) {
   int64_t first = place * work->knn->k;
   return (sr__knn_list){work->knn->k, work->distance + first, work->knn->neighbor + first,
-                        work->row, work->row ? work->row[place] : place};
+                        work->row, work->row[place]};
 }
 
 static void fill_tile(const dense_work *work, int64_t begin, int64_t end, sr__query_tile *tile) {
   tile->count = (int)(end - begin < SR__QUERY_TILE ? end - begin : SR__QUERY_TILE);
   for (int q = 0; q < tile->count; q++) {
     int64_t place = begin + q;
-    tile->query[q] = work->x + (work->row ? work->row[place] : place) * work->blocks->dimension;
+    tile->query[q] = work->x + (int64_t)work->row[place] * work->blocks->dimension;
     tile->own_place[q] = place;
     tile->list[q] = list_of(work, place);
     sr__knn_list_clear(tile->list[q]);
   }
   sr__query_tile_begin(tile, work->blocks);
-}
-
-/* All pairs: a block of queries against blocks of points that fit the cache. */
-static sr_status scan_all(sr_context *worker, void *data, int64_t item, int slot) {
-  dense_work *work = data;
-  sr_status status = SR_OK;
-  int64_t count = work->blocks->count, begin = item * SR__QUERY_TILE;
-  int64_t end = begin + SR__QUERY_TILE < count ? begin + SR__QUERY_TILE : count;
-  sr__query_tile tile = {.line =
-                             work->line + slot * (int64_t)SR__QUERY_TILE * work->blocks->dimension};
-  SR_TRY(sr__check_interrupt(worker));
-  fill_tile(work, begin, end, &tile);
-  sr__query_tile_scan(&tile, work->blocks, 0, count);
-cleanup:
-  return status;
 }
 
 /* The own cluster, `probes` near ones, and more where these hold too few rows for full lists: a
@@ -99,22 +84,6 @@ static void free_work(sr_context *ctx, dense_work *work, sr_status status) {
   sr__free(ctx, work->distance);
   sr__free(ctx, work->line);
   if (status != SR_OK) sr__knn_free(ctx, work->knn);
-}
-
-sr_status sr__knn_all_pairs(sr_context *ctx, const float *x, int64_t rows, int32_t dimension,
-                            int32_t k, sr__knn *knn) {
-  sr_status status = SR_OK;
-  sr__point_blocks blocks = {0};
-  dense_work work = {.x = x, .blocks = &blocks, .knn = knn};
-  *knn = (sr__knn){.count = rows, .recall = 1.0};
-  if (k == 0) return SR_OK;
-  SR_TRY(new_lists(ctx, rows, dimension, k, &work));
-  SR_TRY(sr__point_blocks_new(ctx, x, rows, dimension, NULL, &blocks));
-  SR_TRY(sr__parallel_for(ctx, (rows + SR__QUERY_TILE - 1) / SR__QUERY_TILE, scan_all, &work));
-cleanup:
-  sr__point_blocks_free(ctx, &blocks);
-  free_work(ctx, &work, status);
-  return status;
 }
 
 /* ---- a sample with true neighbors -------------------------------------------------------- */

@@ -75,7 +75,7 @@ SR__INLINE uint32_t at_most(floats a, floats b) {
 #endif
 }
 
-SR__INLINE floats spread(float x) { return (floats){0} + x; }
+SR__INLINE floats spread(float x) { return x - (floats){0}; }
 
 SR__INLINE floats load(const float *from) {
   floats to;
