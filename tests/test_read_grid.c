@@ -603,8 +603,41 @@ static void writing_survives_every_allocation_failure(const char *name) {
 #endif
 
 #if defined(SR_HAVE_NETCDF)
+/* Columns may be called what the file's own axes and reference system are called. */
+static void axes_give_way_to_columns(const char *name, const char *projection) {
+  static const char *const names[] = {"y", "axis_y"};
+  sr_context *ctx = test_context(1);
+  char path[300];
+  snprintf(path, sizeof path, "%s/%s", test_folder(), name);
+  sr_table *table = small_map(ctx, true), *named = NULL, *back = NULL;
+  sr_table_view view = *sr_table_get(table);
+  view.feature_names = names;
+  view.target_name = "crs";
+  view.projection = projection;
+  assert_ok(ctx, sr_table_new(ctx, &view, &named));
+  assert_ok(ctx, sr_table_write(ctx, named, path));
+  sr_read_options options = read_defaults();
+  options.target = "crs";
+  assert_ok(ctx, sr_table_read(ctx, path, &options, &back));
+  const sr_table_view *b = sr_table_get(back);
+  assert_int_equal(b->features, 2);
+  for (int j = 0; j < 2; j++) { /* the library lists variables in an order of its own */
+    int k = strcmp(b->feature_names[j], "y") == 0 ? 0 : 1;
+    assert_string_equal(b->feature_names[j], names[k]);
+    assert_true(b->x[j * 5] == view.x[k * 5]);
+  }
+  assert_string_equal(class_of(back, 0), "255");
+  for (int i = 0; i < 10; i++) assert_close(b->coordinates[i], view.coordinates[i], 1e-12);
+  sr_table_free(&back);
+  sr_table_free(&named);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
 static void netcdf_is_written(void **state) {
   (void)state;
+  axes_give_way_to_columns("axes.nc", NULL);
+  axes_give_way_to_columns("referenced.nc", "PROJCS[\"somewhere\"]");
   map_comes_back("map.nc", "cover");
   maps_need_cells("none.nc");
   writing_survives_every_allocation_failure("memory.nc");

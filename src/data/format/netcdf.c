@@ -600,6 +600,31 @@ static const cf_axis degrees[2] = {{"lon", "longitude", "degrees_east", "X"},
 static const cf_axis lengths[2] = {{"x", "projection_x_coordinate", "m", "X"},
                                    {"y", "projection_y_coordinate", "m", "Y"}};
 
+static bool is_layer(const sr_table_view *t, const char *name) {
+  for (int64_t layer = 0; layer < sr__grid_layers(t); layer++) {
+    bool is_target;
+    char numbered[32];
+    if (strcmp(sr__grid_layer_name(t, layer, &is_target, numbered), name) == 0) return true;
+  }
+  return false;
+}
+
+/* Layers keep their names; what the file adds of its own, axes and reference system, gives way:
+ * y, axis_y, axis_axis_y ... */
+static sr_status name_apart(sr_context *ctx, const sr_table_view *t, const char *name,
+                            sr__arena *arena, const char **apart) {
+  static const char before[] = "axis_";
+  while (is_layer(t, name)) {
+    size_t bytes = sizeof before + strlen(name);
+    char *longer = sr__arena_alloc(ctx, arena, (int64_t)bytes, 1);
+    if (!longer) return SR_ERROR_MEMORY;
+    snprintf(longer, bytes, "%s%s", before, name);
+    name = longer;
+  }
+  *apart = name;
+  return SR_OK;
+}
+
 static sr_status put_axis(sr_context *ctx, const nc_file *file, const cf_axis *axis,
                           bool referenced, int dimension, int64_t length, double first,
                           double step) {
@@ -621,7 +646,7 @@ cleanup:
 }
 
 static sr_status put_layers(sr_context *ctx, const nc_file *file, const int dimensions[2],
-                            const sr_table_view *t) {
+                            const sr_table_view *t, const char *reference) {
   sr_status status = SR_OK;
   double *cells = NULL;
   SR_NEW(ctx, cells, t->grid_rows * t->grid_columns);
@@ -638,7 +663,7 @@ static sr_status put_layers(sr_context *ctx, const nc_file *file, const int dime
     NC_TRY(nc_put_att_double(file->id, id, "_FillValue", type, 1, &missing), name);
     NC_TRY(nc_def_var_deflate(file->id, id, 1, 1, 4), name);
     SR_TRY(put_text(ctx, file, id, "long_name", name));
-    if (t->projection) SR_TRY(put_text(ctx, file, id, "grid_mapping", "crs"));
+    if (t->projection) SR_TRY(put_text(ctx, file, id, "grid_mapping", reference));
     if (is_target && t->label && !sr__classes_are_numbers(t))
       SR_TRY(describe_classes(ctx, file, id, t));
     NC_TRY(nc_put_var_double(file->id, id, cells), name);
@@ -648,10 +673,11 @@ cleanup:
   return status;
 }
 
-static sr_status fill_file(sr_context *ctx, const nc_file *file, const sr_table_view *t) {
+static sr_status fill_file(sr_context *ctx, nc_file *file, const sr_table_view *t) {
   sr_status status = SR_OK;
   double transform[6];
   int dimensions[2];
+  const char *reference = NULL;
   SR_TRY(sr__grid_transform(ctx, t, "a NetCDF file", transform));
   if (transform[2] != 0 || transform[4] != 0) {
     double side = fabs(transform[1]) + fabs(transform[5]);
@@ -660,22 +686,26 @@ static sr_status fill_file(sr_context *ctx, const nc_file *file, const sr_table_
                       "the lattice is turned against its coordinates, which a NetCDF axis cannot "
                       "say; write .tif instead"));
   }
-  const cf_axis *axis = sr__is_geographic(t->projection) ? degrees : lengths;
+  cf_axis axis[2];
+  bool in_degrees = sr__is_geographic(t->projection);
+  memcpy(axis, in_degrees ? degrees : lengths, sizeof axis);
+  for (int k = 0; k < 2; k++) SR_TRY(name_apart(ctx, t, axis[k].name, &file->arena, &axis[k].name));
+  SR_TRY(name_apart(ctx, t, "crs", &file->arena, &reference));
   bool referenced = t->projection != NULL;
   SR_TRY(put_text(ctx, file, NC_GLOBAL, "Conventions", "CF-1.8"));
   NC_TRY(nc_def_dim(file->id, axis[1].name, (size_t)t->grid_rows, &dimensions[0]), axis[1].name);
   NC_TRY(nc_def_dim(file->id, axis[0].name, (size_t)t->grid_columns, &dimensions[1]), axis[0].name);
   if (referenced) {
     int id;
-    NC_TRY(nc_def_var(file->id, "crs", NC_INT, 0, NULL, &id), "crs");
+    NC_TRY(nc_def_var(file->id, reference, NC_INT, 0, NULL, &id), reference);
     SR_TRY(put_text(ctx, file, id, "crs_wkt", t->projection));
-    if (axis == degrees) SR_TRY(put_text(ctx, file, id, "grid_mapping_name", "latitude_longitude"));
+    if (in_degrees) SR_TRY(put_text(ctx, file, id, "grid_mapping_name", "latitude_longitude"));
   }
   SR_TRY(put_axis(ctx, file, &axis[1], referenced, dimensions[0], t->grid_rows, transform[3],
                   transform[5]));
   SR_TRY(put_axis(ctx, file, &axis[0], referenced, dimensions[1], t->grid_columns, transform[0],
                   transform[1]));
-  SR_TRY(put_layers(ctx, file, dimensions, t));
+  SR_TRY(put_layers(ctx, file, dimensions, t, reference));
 cleanup:
   return status;
 }
@@ -701,6 +731,7 @@ static sr_status write_netcdf(sr_context *ctx, const sr_table_view *t, const cha
   SR_TRY(sr__writer_commit(&writer));
 cleanup:
   sr__writer_abort(&writer);
+  sr__arena_free(ctx, &file->arena);
   free(memory.memory);
   return status;
 }
