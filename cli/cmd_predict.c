@@ -9,21 +9,48 @@ static const cli_option options[] = {
     {"proba", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, "also write each class's share of the vote"},
     {"uncertainty", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0,
      "also write 1 - the largest share of the vote"},
+    {"tile", 0, CLI_INTEGER, "CELLS", NULL, NULL, 1, 1e12,
+     "cells of a raster that are in memory at once (about 256 MB); the map does not depend on it"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
+
+/* What is predicted: a table, or (GeoTIFF to GeoTIFF) a raster tile by tile. */
+typedef struct prediction {
+  const sr_ensemble *ensemble;
+  bool in_tiles;
+  sr_table *table;
+  sr_raster_summary raster;
+  double seconds; /* of the raster */
+} prediction;
+
+/* A raster with its classes is read whole, for the metrics, unless the size of tiles is given. */
+static sr_status take_input(cli_run *run, const sr_read_options *read, prediction *p) {
+  const char *path = run->arguments[1], *output = cli_text(run, "output");
+  bool asked = cli_given(run, "tile");
+  p->in_tiles = (asked || !read->target) && sr_reads_in_tiles(path, read, output);
+  if (!p->in_tiles) return sr_table_read(run->ctx, path, read, &p->table);
+  double start = sr_seconds();
+  int said = (cli_flag(run, "proba") ? SR_PREDICT_SHARES : 0) |
+             (cli_flag(run, "uncertainty") ? SR_PREDICT_UNCERTAINTY : 0);
+  sr_status status =
+      sr_ensemble_predict_raster(run->ctx, p->ensemble, path, read, said,
+                                 asked ? cli_integer(run, "tile") : 0, output, &p->raster);
+  p->seconds = sr_seconds() - start;
+  return status;
+}
 
 /* The model decides how the file is read. Where the file holds the class column of the training
  * data the error is told as well; where it does not, it is read again without. */
-static sr_status read_table(cli_run *run, const sr_ensemble *ensemble, sr_table **table) {
-  const char *path = run->arguments[1], *target = sr_ensemble_get(ensemble)->target_name;
+static sr_status read_input(cli_run *run, prediction *p) {
+  const char *target = sr_ensemble_get(p->ensemble)->target_name;
   sr_read_options read = cli_read_options(run);
-  read.schema = sr_ensemble_schema(ensemble);
-  bool tried = strcmp(path, "-") != 0 && target && !read.target;
+  read.schema = sr_ensemble_schema(p->ensemble);
+  bool tried = strcmp(run->arguments[1], "-") != 0 && target && !read.target;
   if (tried) read.target = target;
-  sr_status status = sr_table_read(run->ctx, path, &read, table);
+  sr_status status = take_input(run, &read, p);
   bool lacks_it = status == SR_ERROR_NOT_FOUND || status == SR_ERROR_UNSUPPORTED;
   if (!tried || !lacks_it) return status;
   read.target = NULL;
-  return sr_table_read(run->ctx, path, &read, table);
+  return take_input(run, &read, p);
 }
 
 /* Metrics of the rows with a class; `rows` 0 where none has one. The table's classes begin with
@@ -79,6 +106,19 @@ cleanup:
   return status;
 }
 
+static int tell_raster(cli_run *run, const prediction *p) {
+  const sr_raster_summary *r = &p->raster;
+  double error = r->judged ? (double)r->wrong / (double)r->judged : -1.0;
+  cli_say(run, "%s: %lld rows in %.2f s", cli_text(run, "output"), (long long)r->rows, p->seconds);
+  if (r->tiles > 1) cli_say(run, ", %lld tiles", (long long)r->tiles);
+  if (error >= 0.0) cli_say(run, ", error %.4f", error);
+  cli_say(run, "\n");
+  json_t *result = json_pack("{s:I,s:o,s:I}", "rows", (json_int_t)r->rows, "seconds",
+                             cli_json_real(p->seconds), "tiles", (json_int_t)r->tiles);
+  if (error >= 0.0) json_object_set_new(result, "error", json_real(error));
+  return cli_finish(run, result);
+}
+
 static int predict(cli_run *run, const sr_ensemble *ensemble, const sr_table *table) {
   int64_t rows = sr_table_get(table)->rows;
   double start = sr_seconds(), seconds = 0.0;
@@ -115,19 +155,19 @@ cleanup:
 
 static int run_predict(cli_run *run) {
   sr_ensemble *ensemble = NULL;
-  sr_table *table = NULL;
+  prediction p = {0};
   int code;
   if (run->json && strcmp(cli_text(run, "output"), "-") == 0)
     return cli_complain(run, CLI_USAGE,
                         "predict --json needs -o OUT: both cannot go to standard output");
   sr_status status = sr_ensemble_load(run->ctx, run->arguments[0], &ensemble);
-  if (status != SR_OK) {
+  p.ensemble = ensemble;
+  if (status == SR_OK) status = read_input(run, &p);
+  if (status != SR_OK)
     code = cli_fail(run, status);
-  } else {
-    status = read_table(run, ensemble, &table);
-    code = status == SR_OK ? predict(run, ensemble, table) : cli_fail(run, status);
-  }
-  sr_table_free(&table);
+  else
+    code = p.in_tiles ? tell_raster(run, &p) : predict(run, ensemble, p.table);
+  sr_table_free(&p.table);
   sr_ensemble_free(&ensemble);
   return code;
 }

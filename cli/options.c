@@ -42,6 +42,8 @@ const cli_option cli_column_options[] = {
      "whether the first line of a csv file names the columns"},
     {"variables", 0, CLI_LIST, "NAME,...", NULL, NULL, 0, 0,
      "netcdf variables, or geotiff bands and files, that become the features; all by default"},
+    {"labels", 0, CLI_PATH, "FILE[:LAYER]", NULL, NULL, 0, 0,
+     "polygons (GeoPackage, GeoJSON, Shapefile) over a geotiff; --target names their attribute"},
     {"window", 0, CLI_INTEGER, "ROWS", NULL, NULL, 1, 1e9,
      "cut a recording in the order of time into windows of so many rows, each a row with series"},
     {"stride", 0, CLI_INTEGER, "ROWS", NULL, NULL, 1, 1e9,

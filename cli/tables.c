@@ -29,6 +29,7 @@ sr_read_options cli_read_options(cli_run *run) {
   options.categorical = cli_list(run, "categorical");
   options.keep = cli_list(run, "keep");
   options.variables = cli_list(run, "variables");
+  options.labels = cli_text(run, "labels");
   if (cli_given(run, "window")) options.window = cli_integer(run, "window");
   if (cli_given(run, "stride")) options.stride = cli_integer(run, "stride");
   return options;

@@ -7,7 +7,7 @@ import tempfile
 
 try:
     import numpy as np
-    from osgeo import gdal, osr
+    from osgeo import gdal, ogr, osr
 except ImportError:
     system = "/usr/bin/python3"  # where the packages of the distribution are
     if sys.executable != system and os.path.exists(system) and "SR_TRIED" not in os.environ:
@@ -87,6 +87,50 @@ def check_geotiff(folder, random):
     assert (cube[0, ~hole] == values[~hole]).all()
 
 
+def check_labels(folder, random):
+    """Fields as polygons in degrees over a raster in meters: trained, then judged on another file of fields."""
+    first, second = field(random), field(random)
+    bands, model = os.path.join(folder, "scene.tif"), os.path.join(folder, "fields.model")
+    write_raster(bands, [first, second], -9999, gdal.GDT_Float32)
+    file = gdal.Open(bands)
+    degrees, meters = osr.SpatialReference(), file.GetSpatialRef().Clone()
+    degrees.ImportFromEPSG(4326)
+    degrees.SetAxisMappingStrategy(osr.OAMS_TRADITIONAL_GIS_ORDER)
+    meters.SetAxisMappingStrategy(osr.OAMS_TRADITIONAL_GIS_ORDER)
+    move = osr.CoordinateTransformation(meters, degrees)
+    for name, start in (("train.gpkg", 0), ("test.gpkg", 5)):
+        file = ogr.GetDriverByName("GPKG").CreateDataSource(os.path.join(folder, name))
+        layer = file.CreateLayer("fields", degrees, ogr.wkbPolygon)
+        layer.CreateField(ogr.FieldDefn("crop", ogr.OFTString))
+        for row in range(0, HEIGHT - 5, 10):
+            for column in range(start, WIDTH - 5, 10):
+                ring = ogr.Geometry(ogr.wkbLinearRing)
+                for a, b in ((0, 0), (4, 0), (4, 4), (0, 4), (0, 0)):
+                    ring.AddPoint_2D(400000 + 30 * (column + a), 5500000 - 30 * (row + b))
+                polygon = ogr.Geometry(ogr.wkbPolygon)
+                polygon.AddGeometry(ring)
+                polygon.Transform(move)
+                feature = ogr.Feature(layer.GetLayerDefn())
+                feature.SetField("crop", "maize" if first[row + 2, column + 2] > 0 else "wheat")
+                feature.SetGeometry(polygon)
+                layer.CreateFeature(feature)
+        del layer, file
+    trained = json.loads(run("train", bands, "--labels", os.path.join(folder, "train.gpkg"), "--target", "crop", "-o", model,
+                             "--members", "15", "--plan", "uniform", "--json"))
+    asked = {q["name"]: q for q in trained["error"]["questions"]}
+    assert asked["fields"]["units"] == 48, asked
+    said = json.loads(run("predict", model, bands, "--labels", os.path.join(folder, "test.gpkg"), "--target", "crop", "-o",
+                          os.path.join(folder, "cells.csv"), "--json"))
+    assert said["rows"] == 6 * 7 * 16 and said["error"] < 0.3, said
+    tiles = [os.path.join(folder, name) for name in ("whole.tif", "tiled.tif")]
+    run("predict", model, bands, "-o", tiles[0])
+    run("predict", model, bands, "-o", tiles[1], "--tile", "1")
+    assert open(tiles[0], "rb").read() == open(tiles[1], "rb").read()
+    file = gdal.Open(tiles[0])
+    names = file.GetRasterBand(1).GetMetadata()
+    assert names == {"class_0": "maize", "class_1": "wheat"}, names
+
+
 def check_netcdf(folder, random):
     try:
         import xarray
@@ -117,6 +161,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         if build_has("gdal"):
             check_geotiff(folder, random)
+            check_labels(folder, random)
         if build_has("netcdf"):
             check_netcdf(folder, random)
 

@@ -175,6 +175,10 @@ typedef struct sr_read_options {
   const struct sr_table_view *schema;
   /* netcdf variables, or geotiff bands (numbers) and files, that become features; NULL: all */
   const char *const *variables;
+  /* geotiff: polygons or points of a vector file over the raster, as FILE or FILE:LAYER. `target`
+   * is then one of its attributes, `group` too (NULL: each polygon is a group of its own), and only
+   * cells whose middle lies inside a polygon become rows. NULL: none */
+  const char *labels;
   int64_t window; /* rows of a window (sr_table_windows) that the table is cut into; 0: not cut */
   int64_t stride; /* rows from window to window; 0: as many as a window has */
 } sr_read_options;

@@ -59,6 +59,25 @@ SR_API SR_MUST_CHECK sr_status sr_ensemble_predict_table(sr_context *ctx,
                                                          const sr_ensemble *ensemble,
                                                          const sr_table *table, int shares,
                                                          sr_table **predictions);
+/* What was done with a raster. */
+typedef struct sr_raster_summary {
+  int64_t rows;          /* cells that were predicted */
+  int64_t judged, wrong; /* of those with a class, where options.target names a band */
+  int64_t tiles;
+} sr_raster_summary;
+/* Whether sr_ensemble_predict_raster serves `input` and `output`: both GeoTIFF, by their names (or
+ * options->format), and neither labels nor windows asked for. `options` may be NULL. */
+SR_API int sr_reads_in_tiles(const char *input, const sr_read_options *options, const char *output);
+/* Predicts the raster `input` tile by tile, so that it may be larger than memory, and writes the
+ * map to `output` as sr_ensemble_predict_table and sr_table_write do: the same bytes whatever the
+ * tiles. `tile_cells` is how many cells are in memory at once, at least a block of 256 x 256; 0:
+ * about 256 MB of them. `options` (may be NULL) and `shares` as there; a target that is compared
+ * with the median is not judged. The file appears whole or not at all. `summary` may be NULL.
+ * Errors: SR_ERROR_UNSUPPORTED (not served), those of sr_table_read, sr_ensemble_predict and
+ * sr_table_write. Cost: one pass; memory of one tile. */
+SR_API SR_MUST_CHECK sr_status sr_ensemble_predict_raster(
+    sr_context *ctx, const sr_ensemble *ensemble, const char *input, const sr_read_options *options,
+    int shares, int64_t tile_cells, const char *output, sr_raster_summary *summary);
 /* Class of each row by each member: member j's vote on row i is votes[j * rows + i]. Errors and
  * cost as sr_ensemble_predict. Cost: memory of rows x members is the caller's. */
 SR_API SR_MUST_CHECK sr_status sr_ensemble_votes(sr_context *ctx, const sr_ensemble *ensemble,

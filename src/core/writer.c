@@ -1,4 +1,4 @@
-#include "core.h"
+#include "writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -137,6 +137,8 @@ sr_status sr__writer_print(sr__writer *writer, const char *format, ...) {
   va_end(arguments);
   return written < 0 ? fail_output(writer, "write") : SR_OK;
 }
+
+const char *sr__writer_temporary(const sr__writer *writer) { return writer->temporary; }
 
 /* The new name is safe only when the folder's entry is on disk too. */
 static void sync_folder(const char *folder) {

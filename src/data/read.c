@@ -66,6 +66,15 @@ static const sr__format *format_of_list(const char *path) {
   return format && format->is_list && strchr(path, ',') && access(path, F_OK) != 0 ? format : NULL;
 }
 
+static sr_status check_labels(sr_context *ctx, const char *path, const sr__format *format,
+                              const sr_read_options *options) {
+  if (!options->labels || format->takes_labels) return SR_OK;
+  return sr__fail_at(ctx, SR_ERROR_UNSUPPORTED, path, 0, 0,
+                     "labels are laid over a GeoTIFF; '%s' is a %s file, whose rows carry their "
+                     "own target",
+                     path, format->about.name);
+}
+
 static sr_status cut_windows(sr_context *ctx, const sr_read_options *options, sr_table **table) {
   sr_table *windows = NULL;
   if (options->window == 0) return SR_OK;
@@ -93,6 +102,7 @@ sr_status sr_table_read(sr_context *ctx, const char *path, const sr_read_options
     SR_TRY(sr__source_open(ctx, path, &source));
     SR_TRY(find_format(ctx, path, source, options, &format));
   }
+  SR_TRY(check_labels(ctx, path, format, options));
   if (format->read) {
     SR_TRY(format->read(ctx, source, options, table));
   } else {
@@ -120,6 +130,7 @@ sr_status sr__table_read_memory(sr_context *ctx, const void *bytes, size_t size,
   if (!format->read)
     SR_TRY(sr__fail_at(ctx, SR_ERROR_UNSUPPORTED, name, 0, 0,
                        "a %s file cannot be read from memory", format->about.name));
+  SR_TRY(check_labels(ctx, name, format, options));
   SR_TRY(format->read(ctx, source, options, table));
   SR_TRY(sr__settle(ctx, name, options, table));
   SR_TRY(cut_windows(ctx, options, table));

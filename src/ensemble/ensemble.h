@@ -212,6 +212,11 @@ void sr__evaluation_free(const sr_allocator *allocator, sr_evaluation *evaluatio
 SR_MUST_CHECK sr_status sr__plan_record_new(sr_context *ctx, const sr_plan *plan, int32_t members,
                                             double weight, sr__plan_record *record);
 void sr__plan_records_free(const sr_allocator *allocator, int32_t count, sr__plan_record *record);
+/* sr_ensemble_predict_table of some of `total` rows, `before` of which are done: progress is told
+ * of all of them; 0 and 0: these rows are all. */
+SR_MUST_CHECK sr_status sr__predict_table(sr_context *ctx, const sr_ensemble *ensemble,
+                                          const sr_table *table, int shares, int64_t before,
+                                          int64_t total, sr_table **predictions);
 /* Shows names of features, channels and classes in the view. */
 void sr__ensemble_show_schema(sr_ensemble *ensemble);
 /* Shows the records in the view. */

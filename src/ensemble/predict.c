@@ -12,7 +12,8 @@ typedef struct predict_job {
   int64_t chunk;
   int32_t *label;
   float *proba;
-  int32_t *votes; /* members x rows; NULL: not asked for */
+  int32_t *votes;        /* members x rows; NULL: not asked for */
+  int64_t before, total; /* rows of tiles that are done, and of all; 0: these rows are all */
   atomic_int_fast64_t done;
 } predict_job;
 
@@ -103,7 +104,8 @@ static sr_status predict_chunk(sr_context *ctx, void *data, int64_t item, int sl
       add_plain(&s, count);
   }
   write_result(job, &s, first, count);
-  sr__progress(ctx, "predict", (atomic_fetch_add(&job->done, 1) + 1) * job->chunk, job->view->rows);
+  sr__progress(ctx, "predict", job->before + (atomic_fetch_add(&job->done, 1) + 1) * job->chunk,
+               job->total ? job->total : job->view->rows);
 cleanup:
   e->learner->free_encoded(rows);
   sr__arena_free(ctx, &s.arena);
@@ -178,6 +180,11 @@ static sr_status name_shares(sr_context *ctx, const sr_dictionary *classes, sr__
 
 sr_status sr_ensemble_predict_table(sr_context *ctx, const sr_ensemble *ensemble,
                                     const sr_table *table, int shares, sr_table **predictions) {
+  return sr__predict_table(ctx, ensemble, table, shares, 0, 0, predictions);
+}
+
+sr_status sr__predict_table(sr_context *ctx, const sr_ensemble *ensemble, const sr_table *table,
+                            int shares, int64_t before, int64_t total, sr_table **predictions) {
   sr_status status = SR_OK;
   sr_table_view view = *sr_table_get(table);
   int64_t rows = view.rows, classes = ensemble->view.classes.count;
@@ -196,7 +203,13 @@ sr_status sr_ensemble_predict_table(sr_context *ctx, const sr_ensemble *ensemble
     if (shares & SR_PREDICT_SHARES) SR_TRY(name_shares(ctx, &ensemble->view.classes, &arena, name));
     if (shares & SR_PREDICT_UNCERTAINTY) name[columns - 1] = "uncertainty";
   }
-  SR_TRY(sr_ensemble_predict(ctx, ensemble, table, label, proba));
+  predict_job job = {.ensemble = ensemble,
+                     .rule = ensemble->view.vote,
+                     .label = label,
+                     .proba = proba,
+                     .before = before,
+                     .total = total};
+  SR_TRY(predict_all(ctx, table, &job));
   if (shares) fill_columns(proba, rows, classes, shares, column);
   view.features = columns;
   view.x = column;

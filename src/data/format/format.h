@@ -4,6 +4,7 @@
 
 #include <specroute/method.h>
 
+#include "data/raster_tiles.h"
 #include "data/source.h"
 #include "data/table.h"
 
@@ -39,9 +40,11 @@ typedef struct sr__format {
                          sr_table **table);
   /* Writes a table; NULL: not written. */
   sr_status (*write)(sr_context *ctx, const sr_table_view *table, const char *path);
-  bool holds_series; /* else series are written as columns */
-  bool is_text;      /* written also as .gz */
-  bool is_list;      /* "a.tif,b.tif" is several files */
+  const sr__tile_operations *tiles; /* NULL: read and written in one piece */
+  bool holds_series;                /* else series are written as columns */
+  bool is_text;                     /* written also as .gz */
+  bool is_list;                     /* "a.tif,b.tif" is several files */
+  bool takes_labels;                /* polygons may be laid over it */
 } sr__format;
 
 /* Endings and their text from one list. */

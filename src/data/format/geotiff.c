@@ -2,21 +2,15 @@
 #include "format.h"
 
 #ifdef SR_HAVE_GDAL
-#include <cpl_conv.h>
-#include <cpl_error.h>
-#include <cpl_vsi.h>
-#include <ctype.h>
-#include <errno.h>
 #include <gdal.h>
-#include <gdal_frmts.h>
 #include <math.h>
 #include <ogr_srs_api.h>
-#include <pthread.h>
 #include <strings.h>
-#include <sys/stat.h>
 
-#include "data/parse_number.h"
+#include "gdal_session.h"
+#include "geotiff_write.h"
 #include "grid.h"
+#include "vector_labels.h"
 
 enum { MOST_FILES = 256 };
 
@@ -36,30 +30,17 @@ typedef struct rasters {
   const char **names;
   int64_t count, band_capacity, name_capacity;
   int width, height;
-  double transform[6]; /* x = t0 + column t1 + row t2, y = t3 + column t4 + row t5 */
+  double transform[6];        /* x = t0 + column t1 + row t2, y = t3 + column t4 + row t5 */
+  sr__column_role *roles;     /* of the bands */
+  const char **feature_names; /* of the bands that are features */
+  int64_t features, target;   /* band of the target; -1: none */
   sr__arena arena;
-  char message[512]; /* GDAL's last words */
+  sr__gdal gdal;
 } rasters;
-
-/* ---- GDAL --------------------------------------------------------------------------------- */
-
-static void CPL_STDCALL keep_message(CPLErr level, CPLErrorNum number, const char *message) {
-  (void)number;
-  rasters *r = CPLGetErrorHandlerUserData();
-  if (r && level >= CE_Warning) snprintf(r->message, sizeof r->message, "%s", message);
-}
-
-/* The list of drivers belongs to the process; only the one that is needed is added to it. */
-static void register_driver(void) {
-  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  pthread_mutex_lock(&lock);
-  if (!GDALGetDriverByName("GTiff")) GDALRegister_GTiff();
-  pthread_mutex_unlock(&lock);
-}
 
 static sr_status fail_raster(sr_context *ctx, const rasters *r, const char *file) {
   return sr__fail_at(ctx, SR_ERROR_FORMAT, file, 0, 0, "cannot read '%s' as GeoTIFF: %s", file,
-                     r->message[0] ? r->message : "GDAL gives no reason");
+                     sr__gdal_said(&r->gdal));
 }
 
 /* ---- files and bands ---------------------------------------------------------------------- */
@@ -128,20 +109,6 @@ cleanup:
   return status;
 }
 
-/* GDAL takes "/vsicurl/...", "GTIFF_DIR:1:..." and addresses for files too. Only a plain file that
- * is there is opened, so that no name reaches the network, memory or another file. */
-static sr_status check_plain_file(sr_context *ctx, const char *path) {
-  struct stat about;
-  if (strncmp(path, "/vsi", 4) == 0 || strstr(path, "://"))
-    return sr__fail_at(ctx, SR_ERROR_UNSUPPORTED, path, 0, 0,
-                       "'%s' is a virtual path; copy the raster to a file and name that", path);
-  if (stat(path, &about) != 0)
-    return sr__fail_at(ctx, SR_ERROR_IO, path, 0, 0, "cannot open '%s': %s", path, strerror(errno));
-  if (!S_ISREG(about.st_mode))
-    return sr__fail_at(ctx, SR_ERROR_IO, path, 0, 0, "'%s' is no plain file", path);
-  return SR_OK;
-}
-
 static sr_status open_file(sr_context *ctx, rasters *r, const char *path, size_t length,
                            bool chosen) {
   sr_status status = SR_OK;
@@ -152,7 +119,7 @@ static sr_status open_file(sr_context *ctx, rasters *r, const char *path, size_t
   if (!copy) SR_TRY(SR_ERROR_MEMORY);
   memcpy(copy, path, length);
   copy[length] = '\0';
-  SR_TRY(check_plain_file(ctx, copy));
+  SR_TRY(sr__gdal_check_file(ctx, copy));
   GDALDatasetH file = GDALOpenEx(copy, GDAL_OF_RASTER | GDAL_OF_READONLY | GDAL_OF_VERBOSE_ERROR,
                                  drivers, NULL, NULL);
   if (!file) SR_TRY(fail_raster(ctx, r, copy));
@@ -204,44 +171,66 @@ cleanup:
   return status;
 }
 
+/* What each band is; with labels the target is none of them. */
+static sr_status give_roles(sr_context *ctx, rasters *r, const sr_read_options *options) {
+  sr_status status = SR_OK;
+  sr_read_options of_bands = *options;
+  if (options->labels) of_bands.target = of_bands.group = NULL;
+  SR_NEW(ctx, r->roles, r->count);
+  SR_NEW(ctx, r->feature_names, r->count);
+  SR_TRY(sr__assign_roles(ctx, r->path, r->names, r->count, &of_bands, r->roles));
+  r->target = -1;
+  for (int64_t b = 0; b < r->count; b++) {
+    if (r->roles[b].role == SR_ROLE_TARGET) r->target = b;
+    if (r->roles[b].role == SR_ROLE_FEATURE && r->bands[b].chosen)
+      r->feature_names[r->features++] = r->names[b];
+  }
+cleanup:
+  return status;
+}
+
 /* ---- cells -------------------------------------------------------------------------------- */
 
+/* A strip of the tile that is read. */
+typedef struct strip {
+  sr__tile tile;
+  double *values;
+  unsigned char *mask;
+  int64_t rows; /* at once */
+} strip;
+
 /* Sets the cells that the band's mask (nodata, alpha, mask band) leaves out to NaN. */
-static sr_status apply_mask(sr_context *ctx, rasters *r, GDALRasterBandH band, unsigned char *mask,
-                            int row, int rows, double *values) {
+static sr_status apply_mask(sr_context *ctx, rasters *r, GDALRasterBandH band, strip *s, int row,
+                            int rows) {
+  int columns = (int)s->tile.columns;
   if (GDALGetMaskFlags(band) & GMF_ALL_VALID) return SR_OK;
-  if (GDALRasterIO(GDALGetMaskBand(band), GF_Read, 0, row, r->width, rows, mask, r->width, rows,
-                   GDT_Byte, 0, 0) != CE_None)
+  if (GDALRasterIO(GDALGetMaskBand(band), GF_Read, (int)s->tile.column, row, columns, rows, s->mask,
+                   columns, rows, GDT_Byte, 0, 0) != CE_None)
     return fail_raster(ctx, r, r->path);
-  for (int64_t i = 0; i < (int64_t)r->width * rows; i++) {
-    if (mask[i] == 0) values[i] = NAN;
+  for (int64_t i = 0; i < (int64_t)columns * rows; i++) {
+    if (s->mask[i] == 0) s->values[i] = NAN;
   }
   return SR_OK;
 }
-
-typedef struct strip {
-  double *values;
-  unsigned char *mask;
-  int rows;
-} strip;
 
 /* One band, some rows at a time, into floats or (target) doubles; classes are not scaled. */
 static sr_status read_band(sr_context *ctx, rasters *r, const raster_band *band, strip *s, float *x,
                            double *target, bool scaled) {
   sr_status status = SR_OK;
-  int has_scale = 0, has_offset = 0;
+  int has_scale = 0, has_offset = 0, columns = (int)s->tile.columns;
   double scale = GDALGetRasterScale(band->handle, &has_scale);
   double offset = GDALGetRasterOffset(band->handle, &has_offset);
   if (!has_scale) scale = 1;
   if (!has_offset) offset = 0;
-  for (int row = 0; row < r->height; row += s->rows) {
-    int rows = r->height - row < s->rows ? r->height - row : s->rows;
-    int64_t first = (int64_t)row * r->width, count = (int64_t)rows * r->width;
+  for (int64_t row = 0; row < s->tile.rows; row += s->rows) {
+    int rows = (int)(s->tile.rows - row < s->rows ? s->tile.rows - row : s->rows);
+    int64_t first = row * columns, count = (int64_t)rows * columns;
+    int top = (int)(s->tile.row + row);
     SR_TRY(sr__check_interrupt(ctx));
-    if (GDALRasterIO(band->handle, GF_Read, 0, row, r->width, rows, s->values, r->width, rows,
-                     GDT_Float64, 0, 0) != CE_None)
+    if (GDALRasterIO(band->handle, GF_Read, (int)s->tile.column, top, columns, rows, s->values,
+                     columns, rows, GDT_Float64, 0, 0) != CE_None)
       SR_TRY(fail_raster(ctx, r, r->file_paths[band->file]));
-    SR_TRY(apply_mask(ctx, r, band->handle, s->mask, row, rows, s->values));
+    SR_TRY(apply_mask(ctx, r, band->handle, s, top, rows));
     for (int64_t i = 0; i < count && (x || scaled); i++)
       s->values[i] = s->values[i] * scale + offset;
     if (x)
@@ -254,244 +243,207 @@ cleanup:
   return status;
 }
 
-static void place_cells(const rasters *r, sr__grid *grid) {
+static void place_cells(const rasters *r, const sr__tile *tile, sr__grid *grid) {
   const double *t = r->transform;
   int64_t cells = grid->rows * grid->columns;
   for (int64_t i = 0; i < cells; i++) {
-    double column = (double)(i % grid->columns) + 0.5, row = (double)(i / grid->columns) + 0.5;
+    double column = (double)(tile->column + i % grid->columns) + 0.5;
+    double row = (double)(tile->row + i / grid->columns) + 0.5;
     grid->coordinates[i] = t[0] + column * t[1] + row * t[2];
     grid->coordinates[cells + i] = t[3] + column * t[4] + row * t[5];
   }
 }
 
-static sr_status read_bands(sr_context *ctx, rasters *r, const sr__column_role *roles,
+static sr_status read_bands(sr_context *ctx, rasters *r, const sr__tile *tile, bool alone,
                             sr__grid *grid) {
   enum { STRIP_CELLS = 1 << 18 };
   sr_status status = SR_OK;
-  strip s = {.rows = r->width < STRIP_CELLS ? STRIP_CELLS / r->width : 1};
+  strip s = {.tile = *tile, .rows = STRIP_CELLS / tile->columns};
   int64_t cells = grid->rows * grid->columns, feature = 0;
-  SR_NEW(ctx, s.values, (int64_t)s.rows * r->width);
-  SR_NEW(ctx, s.mask, (int64_t)s.rows * r->width);
+  if (s.rows < 1) s.rows = 1;
+  SR_NEW(ctx, s.values, s.rows * tile->columns);
+  SR_NEW(ctx, s.mask, s.rows * tile->columns);
   for (int64_t b = 0; b < r->count; b++) {
-    if (roles[b].role == SR_ROLE_TARGET)
+    if (b == r->target)
       SR_TRY(read_band(ctx, r, &r->bands[b], &s, NULL, grid->target,
-                       roles[b].rule.form != SR__CLASSES));
-    if (roles[b].role != SR_ROLE_FEATURE || !r->bands[b].chosen) continue;
+                       r->roles[b].rule.form != SR__CLASSES));
+    if (r->roles[b].role != SR_ROLE_FEATURE || !r->bands[b].chosen) continue;
     SR_TRY(read_band(ctx, r, &r->bands[b], &s, grid->x + feature++ * cells, NULL, true));
-    sr__progress(ctx, "reading", feature, grid->features);
+    if (alone) sr__progress(ctx, "reading", feature, grid->features);
   }
-  place_cells(r, grid);
+  place_cells(r, tile, grid);
 cleanup:
   sr__free(ctx, s.values);
   sr__free(ctx, s.mask);
   return status;
 }
 
-static sr_status read_rasters(sr_context *ctx, rasters *r, const sr_read_options *options,
-                              sr_table **table) {
-  sr_status status = SR_OK;
-  sr__grid grid = {.file = r->path};
-  sr__column_role *roles = NULL;
-  const char **names = NULL;
-  SR_TRY(choose_bands(ctx, r, options));
-  SR_NEW(ctx, roles, r->count);
-  SR_NEW(ctx, names, r->count);
-  SR_TRY(sr__assign_roles(ctx, r->path, r->names, r->count, options, roles));
-  for (int64_t b = 0; b < r->count; b++) {
-    if (roles[b].role == SR_ROLE_TARGET) {
-      grid.target_name = r->names[b];
-      grid.target_rule = roles[b].rule;
-    }
-    if (roles[b].role == SR_ROLE_FEATURE && r->bands[b].chosen)
-      names[grid.features++] = r->names[b];
-  }
-  grid.rows = r->height;
-  grid.columns = r->width;
-  grid.names = names;
+/* ---- a table of cells --------------------------------------------------------------------- */
+
+static const char *projection_of(const rasters *r) {
   const char *projection = GDALGetProjectionRef(r->files[0]);
-  if (projection && *projection) grid.projection = projection;
+  return projection && *projection ? projection : NULL;
+}
+
+/* `labels` may be NULL. A tile is a window of the lattice; where it is all of it no hole may be. */
+static sr_status read_tile(sr_context *ctx, rasters *r, const sr__tile *tile, bool window,
+                           const sr__vector_labels *labels, sr_table **table) {
+  sr_status status = SR_OK;
+  sr__grid grid = {.file = r->path,
+                   .rows = tile->rows,
+                   .columns = tile->columns,
+                   .features = r->features,
+                   .names = r->feature_names,
+                   .projection = projection_of(r)};
+  if (r->target >= 0) {
+    grid.target_name = r->names[r->target];
+    grid.target_rule = r->roles[r->target].rule;
+  }
+  if (window) {
+    grid.lattice_rows = r->height;
+    grid.lattice_columns = r->width;
+    grid.first_row = tile->row;
+    grid.first_column = tile->column;
+  }
+  if (labels) sr__labels_on_grid(labels, &grid);
   SR_TRY(sr__grid_allocate(ctx, &grid));
-  SR_TRY(read_bands(ctx, r, roles, &grid));
+  SR_TRY(read_bands(ctx, r, tile, !window, &grid));
+  if (labels) sr__labels_fill_target(labels, &grid);
   SR_TRY(sr__grid_to_table(ctx, &grid, table));
 cleanup:
   sr__grid_free(ctx, &grid);
-  sr__free(ctx, names);
-  sr__free(ctx, roles);
   return status;
 }
 
+/* ---- opening and closing ------------------------------------------------------------------ */
+
+static void close_rasters(sr_context *ctx, rasters **rasters_of) {
+  rasters *r = *rasters_of;
+  if (!r) return;
+  for (int f = 0; f < r->file_count; f++) GDALClose(r->files[f]);
+  sr__arena_free(ctx, &r->arena);
+  sr__free(ctx, r->bands);
+  sr__free(ctx, r->names);
+  sr__free(ctx, r->roles);
+  sr__free(ctx, r->feature_names);
+  sr__free(ctx, r);
+  *rasters_of = NULL;
+}
+
+static sr_status open_rasters(sr_context *ctx, const char *path, const sr_read_options *options,
+                              rasters **opened) {
+  sr_status status = SR_OK;
+  rasters *r = NULL;
+  *opened = NULL;
+  SR_TRY(sr__grid_check_options(ctx, path, options));
+  SR_NEW_ZERO(ctx, r, 1);
+  r->path = path;
+  sr__gdal_enter(&r->gdal);
+  status = choose_bands(ctx, r, options);
+  if (status == SR_OK) status = give_roles(ctx, r, options);
+  if (status != SR_OK) close_rasters(ctx, &r);
+  sr__gdal_leave();
+  *opened = r;
+cleanup:
+  return status;
+}
+
+/* All of it, in one piece. */
 static sr_status read_geotiff(sr_context *ctx, const char *path, const sr_read_options *options,
                               sr_table **table) {
   sr_status status = SR_OK;
   rasters *r = NULL;
+  sr__vector_labels *labels = NULL;
   *table = NULL;
-  SR_TRY(sr__grid_check_options(ctx, path, options));
-  SR_NEW_ZERO(ctx, r, 1);
-  r->path = path;
-  register_driver();
-  CPLPushErrorHandlerEx(keep_message, r);
-  status = read_rasters(ctx, r, options, table);
-  for (int f = 0; f < r->file_count; f++) GDALClose(r->files[f]);
-  CPLPopErrorHandler();
-cleanup:
-  if (r) {
-    sr__arena_free(ctx, &r->arena);
-    sr__free(ctx, r->bands);
-    sr__free(ctx, r->names);
+  SR_TRY(open_rasters(ctx, path, options, &r));
+  const sr__tile whole = {0, 0, r->height, r->width};
+  sr__gdal_enter(&r->gdal);
+  if (options->labels) {
+    const sr__raster_shape shape = {r->height,
+                                    r->width,
+                                    r->features,
+                                    {r->transform[0], r->transform[1], r->transform[2],
+                                     r->transform[3], r->transform[4], r->transform[5]},
+                                    projection_of(r),
+                                    NULL};
+    status = sr__labels_read(ctx, options, &shape, path, &labels);
   }
-  sr__free(ctx, r);
+  if (status == SR_OK) status = read_tile(ctx, r, &whole, false, labels, table);
+  sr__labels_free(ctx, &labels);
+  close_rasters(ctx, &r);
+  sr__gdal_leave();
+cleanup:
   return status;
 }
 
-/* ---- writing ------------------------------------------------------------------------------ */
+/* ---- tiles -------------------------------------------------------------------------------- */
 
-/* What the cells of a file are stored as. */
-typedef struct raster_type {
-  GDALDataType type;
-  double nodata;
-} raster_type;
+struct sr__raster_reader {
+  rasters *rasters;
+  char *path;
+};
 
-/* Classes alone fit into bytes or short integers; shares and numbers are floats. */
-static raster_type choose_type(const sr_table_view *t) {
-  const raster_type floats = {t->value ? GDT_Float64 : GDT_Float32, NAN};
-  double low = 0, high = t->classes.count - 1;
-  if (!t->label || t->features > 0) return floats;
-  for (int32_t c = 0; sr__classes_are_numbers(t) && c < t->classes.count; c++) {
-    double value = 0;
-    const char *name = t->classes.names[c];
-    if (!sr__whole_double(name, strlen(name), &value) || value != floor(value))
-      return (raster_type){GDT_Float64, NAN};
-    low = c == 0 || value < low ? value : low;
-    high = c == 0 || value > high ? value : high;
-  }
-  if (low >= 0 && high <= 254) return (raster_type){GDT_Byte, 255};
-  if (low > INT16_MIN && high <= INT16_MAX) return (raster_type){GDT_Int16, INT16_MIN};
-  return (raster_type){GDT_Float64, NAN};
+static void close_reader(sr_context *ctx, sr__raster_reader **reader) {
+  sr__gdal gdal;
+  if (!*reader) return;
+  sr__gdal_enter(&gdal);
+  close_rasters(ctx, &(*reader)->rasters);
+  sr__gdal_leave();
+  sr__free(ctx, (*reader)->path);
+  sr__free(ctx, *reader);
+  *reader = NULL;
 }
 
-/* Eight colors that are told apart by the color-blind as well (Okabe and Ito), then hues a golden
- * angle apart. */
-static GDALColorEntry class_color(int32_t c) {
-  static const short known[8][3] = {{230, 159, 0},   {86, 180, 233}, {0, 158, 115},
-                                    {240, 228, 66},  {0, 114, 178},  {213, 94, 0},
-                                    {204, 121, 167}, {153, 153, 153}};
-  if (c < 8) return (GDALColorEntry){known[c][0], known[c][1], known[c][2], 255};
-  double hue = fmod(c * 137.50776, 360.0), rgb[3];
-  for (int k = 0; k < 3; k++) {
-    double away = fabs(fmod(hue + 120.0 * (3 - k), 360.0) - 180.0) / 60.0;
-    rgb[k] = away >= 2.0 ? 1.0 : away <= 1.0 ? 0.0 : away - 1.0;
-  }
-  return (GDALColorEntry){(short)(40 + 180 * rgb[0]), (short)(40 + 180 * rgb[1]),
-                          (short)(40 + 180 * rgb[2]), 255};
-}
-
-/* Names of classes that are no numbers stand in the band's metadata: class_0=oak. A map of classes
- * in bytes has a color for each. */
-static void describe_classes(GDALRasterBandH band, const sr_table_view *t, raster_type type) {
-  bool numbers = sr__classes_are_numbers(t);
-  GDALColorTableH colors = type.type == GDT_Byte ? GDALCreateColorTable(GPI_RGB) : NULL;
-  const GDALColorEntry nothing = {0, 0, 0, 0};
-  for (int value = 0; colors && value < 256; value++) GDALSetColorEntry(colors, value, &nothing);
-  for (int32_t c = 0; c < t->classes.count; c++) {
-    char key[32];
-    double value = c;
-    const char *name = t->classes.names[c];
-    snprintf(key, sizeof key, "class_%d", c);
-    if (!numbers) GDALSetMetadataItem(band, key, name, NULL);
-    if (numbers && !sr__whole_double(name, strlen(name), &value)) continue;
-    const GDALColorEntry color = class_color(c);
-    if (colors) GDALSetColorEntry(colors, (int)value, &color);
-  }
-  if (colors) {
-    GDALSetRasterColorTable(band, colors);
-    GDALDestroyColorTable(colors);
-  }
-}
-
-static sr_status fail_writing(sr_context *ctx, const rasters *r) {
-  return sr__fail_at(ctx, SR_ERROR_OUTPUT, r->path, 0, 0, "cannot write '%s': %s", r->path,
-                     r->message[0] ? r->message : "GDAL gives no reason");
-}
-
-static sr_status fill_raster(sr_context *ctx, rasters *r, GDALDatasetH file, const sr_table_view *t,
-                             raster_type type) {
+static sr_status open_reader(sr_context *ctx, const char *path, const sr_read_options *options,
+                             sr__raster_reader **reader, sr__raster_shape *shape) {
   sr_status status = SR_OK;
-  double *cells = NULL;
-  int64_t count = t->grid_rows * t->grid_columns;
-  int width = (int)t->grid_columns, height = (int)t->grid_rows;
-  SR_NEW(ctx, cells, count);
-  for (int64_t layer = 0; layer < sr__grid_layers(t); layer++) {
-    GDALRasterBandH band = GDALGetRasterBand(file, (int)layer + 1);
-    bool is_target;
-    char numbered[32];
-    SR_TRY(sr__check_interrupt(ctx));
-    sr__grid_layer(t, layer, cells);
-    for (int64_t i = 0; !isnan(type.nodata) && i < count; i++)
-      if (isnan(cells[i])) cells[i] = type.nodata;
-    GDALSetDescription(band, sr__grid_layer_name(t, layer, &is_target, numbered));
-    if (is_target && t->label) describe_classes(band, t, type);
-    if (GDALSetRasterNoDataValue(band, type.nodata) != CE_None ||
-        GDALRasterIO(band, GF_Write, 0, 0, width, height, cells, width, height, GDT_Float64, 0,
-                     0) != CE_None)
-      SR_TRY(fail_writing(ctx, r));
+  sr__raster_reader *opened = NULL;
+  SR_NEW_ZERO(ctx, opened, 1);
+  opened->path = sr__strdup(ctx, path);
+  if (!opened->path) SR_TRY(SR_ERROR_MEMORY);
+  SR_TRY(open_rasters(ctx, opened->path, options, &opened->rasters));
+  rasters *r = opened->rasters;
+  *shape = (sr__raster_shape){.rows = r->height,
+                              .columns = r->width,
+                              .features = r->features,
+                              .projection = projection_of(r)};
+  memcpy(shape->transform, r->transform, sizeof r->transform);
+  if (r->target >= 0 && r->roles[r->target].rule.with_median) {
+    shape->median = r->names[r->target];
+    r->target = -1;
   }
+  *reader = opened;
+  opened = NULL;
 cleanup:
-  sr__free(ctx, cells);
+  if (opened) close_reader(ctx, &opened);
   return status;
 }
 
-/* The file is made in memory and written whole, as all others are. */
-static sr_status make_raster(sr_context *ctx, rasters *r, const sr_table_view *t,
-                             const char *memory_path) {
-  sr_status status = SR_OK;
-  static const char *const creation[] = {"COMPRESS=DEFLATE", "TILED=YES", "BIGTIFF=IF_SAFER", NULL};
-  double transform[6];
-  raster_type type = choose_type(t);
-  SR_TRY(sr__grid_transform(ctx, t, "a GeoTIFF", transform));
-  if (t->grid_rows > INT32_MAX || t->grid_columns > INT32_MAX || sr__grid_layers(t) > 65535)
-    SR_TRY(sr__fail(ctx, SR_ERROR_UNSUPPORTED, "a GeoTIFF holds at most 65535 bands"));
-  GDALDatasetH file =
-      GDALCreate(GDALGetDriverByName("GTiff"), memory_path, (int)t->grid_columns, (int)t->grid_rows,
-                 (int)sr__grid_layers(t), type.type, (CSLConstList)creation);
-  if (!file) SR_TRY(fail_writing(ctx, r));
-  if (t->coordinate_count >= 2) GDALSetGeoTransform(file, transform);
-  if (t->projection) GDALSetProjection(file, t->projection);
-  status = fill_raster(ctx, r, file, t, type);
-  GDALClose(file);
-cleanup:
+static sr_status read_reader(sr_context *ctx, sr__raster_reader *reader, const sr__tile *tile,
+                             sr_table **table) {
+  *table = NULL;
+  sr__gdal_enter(&reader->rasters->gdal);
+  sr_status status = read_tile(ctx, reader->rasters, tile, true, NULL, table);
+  sr__gdal_leave();
   return status;
 }
 
-static sr_status write_geotiff(sr_context *ctx, const sr_table_view *t, const char *path) {
-  sr_status status = SR_OK;
-  rasters *r = NULL;
-  sr__writer *writer = NULL;
-  char memory_path[64] = "";
-  SR_NEW_ZERO(ctx, r, 1);
-  r->path = path;
-  snprintf(memory_path, sizeof memory_path, "/vsimem/specroute_%p.tif", (void *)r);
-  register_driver();
-  CPLPushErrorHandlerEx(keep_message, r);
-  status = make_raster(ctx, r, t, memory_path);
-  vsi_l_offset size = 0;
-  const GByte *bytes = status == SR_OK ? VSIGetMemFileBuffer(memory_path, &size, FALSE) : NULL;
-  if (bytes) status = sr__writer_open(ctx, path, &writer);
-  if (bytes && status == SR_OK) status = sr__writer_put(writer, bytes, (size_t)size);
-  if (bytes && status == SR_OK) status = sr__writer_commit(&writer);
-  sr__writer_abort(&writer);
-  VSIUnlink(memory_path);
-  CPLPopErrorHandler();
-cleanup:
-  sr__free(ctx, r);
-  return status;
-}
+static const sr__tile_operations tiles = {.open = open_reader,
+                                          .read = read_reader,
+                                          .close = close_reader,
+                                          .create = sr__geotiff_create,
+                                          .put = sr__geotiff_put,
+                                          .commit = sr__geotiff_commit,
+                                          .abort = sr__geotiff_abort};
 
+#define TILES &tiles
 #define READ read_geotiff
-#define WRITE write_geotiff
+#define WRITE sr__geotiff_write
 #define MISSING NULL
 #else
 #define READ NULL
 #define WRITE NULL
+#define TILES NULL
 #define MISSING "GDAL (Debian: libgdal-dev)"
 #endif
 
@@ -510,4 +462,6 @@ const sr__format sr__format_geotiff = {.about = {"geotiff",
                                        .recognize = recognize,
                                        .read_path = READ,
                                        .write = WRITE,
-                                       .is_list = true};
+                                       .tiles = TILES,
+                                       .is_list = true,
+                                       .takes_labels = true};

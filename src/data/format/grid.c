@@ -8,12 +8,12 @@
 
 sr_status sr__grid_check_options(sr_context *ctx, const char *file,
                                  const sr_read_options *options) {
-  const char *asked = options->time          ? "time"
-                      : options->group       ? "group"
-                      : options->weight      ? "weight"
-                      : options->coordinates ? "coordinates"
-                      : options->categorical ? "categorical"
-                                             : NULL;
+  const char *asked = options->time                        ? "time"
+                      : options->group && !options->labels ? "group"
+                      : options->weight                    ? "weight"
+                      : options->coordinates               ? "coordinates"
+                      : options->categorical               ? "categorical"
+                                                           : NULL;
   if (!asked) return SR_OK;
   return sr__fail_at(ctx, SR_ERROR_UNSUPPORTED, file, 0, 0,
                      "'%s' cannot be set for a grid, which brings its own coordinates; set target, "
@@ -61,10 +61,15 @@ static sr_status find_cells(sr_context *ctx, const sr__grid *grid, int64_t **cel
     for (int64_t i = 0; i < cells; i++) filled[i] |= !isnan(column[i]);
   }
   *count = 0;
-  for (int64_t i = 0; i < cells; i++) *count += filled[i];
+  for (int64_t i = 0; i < cells; i++) {
+    filled[i] &= !grid->group || grid->group[i] >= 0;
+    *count += filled[i];
+  }
+  if (*count == 0 && grid->lattice_rows > 0) goto cleanup;
   if (*count == 0)
     SR_TRY(sr__fail_at(ctx, SR_ERROR_DATA, grid->file, 0, 0,
-                       "every cell is missing in every feature"));
+                       grid->group ? "every cell inside a polygon is missing in every feature"
+                                   : "every cell is missing in every feature"));
   SR_NEW(ctx, *cell, *count);
   int64_t next = 0;
   for (int64_t i = 0; i < cells; i++) {
@@ -125,8 +130,10 @@ static sr_status code_target(sr_context *ctx, const sr__grid *grid, const int64_
     char text[SR_NUMBER_BYTES];
     label[i] = -1;
     if (isnan(value)) continue;
-    size_t length = (size_t)(sr__print_double(value, text) - text);
-    SR_TRY(sr__names_add(ctx, &names, text, length, 0, &label[i]));
+    const char *name = grid->target_names ? grid->target_names[(int64_t)value] : text;
+    size_t length =
+        grid->target_names ? strlen(name) : (size_t)(sr__print_double(value, text) - text);
+    SR_TRY(sr__names_add(ctx, &names, name, length, 0, &label[i]));
   }
   SR_TRY(sr__check_classes(ctx, grid->file, grid->target_name, &names, view->rows, false));
   SR_NEW(ctx, rank, names.count);
@@ -142,6 +149,26 @@ cleanup:
   return status;
 }
 
+static sr_status group_rows(sr_context *ctx, const sr__grid *grid, const int64_t *cell,
+                            sr_table_view *view) {
+  sr_status status = SR_OK;
+  int32_t *group = NULL;
+  SR_NEW(ctx, group, view->rows);
+  view->group = group;
+  for (int64_t i = 0; i < view->rows; i++) group[i] = grid->group[cell[i]];
+  SR_TRY(sr__dictionary_copy(ctx, grid->groups, &view->groups));
+cleanup:
+  return status;
+}
+
+static void number_in_lattice(const sr__grid *grid, int64_t *cell, sr_table_view *view) {
+  for (int64_t i = 0; i < view->rows; i++)
+    cell[i] = (grid->first_row + cell[i] / grid->columns) * grid->lattice_columns +
+              grid->first_column + cell[i] % grid->columns;
+  view->grid_rows = grid->lattice_rows;
+  view->grid_columns = grid->lattice_columns;
+}
+
 sr_status sr__grid_to_table(sr_context *ctx, sr__grid *grid, sr_table **table) {
   sr_status status = SR_OK;
   int64_t *cell = NULL, count = 0, cells = grid->rows * grid->columns;
@@ -150,6 +177,7 @@ sr_status sr__grid_to_table(sr_context *ctx, sr__grid *grid, sr_table **table) {
     SR_TRY(sr__fail_at(ctx, SR_ERROR_ARGUMENT, grid->file, 0, 0,
                        "no feature is left; name variables that are neither target nor dropped"));
   SR_TRY(find_cells(ctx, grid, &cell, &count));
+  if (count == 0) goto cleanup;
   compact(grid->x, sizeof *grid->x, grid->features, cells, cell, count);
   compact(grid->coordinates, sizeof *grid->coordinates, 2, cells, cell, count);
   view = (sr_table_view){.rows = count,
@@ -161,6 +189,8 @@ sr_status sr__grid_to_table(sr_context *ctx, sr__grid *grid, sr_table **table) {
   if (grid->target)
     SR_TRY(grid->target_rule.form == SR__CLASSES ? code_target(ctx, grid, cell, &view)
                                                  : number_target(ctx, grid, cell, &view));
+  if (grid->group) SR_TRY(group_rows(ctx, grid, cell, &view));
+  if (grid->lattice_rows > 0) number_in_lattice(grid, cell, &view);
   if (grid->projection) {
     view.projection = sr__strdup(ctx, grid->projection);
     if (!view.projection) SR_TRY(SR_ERROR_MEMORY);
@@ -236,6 +266,7 @@ static sr_status check_fit(sr_context *ctx, const sr_table_view *t, const char *
  * of numbers that were short. */
 static double without_noise(double value, double side) {
   char text[40];
+  if (fabs(value) <= 1e-11 * side) return 0;
   for (int digits = 1; digits < 16; digits++) {
     snprintf(text, sizeof text, "%.*g", digits, value);
     double rounded = strtod(text, NULL);
@@ -303,19 +334,31 @@ bool sr__classes_are_numbers(const sr_table_view *table) {
   return true;
 }
 
-void sr__grid_layer(const sr_table_view *table, int64_t layer, double *cells) {
-  int64_t feature = feature_of(table, layer);
-  bool numbers = feature < 0 && table->label && sr__classes_are_numbers(table);
-  for (int64_t i = 0; i < table->grid_rows * table->grid_columns; i++) cells[i] = NAN;
-  for (int64_t i = 0; i < table->rows; i++) {
-    double *cell = &cells[table->cell[i]];
-    if (feature >= 0) {
-      *cell = (double)table->x[feature * table->rows + i];
-    } else if (table->value) {
-      *cell = table->value[i];
-    } else if (table->label[i] >= 0) {
-      const char *name = table->classes.names[table->label[i]];
-      if (!numbers || !sr__whole_double(name, strlen(name), cell)) *cell = table->label[i];
-    }
+sr_status sr__grid_class_values(sr_context *ctx, const sr_table_view *table, double **values) {
+  sr_status status = SR_OK;
+  bool numbers = sr__classes_are_numbers(table);
+  *values = NULL;
+  if (!table->label) return SR_OK;
+  SR_NEW(ctx, *values, table->classes.count);
+  for (int32_t c = 0; c < table->classes.count; c++) {
+    const char *name = table->classes.names[c];
+    if (!numbers || !sr__whole_double(name, strlen(name), &(*values)[c])) (*values)[c] = c;
   }
+cleanup:
+  return status;
+}
+
+double sr__grid_value(const sr_table_view *table, const double *class_values, int64_t layer,
+                      int64_t row) {
+  int64_t feature = feature_of(table, layer);
+  if (feature >= 0) return (double)table->x[feature * table->rows + row];
+  if (table->value) return table->value[row];
+  return table->label[row] >= 0 ? class_values[table->label[row]] : NAN;
+}
+
+void sr__grid_layer(const sr_table_view *table, const double *class_values, int64_t layer,
+                    double *cells) {
+  for (int64_t i = 0; i < table->grid_rows * table->grid_columns; i++) cells[i] = NAN;
+  for (int64_t i = 0; i < table->rows; i++)
+    cells[table->cell[i]] = sr__grid_value(table, class_values, layer, i);
 }

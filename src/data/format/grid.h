@@ -16,12 +16,19 @@ typedef struct sr__grid {
   sr__target_rule target_rule;
   const char *projection;   /* of the coordinates, or NULL; borrowed */
   const char *const *names; /* of the features; borrowed */
+  /* Polygons over the grid: only cells inside one become rows. */
+  const int32_t *group; /* polygon of every cell, -1 = none; NULL: there are none; borrowed */
+  sr_dictionary groups; /* their names; borrowed */
+  const char *const *target_names; /* the target holds codes of these; NULL: numbers; borrowed */
+  /* The grid may be a window of a larger lattice, whose cells are numbered; 0 x 0: it is all. */
+  int64_t lattice_rows, lattice_columns, first_row, first_column;
 } sr__grid;
 
 /* Allocates all arrays, filled with NaN, once the sizes and target_name are set. */
 SR_MUST_CHECK sr_status sr__grid_allocate(sr_context *ctx, sr__grid *grid);
 /* Leaves out the cells that are missing in every feature and hands the rest to a table. Takes the
- * arrays; the grid is still to be freed. */
+ * arrays; the grid is still to be freed. SR_ERROR_DATA where no cell is left; of a window *table is
+ * NULL then. */
 SR_MUST_CHECK sr_status sr__grid_to_table(sr_context *ctx, sr__grid *grid, sr_table **table);
 void sr__grid_free(sr_context *ctx, sr__grid *grid);
 
@@ -44,9 +51,16 @@ int64_t sr__grid_layers(const sr_table_view *table);
 /* The name of a layer, and whether it is the target. */
 const char *sr__grid_layer_name(const sr_table_view *table, int64_t layer, bool *is_target,
                                 char numbered[32]);
-/* One layer on the whole lattice, NaN in its holes. Classes are their numbers, or their codes where
- * a name is no number. */
-void sr__grid_layer(const sr_table_view *table, int64_t layer, double *cells);
+/* What a class is on a grid: its number, or its code where a name is no number. Gives an array of
+ * classes.count entries to be freed by sr__free; NULL where the target is no class. */
+SR_MUST_CHECK sr_status sr__grid_class_values(sr_context *ctx, const sr_table_view *table,
+                                              double **values);
+/* One row of a layer, NaN where it is missing. */
+double sr__grid_value(const sr_table_view *table, const double *class_values, int64_t layer,
+                      int64_t row);
+/* One layer on the whole lattice, NaN in its holes. */
+void sr__grid_layer(const sr_table_view *table, const double *class_values, int64_t layer,
+                    double *cells);
 /* Whether all classes are numbers. */
 bool sr__classes_are_numbers(const sr_table_view *table);
 

@@ -648,8 +648,9 @@ cleanup:
 static sr_status put_layers(sr_context *ctx, const nc_file *file, const int dimensions[2],
                             const sr_table_view *t, const char *reference) {
   sr_status status = SR_OK;
-  double *cells = NULL;
+  double *cells = NULL, *class_values = NULL;
   SR_NEW(ctx, cells, t->grid_rows * t->grid_columns);
+  SR_TRY(sr__grid_class_values(ctx, t, &class_values));
   for (int64_t layer = 0; layer < sr__grid_layers(t); layer++) {
     bool is_target;
     char numbered[32];
@@ -658,7 +659,7 @@ static sr_status put_layers(sr_context *ctx, const nc_file *file, const int dime
     const double missing = NAN;
     nc_type type = is_target ? NC_DOUBLE : NC_FLOAT;
     SR_TRY(sr__check_interrupt(ctx));
-    sr__grid_layer(t, layer, cells);
+    sr__grid_layer(t, class_values, layer, cells);
     NC_TRY(nc_def_var(file->id, name, type, 2, dimensions, &id), name);
     NC_TRY(nc_put_att_double(file->id, id, "_FillValue", type, 1, &missing), name);
     NC_TRY(nc_def_var_deflate(file->id, id, 1, 1, 4), name);
@@ -669,6 +670,7 @@ static sr_status put_layers(sr_context *ctx, const nc_file *file, const int dime
     NC_TRY(nc_put_var_double(file->id, id, cells), name);
   }
 cleanup:
+  sr__free(ctx, class_values);
   sr__free(ctx, cells);
   return status;
 }
