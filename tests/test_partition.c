@@ -322,6 +322,71 @@ static void refined_parts_cut_no_more_than_plain_ones(void **state) {
   sr_context_free(&ctx);
 }
 
+/* The nodes in another order: the straight cuts do not come from the numbering. */
+static test_edges shuffle_nodes(const test_edges *edges, uint64_t seed) {
+  test_edges out = {.nodes = edges->nodes};
+  int32_t *name = malloc((size_t)edges->nodes * sizeof *name);
+  sr__random random;
+  sr__random_init(&random, 37, SR_PURPOSE_TEST, 0, seed);
+  for (int64_t i = 0; i < edges->nodes; i++) name[i] = (int32_t)i;
+  sr__random_shuffle(&random, name, edges->nodes);
+  for (int64_t e = 0; e < edges->count; e++)
+    test_add_edge(&out, name[edges->from[e]], name[edges->to[e]]);
+  free(name);
+  return out;
+}
+
+/* Plain bisection is not tried on graphs of this size; a lattice gets its straight cuts, which are
+ * known: parts of equal boxes. */
+static void large_lattices_are_cut_straight(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(2);
+  static const int64_t side[][5] = {{1, 512, 400, 64, 7 * (512 + 400)}, /* 8 x 8 parts of 64 x 50 */
+                                    {64, 60, 56, 8, 60 * 56 + 64 * 56 + 64 * 60},
+                                    {100, 100, 100, 64, 90000}};
+  bool full = getenv("SR_FULL") != NULL;
+  for (int c = 0; c < (full ? 3 : 1); c++) {
+    test_edges ordered = make_lattice(side[c][0], side[c][1], side[c][2]);
+    test_edges edges = shuffle_nodes(&ordered, (uint64_t)c);
+    sr_graph *graph = test_graph(ctx, &edges, false);
+    assert_true(cut_edges(ctx, graph, (int32_t)side[c][3], 1) <= side[c][4]);
+    sr_graph_free(&graph);
+    test_edges_free(&edges);
+    test_edges_free(&ordered);
+  }
+  sr_context_free(&ctx);
+}
+
+/* Boxes are known whatever their sides, near-boxes are not taken for boxes. */
+static void lattices_are_recognized(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  static const int64_t side[][3] = {{1, 2, 2}, {2, 2, 2}, {1, 3, 9}, {10, 10, 19},
+                                    {5, 4, 8}, {2, 3, 4}, {7, 7, 7}, {1, 1, 40}};
+  for (int c = 0; c < 8; c++) {
+    for (int hole = 0; hole < 3; hole++) {
+      test_edges ordered = make_lattice(side[c][0], side[c][1], side[c][2]);
+      if (hole == 1) ordered.count--; /* an edge is missing */
+      if (hole == 2) test_add_edge(&ordered, 0, ordered.nodes - 1);
+      test_edges edges = shuffle_nodes(&ordered, (uint64_t)c);
+      sr_graph *graph = test_graph(ctx, &edges, false);
+      sr__working_graph working = {.graph = sr__csr_view(sr_graph_get(graph)), .rows = edges.nodes};
+      int32_t *label = calloc((size_t)edges.nodes, sizeof *label), rows[4] = {0};
+      bool found;
+      assert_ok(ctx, sr__lattice_tree(ctx, &working, 4, label, &found));
+      assert_int_equal(found, hole == 0 && side[c][1] > 1);
+      for (int64_t i = 0; found && i < edges.nodes; i++) rows[label[i]]++;
+      for (int p = 0; found && p < 4; p++)
+        assert_in_range(rows[p], edges.nodes / 4, (edges.nodes + 3) / 4);
+      free(label);
+      sr_graph_free(&graph);
+      test_edges_free(&edges);
+      test_edges_free(&ordered);
+    }
+  }
+  sr_context_free(&ctx);
+}
+
 /* 3000 triangles into 9 parts of 1000 rows: only the triangle that straddles a border is cut. */
 static void components_stay_whole(void **state) {
   (void)state;
@@ -535,6 +600,8 @@ int main(void) {
       cmocka_unit_test(runs_are_packed_whole),
       cmocka_unit_test(grids_are_cut_straight),
       cmocka_unit_test(refined_parts_cut_no_more_than_plain_ones),
+      cmocka_unit_test(large_lattices_are_cut_straight),
+      cmocka_unit_test(lattices_are_recognized),
       cmocka_unit_test(components_stay_whole),
       cmocka_unit_test(packing_splits_at_most_one_block),
       cmocka_unit_test(coarser_cuts_are_nested),

@@ -68,22 +68,36 @@ static double cut_weight(const sr__working_graph *working, const int32_t *label)
   return cut;
 }
 
-/* Plain bisection, and its cuts improved with sizes kept, which never makes them worse; `label`
- * changes where the result is better. */
-static sr_status try_plain(sr_context *ctx, const sr__working_graph *working, int32_t parts,
-                           double *seconds, int32_t *label) {
+/* Improves cuts with sizes kept, which never makes them worse; `label` changes where the result is
+ * better than what it holds. */
+static sr_status offer(sr_context *ctx, const sr__working_graph *working, int32_t parts,
+                       int32_t *other, int32_t *label) {
   sr_status status = SR_OK;
-  int32_t *plain = NULL;
-  sr__cut_options tree = {.exact = true, .slack = 0.001};
   sr__kway_options kway = {.highest = 0, .patience = 100, .rounds = 2, .passes = 3};
-  SR_NEW(ctx, plain, working->graph.nodes);
-  SR_TRY(sr__bisect_tree(ctx, working, parts, &tree, plain));
-  *seconds += tree.seconds_spectrum;
-  SR_TRY(sr__refine_kway(ctx, working, parts, plain, &kway));
-  if (cut_weight(working, plain) < cut_weight(working, label))
-    memcpy(label, plain, (size_t)working->graph.nodes * sizeof *label);
+  SR_TRY(sr__refine_kway(ctx, working, parts, other, &kway));
+  if (cut_weight(working, other) < cut_weight(working, label))
+    memcpy(label, other, (size_t)working->graph.nodes * sizeof *label);
 cleanup:
-  sr__free(ctx, plain);
+  return status;
+}
+
+/* What may be better than the coarse tree: straight cuts of a lattice, at every size, and plain
+ * bisection where it does not take too long. */
+static sr_status try_others(sr_context *ctx, const sr__working_graph *working, int32_t parts,
+                            double *seconds, int32_t *label) {
+  sr_status status = SR_OK;
+  int32_t *other = NULL;
+  bool is_lattice = false;
+  sr__cut_options tree = {.exact = true, .slack = 0.001};
+  SR_NEW(ctx, other, working->graph.nodes);
+  SR_TRY(sr__lattice_tree(ctx, working, parts, other, &is_lattice));
+  if (is_lattice) SR_TRY(offer(ctx, working, parts, other, label));
+  if (!plain_may_win(working)) goto cleanup;
+  SR_TRY(sr__bisect_tree(ctx, working, parts, &tree, other));
+  *seconds += tree.seconds_spectrum;
+  SR_TRY(offer(ctx, working, parts, other, label));
+cleanup:
+  sr__free(ctx, other);
   return status;
 }
 
@@ -96,7 +110,7 @@ static sr_status cut_working_graph(sr_context *ctx, const sr__working_graph *wor
   *method = fast ? "fast" : "exact";
   if (fast || options->refine) {
     SR_TRY(cut_refined(ctx, working, parts, options, method, seconds, label));
-    if (!fast && plain_may_win(working)) SR_TRY(try_plain(ctx, working, parts, seconds, label));
+    if (!fast) SR_TRY(try_others(ctx, working, parts, seconds, label));
   } else {
     SR_TRY(sr__bisect_tree(ctx, working, parts, &tree, label));
     *seconds += tree.seconds_spectrum;

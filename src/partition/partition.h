@@ -111,6 +111,11 @@ SR_MUST_CHECK sr_status sr__coarse_tree(sr_context *ctx, const sr__working_graph
                                         int32_t parts, bool exact, double imbalance,
                                         double *seconds_spectrum, int32_t *label, bool *balanced);
 
+/* Straight cuts of a box lattice of two or three axes without weights, sizes as in the tree; *found
+ * is false for other graphs. */
+SR_MUST_CHECK sr_status sr__lattice_tree(sr_context *ctx, const sr__working_graph *working,
+                                         int32_t parts, int32_t *label, bool *found);
+
 /* Orders entries so that the first ones, `rows` rows together (or the last state below that the
  * node sizes allow), have the smallest (value, node); gives how many there are. */
 typedef struct sr__valued_node {

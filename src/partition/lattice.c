@@ -1,0 +1,194 @@
+/* Box lattices, recognized by distances between their corners, and their straight cuts. Searches do
+ * not find these, and the spectral tree takes many times as long. */
+#include <stdlib.h>
+
+#include "partition.h"
+
+enum { MOST_AXES = 3, MOST_CORNERS = 1 << MOST_AXES };
+
+typedef struct lattice {
+  int axes;
+  int32_t side[MOST_AXES];
+  int32_t *at[MOST_AXES]; /* coordinate of each node */
+} lattice;
+
+static void free_lattice(sr_context *ctx, lattice *box) {
+  for (int k = 0; k < MOST_AXES; k++) sr__free(ctx, box->at[k]);
+  *box = (lattice){0};
+}
+
+static int64_t degree_of(const sr__csr *graph, int64_t node) {
+  return graph->offset[node + 1] - graph->offset[node];
+}
+
+/* The nodes of the smallest degree, which is the number of axes; none where it is no box. */
+static int list_corners(const sr__csr *graph, int *axes, int32_t *corner) {
+  int64_t least = MOST_AXES + 1;
+  int count = 0;
+  for (int64_t i = 0; i < graph->nodes; i++) {
+    if (degree_of(graph, i) > 2 * MOST_AXES) return 0;
+    if (degree_of(graph, i) < least) least = degree_of(graph, i);
+  }
+  if (least < 2 || least > MOST_AXES) return 0;
+  for (int64_t i = 0; i < graph->nodes; i++) {
+    if (degree_of(graph, i) != least) continue;
+    if (count == 1 << least) return 0;
+    corner[count++] = (int32_t)i;
+  }
+  *axes = (int)least;
+  return count == 1 << least ? count : 0;
+}
+
+/* Steps from one node to each; false where some node is not reached. */
+static bool measure_steps(const sr__csr *graph, int32_t from, int32_t *queue, int32_t *steps) {
+  int64_t first = 0, end = 1;
+  for (int64_t i = 0; i < graph->nodes; i++) steps[i] = -1;
+  queue[0] = from;
+  steps[from] = 0;
+  for (; first < end; first++) {
+    int32_t node = queue[first];
+    for (int64_t arc = graph->offset[node]; arc < graph->offset[node + 1]; arc++) {
+      int32_t neighbor = graph->neighbor[arc];
+      if (steps[neighbor] >= 0) continue;
+      steps[neighbor] = steps[node] + 1;
+      queue[end++] = neighbor;
+    }
+  }
+  return end == graph->nodes;
+}
+
+/* Whether these corners may end the axes of corner 0: the sides make the number of nodes, and the
+ * corner that is farthest away is reached along all of them. */
+static bool may_be_axes(const sr__csr *graph, const int32_t *corner, const int *chosen,
+                        const int32_t *steps, lattice *box) {
+  int64_t product = 1, sum = 0, farthest = 0;
+  for (int k = 0; k < box->axes; k++) {
+    box->side[k] = steps[corner[chosen[k]]] + 1;
+    sum += box->side[k] - 1;
+    if (product <= graph->nodes) product *= box->side[k];
+  }
+  for (int c = 1; c < 1 << box->axes; c++)
+    if (steps[corner[c]] > farthest) farthest = steps[corner[c]];
+  return product == graph->nodes && sum == farthest;
+}
+
+/* The next choice of corners, in increasing order. */
+static bool next_choice(int axes, int *chosen) {
+  int corners = 1 << axes, k = axes - 1;
+  while (k >= 0 && chosen[k] == corners - axes + k) k--;
+  if (k < 0) return false;
+  chosen[k]++;
+  for (int next = k + 1; next < axes; next++) chosen[next] = chosen[next - 1] + 1;
+  return true;
+}
+
+/* Every arc is one step along one axis, no two nodes share a place, and there are as many arcs as
+ * in the box: then it is the box. */
+static bool is_box(const sr__csr *graph, const lattice *box, uint8_t *taken) {
+  int64_t arcs = 0;
+  for (int k = 0; k < box->axes; k++)
+    arcs += 2 * (graph->nodes / box->side[k]) * (box->side[k] - 1);
+  if (arcs != graph->offset[graph->nodes]) return false;
+  memset(taken, 0, (size_t)graph->nodes);
+  for (int64_t i = 0; i < graph->nodes; i++) {
+    int64_t place = 0;
+    for (int k = 0; k < box->axes; k++) {
+      if (box->at[k][i] < 0 || box->at[k][i] >= box->side[k]) return false;
+      place = place * box->side[k] + box->at[k][i];
+    }
+    if (taken[place]++) return false;
+    for (int64_t arc = graph->offset[i]; arc < graph->offset[i + 1]; arc++) {
+      int64_t far = 0;
+      for (int k = 0; k < box->axes; k++)
+        far += llabs((long long)box->at[k][i] - box->at[k][graph->neighbor[arc]]);
+      if (far != 1) return false;
+    }
+  }
+  return true;
+}
+
+/* Coordinates from steps: h from corner 0 and e from the end of axis k differ by 2 x_k - side + 1.
+ */
+static bool place_nodes(const sr__csr *graph, const int32_t *corner, const int *chosen,
+                        const int32_t *steps, int32_t *queue, lattice *box) {
+  for (int k = 0; k < box->axes; k++) {
+    if (!measure_steps(graph, corner[chosen[k]], queue, box->at[k])) return false;
+    for (int64_t i = 0; i < graph->nodes; i++)
+      box->at[k][i] = (box->side[k] - 1 + steps[i] - box->at[k][i]) / 2;
+  }
+  return is_box(graph, box, (uint8_t *)queue);
+}
+
+static sr_status recognize_box(sr_context *ctx, const sr__csr *graph, lattice *box, bool *found) {
+  sr_status status = SR_OK;
+  int32_t corner[MOST_CORNERS], *queue = NULL, *steps = NULL;
+  int chosen[MOST_AXES] = {1, 2, 3};
+  *found = false;
+  if (graph->weight || list_corners(graph, &box->axes, corner) == 0) return SR_OK;
+  SR_NEW(ctx, queue, graph->nodes);
+  SR_NEW(ctx, steps, graph->nodes);
+  for (int k = 0; k < box->axes; k++) SR_NEW(ctx, box->at[k], graph->nodes);
+  if (!measure_steps(graph, corner[0], queue, steps)) goto cleanup;
+  do {
+    if (may_be_axes(graph, corner, chosen, steps, box))
+      *found = place_nodes(graph, corner, chosen, steps, queue, box);
+  } while (!*found && next_choice(box->axes, chosen));
+cleanup:
+  sr__free(ctx, queue);
+  sr__free(ctx, steps);
+  return status;
+}
+
+/* Halves the nodes across their longest axis; inside one plane the next longest decides. */
+static void cut_box(const sr__working_graph *working, const lattice *box, sr__valued_node *entry,
+                    int64_t count, int32_t leaves, int32_t first_leaf, int32_t *label) {
+  int64_t extent[MOST_AXES] = {0};
+  int order[MOST_AXES] = {0, 1, 2};
+  if (leaves == 1) {
+    for (int64_t i = 0; i < count; i++) label[entry[i].node] = first_leaf;
+    return;
+  }
+  for (int k = 0; k < box->axes; k++) {
+    int32_t low = INT32_MAX, high = 0;
+    for (int64_t i = 0; i < count; i++) {
+      int32_t at = box->at[k][entry[i].node];
+      if (at < low) low = at;
+      if (at > high) high = at;
+    }
+    extent[k] = high - low;
+    for (int j = k; j > 0 && extent[order[j]] > extent[order[j - 1]]; j--) {
+      int keep = order[j];
+      order[j] = order[j - 1];
+      order[j - 1] = keep;
+    }
+  }
+  for (int64_t i = 0; i < count; i++) {
+    double value = 0;
+    for (int k = 0; k < box->axes; k++)
+      value = value * box->side[order[k]] + box->at[order[k]][entry[i].node];
+    entry[i].value = value;
+  }
+  int32_t left = sr__left_leaves(leaves);
+  int64_t rows = sr__left_rows(count, leaves);
+  (void)sr__select_rows(working, entry, count, rows);
+  cut_box(working, box, entry, rows, left, first_leaf, label);
+  cut_box(working, box, entry + rows, count - rows, leaves - left, first_leaf + left, label);
+}
+
+sr_status sr__lattice_tree(sr_context *ctx, const sr__working_graph *working, int32_t parts,
+                           int32_t *label, bool *found) {
+  sr_status status = SR_OK;
+  lattice box = {0};
+  sr__valued_node *entry = NULL;
+  *found = false;
+  if (working->size) return SR_OK;
+  SR_TRY(recognize_box(ctx, &working->graph, &box, found));
+  if (!*found) goto cleanup;
+  SR_NEW(ctx, entry, working->rows);
+  for (int64_t i = 0; i < working->rows; i++) entry[i].node = (int32_t)i;
+  cut_box(working, &box, entry, working->rows, parts, 0, label);
+cleanup:
+  sr__free(ctx, entry);
+  free_lattice(ctx, &box);
+  return status;
+}

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""SIGINT and SIGTERM end every command within 200 ms of processor time, whatever it is doing, with exit 130, and leave
+nothing half-written; a second signal ends it at once. Processor time, so that a busy machine fails nothing; so this runs
+the release build (./test.sh does). SR_FULL=1 signals at many more moments."""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import every_command
+
+COMMAND = os.environ["SR_COMMAND"]
+FULL = bool(os.environ.get("SR_FULL"))
+ROWS = 150000
+ALLOWED = 0.2    # processor seconds from the signal to the end
+FIRST = 0.03     # processor seconds before the first signal: the program has begun
+GROWTH = 1.25 if FULL else 2.2
+LONGEST = 6.0 if FULL else 1.5
+INTERRUPTED = 130
+
+
+def used(pid):
+    """Processor seconds of all threads, or None once it is gone."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return None if fields[0] == "Z" else (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, IndexError):
+        return None
+
+
+class Running:
+    """A command whose processor time is watched."""
+
+    def __init__(self, arguments, folder, **pipes):
+        self.process = subprocess.Popen([COMMAND, *arguments], cwd=folder, stderr=subprocess.PIPE,
+                                        stdout=subprocess.DEVNULL, **pipes)
+
+    def wait_for(self, seconds):
+        """False where the command is done before it has used so much."""
+        while True:
+            now = used(self.process.pid)
+            if now is None:
+                return False
+            if now >= seconds:
+                return True
+            time.sleep(0.002)
+
+    def stop(self, number, times=1):
+        """Exit code, processor seconds after the signal, last words."""
+        before = used(self.process.pid) or 0.0
+        for _ in range(times):
+            self.process.send_signal(number)
+            time.sleep(0.01)
+        return self.end(before)
+
+    def end(self, before=0.0):
+        said = self.process.stderr.read().decode(errors="replace")
+        _, status, usage = os.wait4(self.process.pid, 0)
+        self.process.stderr.close()
+        self.process.returncode = os.waitstatus_to_exitcode(status)
+        return self.process.returncode, usage.ru_utime + usage.ru_stime - before, said
+
+
+def clean(folder, files):
+    """Removes what a run made; says what should not be there."""
+    made = set(os.listdir(folder)) - files
+    for name in made:
+        path = os.path.join(folder, name)
+        shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
+    return {name for name in made if not name.startswith("out")}
+
+
+def judge(here, result, number, faults):
+    code, seconds, said = result
+    if code not in (INTERRUPTED, -number, 0):
+        faults.append(f"{here}: exit {code}\n{said[-300:]}")
+    if seconds > ALLOWED + 0.02:  # a clock tick of /proc, and one of rounding
+        faults.append(f"{here}: went on for {seconds:.2f} s")
+    return seconds
+
+
+def signal_at_many_moments(folder, files, faults):
+    lines = every_command.lines(COMMAND, ROWS, long=True)
+    faults += [f"no line tries {name}" for name in every_command.missing(COMMAND, lines)]
+    signals, worst, met = 0, 0.0, set()
+    for index, line in enumerate(lines):
+        after, point = FIRST, 0
+        while after <= LONGEST:
+            number = signal.SIGTERM if (index + point) % 3 == 2 else signal.SIGINT
+            running = Running(line, folder)
+            if not running.wait_for(after):
+                running.end()
+                clean(folder, files)
+                break
+            here = f"{' '.join(line)}, {signal.Signals(number).name} after {after:.2f} s"
+            worst = max(worst, judge(here, running.stop(number), number, faults))
+            left = clean(folder, files)
+            if left:
+                faults.append(f"{here}: leaves {left}")
+            met.add(line[0])
+            signals += 1
+            point += 1
+            after *= GROWTH
+    faults += [f"{name}: no signal met it running" for name in
+               {line[0] for line in lines} - met - every_command.AT_ONCE]
+    return signals, worst
+
+
+def signal_while_reading(folder, faults):
+    """Waiting for more input is left at once."""
+    fifo = os.path.join(folder, "pipe.csv")
+    os.mkfifo(fifo)
+    for line in (["diagnose", "-"], ["train", "-", "--target", "y", "-o", "out.model"], ["predict", "stream.model", "-"],
+                 ["parts", "pipe.csv", "-o", "out.csv"], ["folds", "pipe.csv", "-o", "out.csv"]):
+        number = signal.SIGTERM if line[0] == "train" else signal.SIGINT
+        running = Running(line, folder, stdin=subprocess.PIPE)
+        writer = running.process.stdin if "-" in line else open(fifo, "wb")
+        writer.write(b"a,y\n" + b"1,0\n2,1\n" * 100)
+        writer.flush()
+        time.sleep(0.3)
+        judge(f"{' '.join(line)} reads", running.stop(number), number, faults)
+        for end in {writer, running.process.stdin}:
+            end.close()
+    os.unlink(fifo)
+
+
+def main():
+    if os.environ.get("SR_BUILD_TYPE", "Release") != "Release" or os.environ.get("SR_SANITIZE"):
+        print("runs on a release build")
+        return 77
+    faults = []
+    with tempfile.TemporaryDirectory() as folder:
+        every_command.prepare(COMMAND, folder, ROWS)
+        files = set(os.listdir(folder))
+        signals, worst = signal_at_many_moments(folder, files, faults)
+        signal_while_reading(folder, faults)
+        running = Running(["compare", "stream.csv", "--target", "y"], folder)
+        if not running.wait_for(0.3):
+            faults.append("compare was done before two signals came")
+        judge("two signals", running.stop(signal.SIGINT, times=2), signal.SIGINT, faults)
+        endless = Running(["train", "stream.csv", "--target", "y", "--bags", "/dev/zero", "-o", "out.model"], folder)
+        code, seconds, said = endless.end()
+        if code in (0, INTERRUPTED) or seconds > 5.0:
+            faults.append(f"--bags /dev/zero: exit {code} after {seconds:.1f} s: {said[-200:]}")
+    print("\n".join(faults) or f"{signals} signals: at most {worst:.2f} s of work afterwards")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,73 @@
+"""Every command and learner of the program on small files: what the checks of memory and of interrupts run."""
+import os
+import re
+import subprocess
+
+# Shows what is there, or waits for a person; ends at once.
+AT_ONCE = {"methods", "theory", "show", "report", "rl play"}
+
+# Options that make a learner cheap.
+SMALL = {"rocket": ":kernels=500", "minirocket": ":features=840", "transformer": ":steps=2,width=16,blocks=1", "mamba": ":steps=2,width=16,blocks=1",
+         "xgboost": ":rounds=10"}
+
+
+def prepare(command, folder, rows):
+    """Makes the files; `rows` sets how long the commands take."""
+    def run(*arguments):
+        subprocess.run([command, *arguments, "-q"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+
+    run("simulate", f"ar1:n={rows},tmix=20,d=5", "-o", "stream.csv")
+    run("simulate", f"ar1:n={rows // 50},tmix=5,d=90", "-o", "wide.csv")
+    run("simulate", f"grid:n={rows // 2},range=5,d=3", "-o", "field.csv")
+    run("train", "stream.csv", "--target", "y", "--plan", "uniform", "--members", "10", "-o", "stream.model")
+    with open(os.path.join(folder, "series.ts"), "w", encoding="ascii") as file:
+        file.write("@problemName made\n@classLabel true 0 1\n@data\n")
+        for i in range(max(rows // 200, 60)):
+            values = ",".join(f"{(i * 7919 + t * (31 + 13 * (i % 2))) % 101 / 10}" for t in range(120))
+            file.write(f"{values}:{i % 2}\n")
+
+
+def listed(command):
+    """The names of the commands, by the program's own help."""
+    text = subprocess.run([command, "--help"], capture_output=True, text=True, check=True).stdout
+    return set(re.findall(r"^  ([a-z0-9-]+(?: [a-z0-9-]+)?)  ", text.split("commands:")[1], re.M))
+
+
+def learners(command):
+    text = subprocess.run([command, "methods", "learners"], capture_output=True, text=True, check=True).stdout
+    return re.findall(r"^  ([a-z0-9]+) ", text, re.M)
+
+
+def lines(command, rows, long):
+    """Command lines that cover every command and every learner; `long`: none is done in a blink."""
+    y = ["--target", "y"]
+    place = ["--graph", "space:8", "--coords", "coordinate1,coordinate2"]
+    out = [
+        ["diagnose", "stream.csv", *y], ["diagnose", "field.csv", *y, *place],
+        ["parts", "stream.csv", *y, "--graph", "features:8", "-o", "out.csv"],
+        ["parts", "field.csv", *y, *place, "--parts", "64", "-o", "out.csv"],
+        ["train", "stream.csv", *y, "--members", "20", "-o", "out.model", "--report", "out.html"],
+        ["train", "field.csv", *y, *place, "--members", "10", "-o", "out.model"],
+        ["compare", "stream.csv", *y, "--members", "10"],
+        ["compare", "wide.csv", *y, "--members", "5", "--learners", "tree,ridge"],
+        ["plan", "stream.csv", *y, "--members", "100", "-o", "out.npy"],
+        ["folds", "stream.csv", *y, "-o", "out.csv"],
+        ["predict", "stream.model", "stream.csv", "-o", "out.csv"],
+        ["simulate", f"ar1:n={15 * rows}", "-o", "out.csv"], ["simulate", f"grid:n={3 * rows}", "-o", "out.csv"],
+        ["reproduce", "claim-lfa" if long else "claim-minimax", "--scale", "quick", "-o", "out"],
+        ["rl", "train", "--game", "breakout", "--steps", "20000" if long else "600", "-o", "out.agent"],
+        ["rl", "compare", "--games", "breakout", "--samplers", "uniform,routed", "--steps", "4000" if long else "300",
+         "-o", "out"],
+        ["methods"], ["theory", "--tmix", "10", "--n", "1000"], ["show", "stream.model"],
+    ]
+    of_tables = {"tree", "ridge", "xgboost"}
+    for learner in learners(command):
+        data = ["wide.csv", *y] if learner in of_tables else ["series.ts"]
+        text = learner if long else learner + SMALL.get(learner, "")
+        out.append(["train", *data, "--learner", text, "--members", "4", "-o", "out.model"])
+    return out
+
+
+def missing(command, run):
+    """Commands of the program that no line covers."""
+    return listed(command) - {" ".join(line[:2]) for line in run} - {line[0] for line in run} - AT_ONCE
