@@ -8,7 +8,7 @@
  * the forward line the error on the tenth that follows; that of T the process's own. Every fourth
  * run has the simplest rules beside it: five contiguous folds and a time-series split with
  * Student's t. One JSON line per run and plan is added to FILE; runs that are there are not made
- * again, and seeds go round all cells before the next seed begins (10,000 rows: every fourth
+ * again, and seeds go round all cells before the next seed begins (10,000 rows: every sixteenth
  * round). `tune` takes the processes on which rules may be mended. */
 #include "data/table.h"
 #include "honest_processes.h"
@@ -155,7 +155,7 @@ typedef struct cell {
 static int32_t list_cells(const char *path, bool tuning, const char *sizes, const char *plans,
                           cell *list) {
   static const int64_t size[SIZES] = {500, 2000, 10000};
-  static const uint64_t every[SIZES] = {1, 1, 4};
+  static const uint64_t every[SIZES] = {1, 1, 16};
   static const char *const plan[PLANS] = {"auto", "uniform"};
   const process *processes = tuning ? tuning_processes : test_processes;
   int32_t count = 0, all = tuning ? TUNING_PROCESSES : TEST_PROCESSES;
@@ -192,7 +192,7 @@ int main(int argc, char **argv) {
                              argc > 4 ? argv[4] : "auto,uniform", list);
   FILE *out = fopen(argv[1], "ae");
   if (!out) return 1;
-  for (uint64_t round = 0; round < MOST_RUNS * 4; round++)
+  for (uint64_t round = 0; round < MOST_RUNS * 16; round++)
     for (int32_t k = 0; k < cells; k++) {
       uint64_t seed = round / list[k].every + 1;
       if (round % list[k].every || seed > MOST_RUNS || seed <= list[k].done) continue;

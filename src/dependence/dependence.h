@@ -107,6 +107,8 @@ typedef struct sr__row_scale {
   sr__reach features, sizes, labels; /* ranks; how far they lie from the middle; class indicators */
   sr__reach all;                     /* the largest */
   double quarters;                   /* median T of the four quarters; NaN: not looked at */
+  double period;                     /* of the first feature or class that has one; NaN: none */
+  bool endless;                      /* the features' correlation falls ever more slowly */
 } sr__row_scale;
 /* `slow` (may be NULL) is looked at where there are more features than are looked at one by one. */
 SR_MUST_CHECK sr_status sr__row_scale_measure(sr_context *ctx, const sr__rows *rows,

@@ -193,7 +193,12 @@ static void warn_scale(sr_dependence *d, const time_work *w) {
                         "the spread of the features comes in regimes: it remembers %.3g rows, the "
                         "values themselves %.3g",
                         s->sizes.estimate, seen);
-  if (s->all.estimate > 3.0 * s->quarters)
+  if (s->endless)
+    sr__dependence_warn(d,
+                        "the memory has no end in sight: the autocorrelation falls fast at first "
+                        "and ever more slowly later, so T grows with the number of rows, and "
+                        "intervals are rather too short");
+  else if (s->quarters > 1.0 && s->all.estimate > 3.0 * s->quarters)
     sr__dependence_warn(d,
                         "T still grows with the number of rows (%.3g over all, %.3g over a "
                         "quarter of them): memory without end, jumps or drift; more rows would "
@@ -287,7 +292,9 @@ sr_status sr__estimate_time(sr_context *ctx, const sr_table_view *table, double 
   v->iact_pooled = w.pooled.iact;
   v->iact = isfinite(w.slow.iact) ? w.slow.iact : w.pooled.iact;
   v->ess = isfinite(v->iact) ? (double)v->rows / fmax(v->iact, 1.0) : NAN;
-  v->period = isfinite(w.slow.period) ? w.slow.period : w.pooled.period;
+  v->period = isfinite(w.scale.period)  ? w.scale.period
+              : isfinite(w.slow.period) ? w.slow.period
+                                        : w.pooled.period;
   SR_TRY(group_share(ctx, table, &w, &v->group_share));
   SR_TRY(keep_curves(ctx, &w, d));
   SR_TRY(keep_slow(ctx, &w, d));

@@ -21,6 +21,10 @@ double sr__reach_clear(int64_t features) {
   return 4.0 + 0.3 * sr__log_portable((double)(features > 1 ? features : 1));
 }
 
+#define CLEAR_SEASON 3.5 /* standard errors of the correlation one period later */
+#define CLEAR_AGAIN 2.0  /* and two periods later */
+#define PACES 2.0        /* so much faster must the correlation fall at first than later */
+
 #define NOISE_OF_THE_CUT 0.2
 
 double sr__reach_noise(double reach, int64_t rows) {
@@ -84,6 +88,66 @@ double sr__reach_of(const double *correlation, int64_t most, int64_t rows, doubl
     if (here > least) best = fmax(best, (c.total[cut] - c.total[k]) / here);
   }
   return best;
+}
+
+/* ---- seasons and memory without end --------------------------------------------------------- */
+
+/* Mean of r over a twentieth of k around it. */
+static double level_at(const curve *c, int64_t k) {
+  int64_t low = k - k / 20, high = k + k / 20;
+  if (high > c->most) return -1.0;
+  return (c->total[high + 1] - c->total[low]) / (double)(high + 1 - low);
+}
+
+/* The lag of the highest level in [low, high]. */
+static int64_t top_of(const curve *c, int64_t low, int64_t high) {
+  int64_t top = low;
+  for (int64_t k = low; k <= high; k++)
+    if (level_at(c, k) > level_at(c, top)) top = k;
+  return top;
+}
+
+/* Behind the first lag without memory the correlation comes back, and once more as far on, and is
+ * gone half way between. */
+static double find_period(const curve *c) {
+  int64_t start = find_cut(c, 1.0), top;
+  if (start < 2 || start >= c->most / 2) return NAN;
+  top = top_of(c, start, c->most * 9 / 20);
+  for (int64_t part = top / start; part > 1; part--) { /* the period itself, not a multiple of it */
+    int64_t near = top / part, low = top_of(c, near - near / 10, near + near / 10);
+    if (low > start && level_at(c, low) > 0.8 * level_at(c, top)) {
+      top = low;
+      break;
+    }
+  }
+  int64_t again = top_of(c, 2 * top - top / 10, 2 * top + top / 10);
+  double level = level_at(c, top), second = level_at(c, again);
+  double between = fmax(level_at(c, top / 2), level_at(c, 3 * top / 2));
+  bool clear = level > CLEAR_SEASON * c->error[top] && between < 0.4 * level &&
+               second > CLEAR_AGAIN * c->error[again] && second > 0.5 * level;
+  return clear ? (double)top : NAN;
+}
+
+/* A chain, with or without noise, loses as much from one row to the next at every lag; long memory
+ * loses several times as much from row 1 to row 4 as from row 8 to row 32. */
+static double slowing_of(const curve *c) {
+  if (c->most < 40) return NAN;
+  double r1 = c->r[1], r4 = c->r[4], r8 = around(c, 8), r32 = around(c, 32);
+  if (!(r1 > 0.0 && r4 > 0.0 && r8 > 0.0 && r32 > CUT_AT * c->error[32])) return NAN;
+  double first = log(r1 / r4) / 3.0, later = fmax(log(r8 / r32) / 28.0, 0.0);
+  double error = sqrt((1.0 / (r1 * r1) + 1.0 / (r4 * r4)) / (double)c->rows) / 3.0;
+  return (first - PACES * later) / error;
+}
+
+static void look_beyond(const double *correlation, int64_t most, int64_t rows, double *scratch,
+                        sr__reach *reach) {
+  curve c = {.most = most, .rows = rows, .r = scratch};
+  c.total = scratch + most + 1;
+  c.error = scratch + 2 * most + 3;
+  memcpy(c.r, correlation, (size_t)(most + 1) * sizeof *c.r);
+  sum_up(&c);
+  reach->period = find_period(&c);
+  reach->slowing = slowing_of(&c);
 }
 
 /* ---- the correlation ------------------------------------------------------------------------ */
@@ -179,7 +243,7 @@ sr_status sr__reach_measure(sr_context *ctx, const sr__reach_plan *plan, const d
   sr_status status = SR_OK;
   int64_t lags = plan->most + 2, largest = 1;
   double *memory = NULL, *sums = NULL;
-  for (int s = 0; s < (second ? 2 : 1); s++) reach[s] = (sr__reach){1.0, 1.0};
+  for (int s = 0; s < (second ? 2 : 1); s++) reach[s] = (sr__reach){1.0, 1.0, NAN, NAN};
   if (plan->rows < LEAST_ROWS || plan->most < 3) goto cleanup;
   for (size_t b = 0; b < sizeof plan->fft / sizeof *plan->fft; b++)
     if (plan->fft[b].size > largest) largest = plan->fft[b].size;
@@ -204,6 +268,8 @@ sr_status sr__reach_measure(sr_context *ctx, const sr__reach_plan *plan, const d
         sr__reach_of(sum[s], plan->most, plan->rows, clear, CUT_AT, sums + 2 * lags);
     reach[s].careful = fmax(reach[s].estimate, sr__reach_of(sum[s], plan->most, plan->rows, clear,
                                                             CUT_AT_CAREFUL, sums + 2 * lags));
+    if (reach[s].estimate > 1.0)
+      look_beyond(sum[s], plan->most, plan->rows, sums + 2 * lags, &reach[s]);
   }
 cleanup:
   sr__free(ctx, memory);

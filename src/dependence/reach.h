@@ -14,6 +14,9 @@ typedef struct sr__runs {
 typedef struct sr__reach {
   double estimate; /* rows; 1 where no memory is clear */
   double careful;  /* the same with a later end of the sum: rather too long than too short */
+  double period;   /* lag at which the correlation comes back, again and again; NaN: it does not */
+  double slowing;  /* standard errors by which the correlation falls faster at first than twice its
+                      later pace; NaN: it cannot be told. Above 0 there is no one scale */
 } sr__reach;
 
 /* How clearly the first correlation must be there, in standard errors of independent rows. */

@@ -6,6 +6,7 @@
 #include "reach.h"
 
 enum { MOST_FEATURES = 64, QUARTERS = 4 };
+#define CLEAR_SLOWING 3.5    /* standard errors, features together */
 #define LOOK_AT_QUARTERS 8.0 /* rows of T below which its growth is not looked for */
 
 typedef struct scale_job {
@@ -137,9 +138,23 @@ static void keep_larger(const sr__reach *found, sr__reach *largest) {
 }
 
 static sr__reach largest_of(const sr__reach *found, int64_t count, int64_t step) {
-  sr__reach largest = {1.0, 1.0};
+  sr__reach largest = {1.0, 1.0, NAN, NAN};
   for (int64_t j = 0; j < count; j++) keep_larger(found + j * step, &largest);
   return largest;
+}
+
+/* Seasons of features and classes; memory without end, features together. */
+static void look_beyond(const scale_job *job, sr__row_scale *scale) {
+  double slowing = 0.0, count = 0.0;
+  scale->period = NAN;
+  for (int64_t k = 2 * job->chosen_count + job->labels->count - 1; k >= 0; k--)
+    if (isfinite(job->found[k].period)) scale->period = job->found[k].period;
+  for (int64_t j = 0; j < job->chosen_count; j++) {
+    if (!isfinite(job->found[2 * j].slowing)) continue;
+    slowing += job->found[2 * j].slowing;
+    count += 1.0;
+  }
+  scale->endless = slowing > CLEAR_SLOWING * sqrt(count);
 }
 
 static sr_status measure_rows(sr_context *ctx, scale_job *job, const sr__runs *runs,
@@ -155,6 +170,7 @@ static sr_status measure_rows(sr_context *ctx, scale_job *job, const sr__runs *r
   scale->all = scale->features;
   keep_larger(&scale->sizes, &scale->all);
   keep_larger(&scale->labels, &scale->all);
+  look_beyond(job, scale);
 cleanup:
   sr__reach_plan_free(ctx, &plan);
   return status;
@@ -170,7 +186,7 @@ static sr_status measure_quarters(sr_context *ctx, scale_job *job, int64_t n, do
   sr_status status = SR_OK;
   double t[QUARTERS];
   for (int q = 0; q < QUARTERS; q++) {
-    sr__row_scale quarter;
+    sr__row_scale quarter = {0};
     job->first = n * q / QUARTERS;
     job->n = n * (q + 1) / QUARTERS - job->first;
     int64_t start[2] = {0, job->n};
@@ -193,7 +209,7 @@ sr_status sr__row_scale_measure(sr_context *ctx, const sr__rows *rows, const sr_
                    .slow = slow,
                    .n = rows->n,
                    .clear = sr__reach_clear(columns->count)};
-  *scale = (sr__row_scale){.quarters = NAN};
+  *scale = (sr__row_scale){.quarters = NAN, .period = NAN};
   SR_NEW(ctx, chosen, MOST_FEATURES + 1);
   SR_TRY(choose_features(ctx, rows, columns, slow, chosen, &job.chosen_count));
   job.chosen = chosen;
