@@ -186,22 +186,24 @@ class _Call:
     def __init__(self, name, arguments, threads, verbose):
         self.function, self.arguments = getattr(lib, name), arguments
         self.status, self.message, self.logged = c.SR_OK, "", []
+        logged = self.logged  # and not self, which would then be freed by the collector alone
+
+        def log(_, level, message):
+            if level == c.SR_LOG_WARNING:
+                logged.append(text(message))
+
         options = c.sr_context_options()
         lib.sr_context_options_init(ctypes.byref(options))
         options.threads = threads
-        self.log = c.sr_log_fn(self._log)
+        self.log = c.sr_log_fn(log)
         options.log = self.log
         if verbose:
             self.progress = c.sr_progress_fn(_Bar())
             options.progress = self.progress
-        self.context = ctypes.c_void_p()
+        self.context, self.lock = ctypes.c_void_p(), threading.Lock()
         status = lib.sr_context_new(ctypes.byref(options), ctypes.byref(self.context))
         if status:
             _raise(status, "out of memory")
-
-    def _log(self, _, level, message):
-        if level == c.SR_LOG_WARNING:
-            self.logged.append(text(message))
 
     def __call__(self):
         try:
@@ -209,11 +211,13 @@ class _Call:
             if self.status:
                 self.message = text(lib.sr_context_error(self.context).message)
         finally:
-            lib.sr_context_free(ctypes.byref(self.context))
+            with self.lock:
+                lib.sr_context_free(ctypes.byref(self.context))
 
     def interrupt(self):
-        if self.context:
-            lib.sr_context_interrupt(self.context)
+        with self.lock:
+            if self.context:
+                lib.sr_context_interrupt(self.context)
 
     def in_worker(self):
         """Waits for a thread of its own, so that a signal is answered at once."""
@@ -226,8 +230,8 @@ class _Call:
                 failed.append(error)
 
         worker = threading.Thread(target=work, daemon=True)
-        worker.start()
         try:
+            worker.start()
             worker.join()
         except BaseException:
             # The library stops soon and cleans up in its thread, which keeps all it works on.

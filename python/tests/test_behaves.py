@@ -15,6 +15,7 @@ import pytest
 
 import specroute
 from specroute import SpecrouteClassifier
+from specroute._library import Handle, _Call
 
 INTERRUPTED = """
 import sys, time, threading, os, signal
@@ -42,6 +43,35 @@ def test_an_interrupt_is_answered_at_once():
     told = subprocess.run([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True,
                           timeout=300, check=True).stdout.split("\n")
     assert float(told[0]) < 2 and told[1] == "(2,)"
+
+
+OFTEN_INTERRUPTED = """
+import random, signal
+import numpy as np, specroute
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+rng = np.random.default_rng(0)
+X, y = rng.normal(size=(400, 3)), np.arange(400) % 2
+model = specroute.SpecrouteClassifier(n_estimators=5, plan="uniform", evaluate=False, tmix=1, n_jobs=2)
+model.fit(X, y)
+random.seed(0)
+stopped = 0
+for _ in range(150):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, random.uniform(0.0001, 0.03))
+        for _ in range(3):
+            model.fit(X, y)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    except KeyboardInterrupt:
+        stopped += 1
+signal.setitimer(signal.ITIMER_REAL, 0)
+print(stopped, model.fit(X, y).predict(X).shape)
+"""
+
+
+def test_interrupts_at_any_moment_do_no_harm():
+    told = subprocess.run([sys.executable, "-c", OFTEN_INTERRUPTED], stdout=subprocess.PIPE, text=True,
+                          timeout=300, check=True).stdout.split(maxsplit=1)
+    assert int(told[0]) > 10 and told[1].strip() == "(400,)"
 
 
 def random_input(rng):
@@ -136,6 +166,26 @@ def test_memory_stays(witness):
     fit(fits)
     # A leak of the 100 kB that one fit holds would be a hundred megabytes in the full test.
     assert resident() - before < 24e6
+
+
+def test_nothing_waits_for_the_collector(witness):
+    X, y = witness
+
+    def alive():
+        return [type(one).__name__ for one in gc.get_objects() if isinstance(one, (_Call, Handle))]
+
+    gc.collect()
+    gc.disable()
+    try:
+        before = alive()
+        fitted = SpecrouteClassifier(n_estimators=3, random_state=0, plan="uniform").fit(X, y)
+        fitted.predict_proba(X)
+        specroute.diagnose(X, y)
+        specroute.plan(X, n_estimators=2, random_state=1)[0]
+        del fitted
+        assert alive() == before
+    finally:
+        gc.enable()
 
 
 def test_threads_do_not_meet(witness):
