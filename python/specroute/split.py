@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.model_selection import BaseCrossValidator
 
 from . import _declarations as c
-from ._library import lib, made
+from ._library import DataError, lib, made
 from .functions import diagnose, seed_of
 from .table import shown
 
@@ -16,7 +16,8 @@ class PartKFold(BaseCrossValidator):
 
     Rows near a held-out part are left out of training, so that what is held out is new. ``graph``,
     ``tmix``, ``coords`` and ``times`` are as in :func:`specroute.diagnose`; arrays have one entry
-    per row of the X that is split. ``buffer`` None is by T.
+    per row of the X that is split. ``buffer`` None is by T. Rows with fewer groups or parts than
+    ``n_splits`` are refused.
 
     >>> import specroute
     >>> table, _ = specroute.simulate("ar1:n=500,tmix=5,d=2", random_state=1)
@@ -37,7 +38,7 @@ class PartKFold(BaseCrossValidator):
         self.random_state = random_state
 
     def get_n_splits(self, X=None, y=None, groups=None):
-        """Number of folds; fewer where the data have fewer units."""
+        """Number of folds."""
         return self.n_splits
 
     def _roles(self, X, y, groups):
@@ -46,6 +47,9 @@ class PartKFold(BaseCrossValidator):
                              times=self.times, tmix=self.tmix, parts=self.parts, random_state=seed)
         handle = self._folds(structure, seed)
         view = lib.sr_folds_get(handle).contents
+        if view.folds < self.n_splits:
+            raise DataError(f"{self!r} found {view.folds} units to hold out (groups, parts or blocks of "
+                            f"rows); take n_splits={view.folds} or give more of them")
         role = np.array(shown(view.role, (view.folds, view.rows), np.uint8, handle))
         return role if structure._order is None else role[:, np.argsort(structure._order)]
 

@@ -5,7 +5,11 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sparse
-from sklearn.model_selection import cross_val_predict
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.feature_selection import RFECV
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import (GridSearchCV, RandomizedSearchCV, cross_val_predict, cross_validate,
+                                     learning_curve)
 from sklearn.naive_bayes import GaussianNB
 
 import specroute
@@ -112,6 +116,32 @@ def test_splits_hold_out_whole_parts(witness):
     for train, test in specroute.PartKFold(3, times=np.arange(600)[order], buffer=2).split(X[order]):
         assert np.abs(order[train][:, None] - order[test][None, :]).min() > 2
     assert "n_splits=3" in repr(specroute.PartKFold(3))
+
+
+def test_splits_serve_wherever_folds_are_taken(witness):
+    X, y = witness
+    groups = np.repeat(np.arange(6), 100)
+    for folds in (specroute.PartKFold(3), specroute.ForwardSplit(3)):
+        assert len(cross_validate(GaussianNB(), X, y, cv=folds, groups=groups)["test_score"]) == 3
+        search = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-2]}, cv=folds).fit(X, y)
+        assert search.n_splits_ == 3
+        search = RandomizedSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-2]}, cv=folds,
+                                    n_iter=2).fit(X, y, groups=groups)
+        assert search.n_splits_ == 3
+        assert RFECV(LogisticRegression(), cv=folds).fit(X, y).n_features_ >= 1
+        sizes = learning_curve(GaussianNB(), X, y, cv=folds, train_sizes=[0.5, 1.0])[0]
+        assert len(sizes) == 2
+        assert CalibratedClassifierCV(GaussianNB(), cv=folds).fit(X, y).predict(X).shape == (600,)
+    held = cross_val_predict(GaussianNB(), X, y, cv=specroute.PartKFold(4), groups=groups)
+    assert held.shape == (600,)
+
+
+def test_fewer_units_than_folds_are_refused(witness):
+    X, y = witness
+    groups = np.repeat([0, 1, 2], 200)
+    with pytest.raises(ValueError, match="n_splits=3"):
+        GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9]}, cv=specroute.PartKFold(4)).fit(X, y, groups=groups)
+    assert len(list(specroute.PartKFold(3).split(X, y, groups))) == 3
 
 
 def test_the_future_is_never_seen(witness):
