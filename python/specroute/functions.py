@@ -310,6 +310,8 @@ def parts(graph, count, *, exact=False, refine=True, imbalance=0.03, n_jobs=None
     >>> specroute.parts(path, 4).tolist()
     [0, 0, 1, 1, 2, 2, 3, 3]
     """
+    if count < 1:
+        raise ArgumentError(f"count is {count}, expected at least one part")
     options = c.sr_parts_options()
     lib.sr_parts_options_init(ctypes.byref(options))
     options.parts, options.refine = int(count), int(refine)
