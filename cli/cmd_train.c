@@ -15,6 +15,8 @@ static const cli_method_flag methods[] = {{"plan", "plan", sr_train_plan_method,
                                           {"graph", "graph", sr_graph_method, false, false},
                                           {NULL, NULL, NULL, false, false}};
 
+enum { PARTIAL_PLOTS = 3 };
+
 /* ---- the page ----------------------------------------------------------------------------- */
 
 static sr_status add_dependence(cli_run *run, sr_page *page, const sr_table *table,
@@ -51,6 +53,7 @@ static sr_status write_page(cli_run *run, const sr_table *table, const sr_ensemb
   SR_TRY(cli_page_new(run, title, path, &page));
   SR_TRY(sr_page_add_ensemble(run->ctx, page, ensemble));
   SR_TRY(sr_page_add_held_rows(run->ctx, page, table, ensemble));
+  SR_TRY(sr_page_add_partial_dependence(run->ctx, page, ensemble, table, PARTIAL_PLOTS));
   if (v->structure) SR_TRY(add_dependence(run, page, table, v->structure));
   SR_TRY(add_origin(run, page, v));
   SR_TRY(sr_page_write(run->ctx, page, path));

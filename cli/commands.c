@@ -28,10 +28,10 @@ static const cli_command man = {.name = "man",
                                 .hidden = true};
 
 const cli_command *const cli_commands[] = {
-    &cli_diagnose, &cli_train,  &cli_predict,  &cli_compare,    &cli_show,     &cli_folds,
-    &cli_judge,    &cli_plan,   &cli_parts,    &cli_methods,    &cli_simulate, &cli_reproduce,
-    &cli_report,   &cli_theory, &cli_rl_train, &cli_rl_compare, &cli_rl_play,  &completion,
-    &man,          &reference,  NULL,
+    &cli_diagnose,  &cli_train,  &cli_predict, &cli_compare,  &cli_tune,       &cli_show,
+    &cli_folds,     &cli_judge,  &cli_plan,    &cli_parts,    &cli_methods,    &cli_simulate,
+    &cli_reproduce, &cli_report, &cli_theory,  &cli_rl_train, &cli_rl_compare, &cli_rl_play,
+    &completion,    &man,        &reference,   NULL,
 };
 
 const cli_command *cli_find_command(const char *name) {

@@ -21,5 +21,6 @@ extern const cli_command cli_show;
 extern const cli_command cli_simulate;
 extern const cli_command cli_theory;
 extern const cli_command cli_train;
+extern const cli_command cli_tune;
 
 #endif

@@ -102,7 +102,7 @@ static int check_ending(cli_run *run, const char *flag, const char *path) {
 
 /* Outputs are tried before the work, not after; none may be one of the arguments. */
 static int check_outputs(cli_run *run) {
-  static const char *const outputs[] = {"output", "report", "held-out"};
+  static const char *const outputs[] = {"output", "report", "held-out", "export"};
   for (size_t k = 0; k < sizeof outputs / sizeof *outputs; k++) {
     if (!has_option(run->command, outputs[k]) || !cli_given(run, outputs[k])) continue;
     const char *path = cli_text(run, outputs[k]);

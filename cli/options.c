@@ -25,6 +25,8 @@ const cli_option cli_column_options[] = {
      "column of the class, by name or 1-based number, or two classes of a number: 'pm2.5 > 75'"},
     {"time", 0, CLI_TEXT, "COL,...", NULL, NULL, 0, 0,
      "column of the time, or several; rows are put in its order"},
+    {"date-format", 0, CLI_CHOICE, "ORDER", NULL, "dmy|mdy|ymd", 0, 0,
+     "order of day, month and year in times such as 31/12/2010, where the values do not tell"},
     {"group", 0, CLI_TEXT, "COL,...", NULL, NULL, 0, 0,
      "column that names the series, run or field of a row, or several"},
     {"coords", 0, CLI_LIST, "COL,COL", NULL, NULL, 0, 0, "two or three columns of coordinates"},

@@ -22,6 +22,7 @@ sr_read_options cli_read_options(cli_run *run) {
   options.header = header_of(cli_text(run, "header"));
   options.target = cli_text(run, "target");
   options.time = cli_text(run, "time");
+  options.date_format = cli_text(run, "date-format");
   options.group = cli_text(run, "group");
   options.coordinates = cli_list(run, "coords");
   options.weight = cli_text(run, "weight");

@@ -159,9 +159,13 @@ typedef struct sr_read_options {
    * `median`. */
   const char *target;
   sr_target_kind target_kind;
-  /* A number, or an ISO 8601 date and time (becomes seconds since 1970). Several columns,
-   * "year,month,day", become the rank of the row among them. */
+  /* A number, or a date and time, ISO 8601 or with the day first or the month first (becomes
+   * seconds since 1970). Several columns, "year,month,day", become the rank of the row among them.
+   */
   const char *time;
+  /* Order of the numbers in dates such as 31/12/2010: "dmy", "mdy" or "ymd". NULL: told by the
+   * first rows; dates that may be read both ways are refused. */
+  const char *date_format;
   const char *group; /* several columns, "city,station", become one group per combination */
   const char *const *coordinates; /* two or three numeric columns */
   const char *weight;             /* numbers that are not negative */

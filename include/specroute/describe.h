@@ -29,7 +29,8 @@ SR_API void sr_text_clean(const char *text, int controls, char *out, size_t size
  * sr_describe_structure: the same with what follows from it: parts, their length, the plan to use.
  * sr_describe_ensemble: what it is, its plan and why, its error, classes and features.
  * sr_describe_comparison: plans and learners side by side, with their tests.
- * sr_describe_judgment: what anybody's predictions are worth. */
+ * sr_describe_judgment: what anybody's predictions are worth.
+ * sr_describe_tuning: what a search tried and found. */
 SR_API SR_MUST_CHECK sr_status sr_describe_dependence(sr_context *ctx,
                                                       const sr_dependence *dependence,
                                                       sr_description format, char **text);
@@ -42,6 +43,8 @@ SR_API SR_MUST_CHECK sr_status sr_describe_comparison(sr_context *ctx,
                                                       sr_description format, char **text);
 SR_API SR_MUST_CHECK sr_status sr_describe_judgment(sr_context *ctx, const sr_judgment *judgment,
                                                     sr_description format, char **text);
+SR_API SR_MUST_CHECK sr_status sr_describe_tuning(sr_context *ctx, const sr_tuning *tuning,
+                                                  sr_description format, char **text);
 
 /* The same words, tables and pictures added to a page that says more. Errors: SR_ERROR_MEMORY. */
 SR_API SR_EXPERIMENTAL SR_MUST_CHECK sr_status
@@ -54,6 +57,14 @@ SR_API SR_EXPERIMENTAL SR_MUST_CHECK sr_status
 sr_page_add_comparison(sr_context *ctx, sr_page *page, const sr_comparison *comparison);
 SR_API SR_EXPERIMENTAL SR_MUST_CHECK sr_status sr_page_add_judgment(sr_context *ctx, sr_page *page,
                                                                     const sr_judgment *judgment);
+SR_API SR_EXPERIMENTAL SR_MUST_CHECK sr_status sr_page_add_tuning(sr_context *ctx, sr_page *page,
+                                                                  const sr_tuning *tuning);
+/* How the shares of the vote move with a feature, as sr_partial_dependence tells it: a plot per
+ * feature, at most `most` of them, the most important first. Nothing where importance was not asked
+ * for. Errors: those of sr_partial_dependence. */
+SR_API SR_EXPERIMENTAL SR_MUST_CHECK sr_status
+sr_page_add_partial_dependence(sr_context *ctx, sr_page *page, const sr_ensemble *ensemble,
+                               const sr_table *table, int32_t most);
 /* Where errors lie: by group where the table has groups, on the map where its rows have places,
  * else in the order of the rows. `predictions` as sr_judge takes them. Errors:
  * SR_ERROR_ARGUMENT (neither of them, or no classes in the table), SR_ERROR_MEMORY. */

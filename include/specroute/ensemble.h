@@ -280,6 +280,31 @@ SR_API void sr_nodes_free(sr_nodes **nodes);
 /* Valid as long as the nodes. */
 SR_API const sr_nodes_view *sr_nodes_get(const sr_nodes *nodes);
 
+/* Writes the trees for other programs: .json (docs/guide/export.md says its form) or .onnx, a
+ * TreeEnsembleClassifier that ONNX runtimes read (numbers only). Errors: SR_ERROR_UNSUPPORTED (the
+ * members are no trees, a gated vote, text features as .onnx, another ending), SR_ERROR_OUTPUT,
+ * SR_ERROR_MEMORY. */
+SR_API SR_MUST_CHECK sr_status sr_ensemble_export(sr_context *ctx, const sr_ensemble *ensemble,
+                                                  const char *path);
+
+enum { SR_PARTIAL_POINTS = 24 };
+/* How the vote moves with one feature: the mean share of every class over rows of a table in which
+ * the feature is set to one value after the other. */
+typedef struct sr_partial_dependence_view {
+  int32_t points, classes;
+  double value[SR_PARTIAL_POINTS]; /* quantiles of the feature, or the codes of its categories */
+  const double *share;             /* points x classes, the caller's */
+} sr_partial_dependence_view;
+/* `feature` of the ensemble by its number, on at most 500 rows of `table`, evenly spaced; `share`
+ * holds SR_PARTIAL_POINTS x classes numbers and is pointed to by `*dependence`. Errors:
+ * SR_ERROR_ARGUMENT (no such feature), SR_ERROR_UNSUPPORTED (the learner takes no features),
+ * SR_ERROR_DATA (a value is never there; columns are missing), SR_ERROR_MEMORY. Cost: a prediction
+ * of at most 500 rows per point. */
+SR_API SR_MUST_CHECK sr_status sr_partial_dependence(sr_context *ctx, const sr_ensemble *ensemble,
+                                                     const sr_table *table, int64_t feature,
+                                                     double *share,
+                                                     sr_partial_dependence_view *dependence);
+
 /* ---- model files -------------------------------------------------------------------------- */
 
 /* Writes a model under a temporary name and renames it. Errors: SR_ERROR_OUTPUT, SR_ERROR_MEMORY.

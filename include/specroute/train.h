@@ -9,12 +9,15 @@ extern "C" {
 #endif
 
 typedef struct sr_train_options {
-  const char *plan;    /* NAME[:KEY=VALUE,...] of sr_train_plan_method; "auto" */
-  const char *learner; /* NAME[:KEY=VALUE,...] of sr_learner_method; "tree" */
-  int64_t members;     /* 100 */
-  int vote;            /* an sr_vote */
-  const char *resume;  /* file that keeps the members as they are fitted, so that the same call goes
-                          on after an interrupt; the caller removes it. NULL or "": none */
+  const char *plan;         /* NAME[:KEY=VALUE,...] of sr_train_plan_method; "auto" */
+  const char *learner;      /* NAME[:KEY=VALUE,...] of sr_learner_method; "tree" */
+  int64_t members;          /* 100 */
+  int vote;                 /* an sr_vote */
+  const char *class_weight; /* "balanced", or the path of a csv file with lines CLASS,WEIGHT: what
+                               rows of a class weigh, in learners and in the choice of a mix; NULL
+                               or "": all the same */
+  const char *resume; /* file that keeps the members as they are fitted, so that the same call goes
+                         on after an interrupt; the caller removes it. NULL or "": none */
   sr_structure_options structure;
   sr_evaluate_options evaluate;
 } sr_train_options;
@@ -54,13 +57,14 @@ SR_API SR_MUST_CHECK sr_status sr_train_with(sr_context *ctx, const sr_table *ta
 /* ---- comparison --------------------------------------------------------------------------- */
 
 typedef struct sr_compare_options {
-  const char *plans;    /* comma separated, as sr_methods_split takes them; "uniform,auto" */
-  const char *learners; /* the same; "tree" */
-  int64_t members;      /* 100 */
-  int vote;             /* hard or soft */
-  double level;         /* of the intervals: 0.95 */
-  int64_t next;         /* rows of the next unit; 0: a twentieth of the rows, or a group */
-  int forward;          /* 1: the future as well */
+  const char *plans;        /* comma separated, as sr_methods_split takes them; "uniform,auto" */
+  const char *learners;     /* the same; "tree" */
+  int64_t members;          /* 100 */
+  int vote;                 /* hard or soft */
+  const char *class_weight; /* as in sr_train_options */
+  double level;             /* of the intervals: 0.95 */
+  int64_t next;             /* rows of the next unit; 0: a twentieth of the rows, or a group */
+  int forward;              /* 1: the future as well */
   sr_structure_options structure;
   sr_folds_options folds;
 } sr_compare_options;
@@ -114,6 +118,58 @@ SR_API SR_MUST_CHECK sr_status sr_compare(sr_context *ctx, const sr_table *table
 SR_API void sr_comparison_free(sr_comparison **comparison);
 /* Valid as long as the comparison. */
 SR_API const sr_comparison_view *sr_comparison_get(const sr_comparison *comparison);
+
+/* ---- tuning ------------------------------------------------------------------------------- */
+
+typedef struct sr_tune_options {
+  const char *plans;        /* comma separated; "auto,uniform,uniform-nm,routed" */
+  const char *learners;     /* the same; "tree" */
+  int64_t tries;            /* settings that are drawn: 27 */
+  int64_t members;          /* of the last round: 100 */
+  int vote;                 /* hard or soft */
+  const char *class_weight; /* as in sr_train_options; the error that is lowered weighs the same */
+  double level;             /* of the interval: 0.95 */
+  sr_structure_options structure;
+  sr_folds_options folds;
+} sr_tune_options;
+
+/* A setting at the members of a round. */
+typedef struct sr_tune_try {
+  const char *plan, *learner; /* NAME[:KEY=VALUE,...] */
+  int32_t members, round;     /* rounds from 0 */
+  double error;               /* on the folds of the search */
+  double seconds;
+} sr_tune_try;
+
+typedef struct sr_tuning sr_tuning;
+
+typedef struct sr_tuning_view {
+  int32_t settings, rounds; /* the best third of a round gets three times the members */
+  int32_t members;
+  int32_t tried_count;
+  const sr_tune_try *tried; /* in the order in which they were made */
+  int64_t searched_rows, judged_rows;
+  int32_t folds; /* of the search */
+  sr_unit held_out;
+  const char *best_plan, *best_learner;
+  const char *first_plan, *first_learner; /* the first of each list, as it was named */
+  sr_judgment best, first; /* trained on the searched rows, judged on those put aside */
+} sr_tuning_view;
+
+SR_API void sr_tune_options_init(sr_tune_options *options);
+/* The options as a list; a constant. */
+SR_API const sr_option *sr_tune_option_list(void);
+/* Searches options of plans and learners on honest folds by successive halving: the first setting
+ * is the first plan with the first learner as named, others draw values for the options that are
+ * not named. Two of eight folds and the rows near them are put aside; the winner is trained on the
+ * others and judged there. `options` may be NULL. Free with sr_tuning_free. Errors as sr_train.
+ * Cost: about as many ensembles per fold as there are settings over three. */
+SR_API SR_MUST_CHECK sr_status sr_tune(sr_context *ctx, const sr_table *table,
+                                       const sr_tune_options *options, uint64_t seed,
+                                       sr_tuning **tuning);
+SR_API void sr_tuning_free(sr_tuning **tuning);
+/* Valid as long as the tuning. */
+SR_API const sr_tuning_view *sr_tuning_get(const sr_tuning *tuning);
 
 /* What `plan` may name: every scheme of sr_plan_method, then the rules that choose among them; NULL
  * past the end. */

@@ -23,6 +23,7 @@ typedef enum sr__purpose {
   SR_PURPOSE_EXPERIMENT = 13,
   SR_PURPOSE_SIMULATE_MOVES = 14,
   SR_PURPOSE_CARRY = 15,
+  SR_PURPOSE_TUNE = 16,
   SR_PURPOSE_REPLAY = 40
 } sr__purpose;
 

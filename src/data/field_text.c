@@ -85,6 +85,54 @@ static bool take_clock(cursor *text, double *seconds) {
   return true;
 }
 
+/* A number of one to `digits` digits. */
+static bool take_number(cursor *text, int digits, int *value) {
+  int taken = 0;
+  *value = 0;
+  for (; taken < digits && text->at < text->end && isdigit((unsigned char)*text->at); taken++)
+    *value = *value * 10 + (*text->at++ - '0');
+  return taken > 0;
+}
+
+/* Hours of one or two digits, with AM or PM behind them. */
+static bool take_loose_clock(cursor *text, double *seconds) {
+  int hours, minutes = 0, whole = 0;
+  if (!take_number(text, 2, &hours) || !take_char(text, ':') ||
+      !take_digits(text, 2, 0, 59, &minutes))
+    return false;
+  if (take_char(text, ':') && !take_digits(text, 2, 0, 60, &whole)) return false;
+  take_char(text, ' ');
+  bool late = text->end - text->at == 2 && strncasecmp(text->at, "PM", 2) == 0;
+  bool early = text->end - text->at == 2 && strncasecmp(text->at, "AM", 2) == 0;
+  if (late || early) {
+    if (hours < 1 || hours > 12) return false;
+    hours = hours % 12 + (late ? 12 : 0);
+    text->at += 2;
+  }
+  *seconds = hours * 3600.0 + minutes * 60.0 + whole;
+  return hours <= 24;
+}
+
+bool sr__parse_date(const char *text, size_t length, sr__date_order order, double *seconds) {
+  cursor at = {text, text + length};
+  int part[3];
+  double clock = 0;
+  for (int k = 0; k < 3; k++) {
+    if (!take_number(&at, 4, &part[k])) return false;
+    if (k == 2) break;
+    if (!take_char(&at, '/') && !take_char(&at, '.') && !take_char(&at, '-')) return false;
+  }
+  int year = part[order == SR__YEAR_FIRST ? 0 : 2];
+  int month = part[order == SR__MONTH_FIRST ? 0 : 1];
+  int day = part[order == SR__DAY_FIRST ? 0 : order == SR__MONTH_FIRST ? 1 : 2];
+  if (year < 100 && order != SR__YEAR_FIRST) year += year < 70 ? 2000 : 1900;
+  if (year < 1000 || month < 1 || month > 12 || day < 1 || !day_exists(year, month, day))
+    return false;
+  if ((take_char(&at, ' ') || take_char(&at, 'T')) && !take_loose_clock(&at, &clock)) return false;
+  *seconds = (double)days_since_1970(year, month, day) * 86400.0 + clock;
+  return at.at == at.end;
+}
+
 bool sr__parse_iso_time(const char *text, size_t length, double *seconds) {
   cursor at = {text, text + length};
   int year, month, day = 1;

@@ -61,6 +61,7 @@ typedef struct sr__stream_operations {
 typedef struct sr__learner {
   sr_method about;
   unsigned flags;
+  const char *search; /* values that a search tries, "KEY=A|B,..."; NULL: none */
 
   /* Looks at all rows, labels and weights of the table. `options` is the parsed struct of `about`.
    */

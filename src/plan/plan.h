@@ -49,7 +49,8 @@ typedef struct sr__plan_scope {
 typedef struct sr__scheme {
   sr_method about;
   unsigned flags;
-  bool in_pieces; /* asks for room, so that its bags need not be whole in memory */
+  const char *search; /* values that a search tries, "KEY=A|B,..."; NULL: none */
+  bool in_pieces;     /* asks for room, so that its bags need not be whole in memory */
   /* Sets plan->capacity (it is the number of rows) and, where it needs any, *state. `options` is
    * the parsed struct of `about`; what is kept of it is copied. */
   sr_status (*prepare)(sr_context *ctx, const sr__plan_scope *scope, const void *options,

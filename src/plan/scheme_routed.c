@@ -136,6 +136,7 @@ cleanup:
 const sr__scheme sr__scheme_routed = {
     .about = {"routed", "a random set of parts per member, and a share of the rows of each",
               options, sizeof(routed), NULL},
+    .search = "part_share=0.1|0.3|0.5|0.8|1,row_share=0.03|0.1|0.3|1",
     .prepare = prepare,
     .bag = make_bag,
     .free_state = free_state,

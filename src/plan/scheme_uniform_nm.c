@@ -32,6 +32,7 @@ static sr_status make_bag(sr_context *ctx, const sr_plan *plan, int32_t member, 
 const sr__scheme sr__scheme_uniform_nm = {
     .about = {"uniform-nm", "small bootstrap: n/m draws with replacement", options,
               sizeof(uniform_nm), NULL},
+    .search = "draw_share=0.01|0.03|0.1|0.3",
     .in_pieces = true,
     .prepare = prepare,
     .bag = make_bag,

@@ -51,6 +51,7 @@ typedef struct sum_chunk {
   int64_t room;          /* values that there is room for */
   double *mean;          /* nodes x room */
   double *sum, *product; /* of one entry: leaves x room, pairs of leaves x room */
+  double weight;         /* of each of the rows */
 } sum_chunk;
 
 /* Means of one entry's nodes, and what its members scatter around them. */
@@ -80,14 +81,20 @@ static void add_entry(auto_job *job, const sum_chunk *c, int32_t e, double *nois
       const double *other = k ? second : first, *product = l != k ? both : l ? two : one;
       double scatter = 0.0;
       for (int64_t v = 0; v < c->values; v++) scatter += product[v] - sum[v] * other[v] / members;
-      scatter /= members - 1.0;
+      scatter = c->weight * (scatter / (members - 1.0));
       if (l == k) noise[e * leaves + l] += scatter;
       gram[(e * leaves + l) * nodes + e * leaves + k] -= scatter / members;
     }
   }
 }
 
-/* Rows [first, end) of one unit. */
+static double class_weight(const auto_job *job, int64_t row) {
+  const sr__held *held = &job->trial->held;
+  const double *weight = job->in->class_weight;
+  return weight ? weight[held->prepared->view->label[held->row[row]]] : 1.0;
+}
+
+/* Rows [first, end) of one unit and of one weight. */
 static void add_rows(auto_job *job, sum_chunk *c, int64_t first, int64_t end) {
   const sr__held *held = &job->trial->held;
   sr__mix_sums *s = &job->sums;
@@ -97,13 +104,14 @@ static void add_rows(auto_job *job, sum_chunk *c, int64_t first, int64_t end) {
   double *square = s->square + u * nodes * nodes, *gram = s->gram + u * nodes * nodes;
   c->first = first;
   c->values = (end - first) * classes;
+  c->weight = class_weight(job, first);
   for (int32_t e = 0; e < held->entries; e++) add_entry(job, c, e, s->noise + u * nodes, gram);
   for (int32_t k = 0; k < nodes; k++) {
     const double *p = c->mean + k * c->room;
     for (int64_t i = first; i < end; i++)
-      s->truth[u * nodes + k] += p[(i - first) * classes + label[row[i]]];
+      s->truth[u * nodes + k] += c->weight * p[(i - first) * classes + label[row[i]]];
     for (int64_t v = 0; v < c->values; v++)
-      s->answer[(u * nodes + k) * classes + v % classes] += p[v];
+      s->answer[(u * nodes + k) * classes + v % classes] += c->weight * p[v];
     for (int32_t l = 0; l <= k; l++) {
       const double *q = c->mean + l * c->room;
       double part[4] = {0};
@@ -111,7 +119,7 @@ static void add_rows(auto_job *job, sum_chunk *c, int64_t first, int64_t end) {
       for (; v + 4 <= c->values; v += 4)
         for (int a = 0; a < 4; a++) part[a] += p[v + a] * q[v + a];
       for (; v < c->values; v++) part[0] += p[v] * q[v];
-      double dot = (part[0] + part[1]) + (part[2] + part[3]);
+      double dot = c->weight * ((part[0] + part[1]) + (part[2] + part[3]));
       square[k * nodes + l] += dot;
       gram[k * nodes + l] += dot;
       if (l == k) continue;
@@ -119,8 +127,8 @@ static void add_rows(auto_job *job, sum_chunk *c, int64_t first, int64_t end) {
       gram[l * nodes + k] += dot;
     }
   }
-  for (int64_t i = first; i < end; i++) s->label[u * classes + label[row[i]]] += 1.0;
-  s->rows[u] += (double)(end - first);
+  for (int64_t i = first; i < end; i++) s->label[u * classes + label[row[i]]] += c->weight;
+  s->rows[u] += c->weight * (double)(end - first);
 }
 
 /* A unit lies in one fold: folds write sums of their own. */
@@ -137,7 +145,9 @@ static sr_status sum_fold(sr_context *ctx, void *data, int64_t fold, int slot) {
   SR_NEW(ctx, c.product, PAIRS * c.room);
   for (int64_t first = held->first[fold], end; first < limit; first = end) {
     for (end = first + 1; end < limit && end - first < most; end++)
-      if (unit[held->row[end]] != unit[held->row[first]]) break;
+      if (unit[held->row[end]] != unit[held->row[first]] ||
+          class_weight(job, end) != class_weight(job, first))
+        break;
     add_rows(job, &c, first, end);
   }
 cleanup:

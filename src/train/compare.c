@@ -22,6 +22,7 @@ typedef struct compare_job {
   uint64_t seed;
   const sr_table *table;
   sr_table *kept; /* rows with a class, where some have none */
+  sr__class_weights weights;
   sr_structure *structure;
   sr_folds *folds;
   sr_comparison *comparison;
@@ -37,6 +38,8 @@ static const sr_option compare_options[] = {
     COMPARE(TEXT, "learners", learners, "tree", "learners to compare"),
     COMPARE(INTEGER, "members", members, "100", 1, 1e7, "number of members"),
     COMPARE(CHOICE, "vote", vote, "hard", "hard|soft", "majority or mean probability"),
+    COMPARE(TEXT, "class_weight", class_weight, "",
+            "what classes weigh: balanced, or a csv file with lines CLASS,WEIGHT"),
     COMPARE(REAL, "level", level, "0.95", 0.01, 0.999, "probability of the intervals"),
     COMPARE(INTEGER, "next", next, "0", 0, 1e12,
             "rows of the next unit that is asked about; 0 is a twentieth of all, or a group"),
@@ -56,6 +59,7 @@ static const sr_option compare_options[] = {
 const sr_option *sr_compare_option_list(void) { return compare_options; }
 
 void sr_compare_options_init(sr_compare_options *options) {
+  *options = (sr_compare_options){0};
   sr_options_init(compare_options, options);
 }
 
@@ -176,6 +180,7 @@ static sr_status compare_one(sr_context *ctx, compare_job *job, const sr__prepar
                              .members = (int32_t)o->members,
                              .vote = (sr_vote)o->vote,
                              .buffer = o->folds.buffer,
+                             .class_weight = job->weights.of_class,
                              .seed = job->seed};
   SR_TRY(sr__choose(ctx, &job->plan[plan], &choose, &mix, &vote, &trial));
   SR_TRY(sr__try_mix(ctx, &choose, &mix, vote, &trial));
@@ -294,6 +299,7 @@ static void job_free(sr_context *ctx, compare_job *job) {
   sr_comparison_free(&job->comparison);
   sr_folds_free(&job->folds);
   sr_structure_free(&job->structure);
+  sr__class_weights_free(ctx, &job->weights);
   sr_table_free(&job->kept);
 }
 
@@ -337,6 +343,8 @@ sr_status sr_compare(sr_context *ctx, const sr_table *table, const sr_compare_op
   SR_TRY(sr__check_target(ctx, table));
   SR_TRY(sr__keep_teaching_rows(ctx, table, &job.kept));
   if (job.kept) job.table = job.kept;
+  SR_TRY(sr__class_weights_new(ctx, job.table, job.options->class_weight, &job.weights));
+  if (job.weights.table) job.table = job.weights.table;
   SR_TRY(sr_structure_estimate(ctx, job.table, &job.options->structure, seed, &job.structure));
   SR_TRY(sr_folds_new(ctx, job.structure, &job.options->folds, seed, &job.folds));
   SR_TRY(start_comparison(ctx, &job));

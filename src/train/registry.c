@@ -27,6 +27,10 @@ static const sr__chooser *chooser_of(const sr_method *method) {
   return NULL;
 }
 
+const char *sr__plan_search(const sr_method *method) {
+  return chooser_of(method) ? NULL : ((const sr__scheme *)method)->search;
+}
+
 sr_status sr__choose(sr_context *ctx, const sr__configuration *plan, const sr__choose_input *input,
                      sr__mix *mix, sr_vote *vote, sr__trial *trial) {
   sr_status status = SR_OK;

@@ -12,6 +12,8 @@ static const sr_option train_options[] = {
           "majority, mean probability, or weighted by nearness of parts"),
     TRAIN(TEXT, "resume", resume, "",
           "file that keeps fitted members, so that the same command goes on after an interrupt"),
+    TRAIN(TEXT, "class_weight", class_weight, "",
+          "what classes weigh: balanced, or a csv file with lines CLASS,WEIGHT"),
     TRAIN(TEXT, "graph", structure.graph, "", "dependency graph; by default as the table is"),
     TRAIN(REAL, "tmix", structure.tmix, "0", 0, 1e12, "rows until a row is new; 0 estimates it"),
     TRAIN(INTEGER, "parts", structure.parts, "0", 0, 1e9,
@@ -141,6 +143,8 @@ typedef struct train_job {
   uint64_t seed;
   sr__configuration plan;
   sr_table *kept;
+  sr__class_weights weights;
+  const double *class_weight; /* NULL: none */
   sr_structure *structure;
   sr_folds *folds;
   sr__prepared prepared;
@@ -166,6 +170,7 @@ static void job_free(sr_context *ctx, train_job *job) {
   sr__member_store_close(&job->store);
   sr_folds_free(&job->folds);
   sr_structure_free(&job->structure);
+  sr__class_weights_free(ctx, &job->weights);
   sr_table_free(&job->kept);
   sr__configuration_free(&allocator, &job->plan);
 }
@@ -180,6 +185,7 @@ static sr_status choose_and_try(sr_context *ctx, train_job *job) {
                              .members = (int32_t)o->members,
                              .vote = (sr_vote)o->vote,
                              .buffer = o->evaluate.folds.buffer,
+                             .class_weight = job->class_weight,
                              .keep_members = o->evaluate.evaluate && o->evaluate.importance &&
                                              job->prepared.learner->copy_feature,
                              .seed = job->seed};
@@ -230,6 +236,11 @@ static sr_status train(sr_context *ctx, const sr_table *table, train_job *job,
   if (!job->input.structure && !job->input.plan)
     SR_TRY(sr__keep_teaching_rows(ctx, table, &job->kept));
   const sr_table *rows = job->kept ? job->kept : table;
+  SR_TRY(sr__class_weights_new(ctx, rows, o->class_weight, &job->weights));
+  if (job->weights.table) {
+    rows = job->weights.table;
+    job->class_weight = job->weights.of_class;
+  }
   if (job->input.structure)
     job->structure = sr__structure_share(job->input.structure);
   else
@@ -254,9 +265,10 @@ cleanup:
   return status;
 }
 
-sr_status sr_train_with(sr_context *ctx, const sr_table *table, const sr_train_input *input,
-                        const sr_train_options *options, uint64_t seed, sr_ensemble **ensemble) {
-  train_job job = {.seed = seed};
+sr_status sr__train_weighted(sr_context *ctx, const sr_table *table, const sr_train_input *input,
+                             const sr_train_options *options, const double *class_weight,
+                             uint64_t seed, sr_ensemble **ensemble) {
+  train_job job = {.seed = seed, .class_weight = class_weight};
   *ensemble = NULL;
   if (input) job.input = *input;
   sr_train_options_init(&job.options);
@@ -264,6 +276,11 @@ sr_status sr_train_with(sr_context *ctx, const sr_table *table, const sr_train_i
   sr_status status = train(ctx, table, &job, ensemble);
   job_free(ctx, &job);
   return status;
+}
+
+sr_status sr_train_with(sr_context *ctx, const sr_table *table, const sr_train_input *input,
+                        const sr_train_options *options, uint64_t seed, sr_ensemble **ensemble) {
+  return sr__train_weighted(ctx, table, input, options, NULL, seed, ensemble);
 }
 
 sr_status sr_train(sr_context *ctx, const sr_table *table, const sr_train_options *options,

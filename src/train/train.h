@@ -13,8 +13,9 @@ typedef struct sr__choose_input {
   const sr_folds *folds; /* the layout that everything is judged on */
   int32_t members;       /* of the ensemble */
   sr_vote vote;
-  int64_t buffer;    /* as in sr_folds_options */
-  bool keep_members; /* of the folds, for the importance of features */
+  int64_t buffer;             /* as in sr_folds_options */
+  bool keep_members;          /* of the folds, for the importance of features */
+  const double *class_weight; /* of the rows of each class in the choice; NULL: 1 */
   uint64_t seed;
 } sr__choose_input;
 
@@ -46,6 +47,29 @@ typedef struct sr__candidate_plan {
 enum { SR__MOST_CANDIDATES = 16 };
 int32_t sr__list_candidates(const sr_structure *structure, int32_t members,
                             sr__candidate_plan *list);
+
+/* A table whose rows weigh what their classes do. */
+typedef struct sr__class_weights {
+  double *of_class;
+  float *of_row;
+  sr_table *table; /* wraps the rows; NULL: nothing was asked for */
+} sr__class_weights;
+/* `text`: NULL or "" for none, "balanced", or the path of lines CLASS,WEIGHT. The table must
+ * outlive the weights; free with sr__class_weights_free. */
+SR_MUST_CHECK sr_status sr__class_weights_new(sr_context *ctx, const sr_table *table,
+                                              const char *text, sr__class_weights *weights);
+void sr__class_weights_free(sr_context *ctx, sr__class_weights *weights);
+
+/* As sr_train_with on rows that carry the weights of their classes already. */
+SR_MUST_CHECK sr_status sr__train_weighted(sr_context *ctx, const sr_table *table,
+                                           const sr_train_input *input,
+                                           const sr_train_options *options,
+                                           const double *class_weight, uint64_t seed,
+                                           sr_ensemble **ensemble);
+
+/* Values of a plan's options that a search tries, "KEY=A|B,..."; NULL: none. `method` is one of
+ * sr_train_plan_method. */
+const char *sr__plan_search(const sr_method *method);
 
 /* That the table has a target that can be learned: classes, two of them at least. */
 SR_MUST_CHECK sr_status sr__check_target(sr_context *ctx, const sr_table *table);

@@ -4,6 +4,7 @@
 #define SR_DATA_CSV_H
 
 #include "data/column_roles.h"
+#include "data/field_text.h"
 #include "data/source.h"
 
 typedef struct sr__csv_dialect {
@@ -41,6 +42,8 @@ typedef struct sr__csv_column {
   bool undecided; /* a feature without a value in the sample: numbers if all its texts are */
   bool closed;    /* no text may be added to names (ARFF nominal) */
   bool keep_order;
+  bool dated; /* dates in date_order instead of ISO times */
+  sr__date_order date_order;
   sr__names names; /* of code columns */
   size_t offset;   /* bytes before this column in a row */
 } sr__csv_column;

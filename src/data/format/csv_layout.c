@@ -83,7 +83,8 @@ typedef struct sampled {
   const char *example; /* the first text, and its length */
   size_t example_length;
   int64_t example_line;
-  bool iso_time; /* the first filled value is a date and no number */
+  bool iso_time;    /* the first filled value is a date and no number */
+  int64_t dates[3]; /* texts that are dates in each sr__date_order */
   bool heading_recurs;
 } sampled;
 
@@ -110,6 +111,9 @@ static void classify(const sr__csv_field *field, int64_t line, sampled *column) 
     column->numbers++;
     return;
   }
+  for (int order = 0; order < 3; order++)
+    column->dates[order] +=
+        sr__parse_date(field->text, field->length, (sr__date_order)order, &value);
   if (column->texts++ == 0) {
     column->example = field->text;
     column->example_length = field->length;
@@ -316,6 +320,31 @@ cleanup:
   return status;
 }
 
+/* In which order the dates of a time column stand: as the user says, or as every date of the sample
+ * can be read. ISO times need no order. */
+static sr_status decide_date(sr_context *ctx, const sr_read_options *options,
+                             const sr__csv_layout *layout, int64_t number, const sampled *seen,
+                             sr__csv_column *column) {
+  static const char *const words[] = {"ymd", "dmy", "mdy"};
+  int possible = 0;
+  if (column->role.role != SR_ROLE_TIME || seen->texts == 0) return SR_OK;
+  for (int order = 0; order < 3; order++) {
+    if (options->date_format ? strcmp(options->date_format, words[order]) != 0
+                             : seen->iso_time || seen->dates[order] < seen->texts)
+      continue;
+    possible++;
+    column->dated = true;
+    column->date_order = (sr__date_order)order;
+    column->kind = SR_CELL_ISO_TIME;
+  }
+  if (possible < 2) return SR_OK;
+  return sr__fail_at(ctx, SR_ERROR_FORMAT, layout->file, seen->example_line, number + 1,
+                     "time column '%s' holds '%.*s', where day and month cannot be told apart; say "
+                     "--date-format dmy (day first) or mdy (month first)",
+                     column->name, (int)(seen->example_length < 40 ? seen->example_length : 40),
+                     seen->example);
+}
+
 static sr_status decide_kind(sr_context *ctx, const sr__csv_layout *layout, int64_t number,
                              const sampled *seen, sr__csv_column *column) {
   bool feature = column->role.role == SR_ROLE_FEATURE, categorical = column->role.categorical;
@@ -345,6 +374,8 @@ static sr_status decide_columns(sr_context *ctx, const sr_read_options *options,
   }
   for (int64_t j = 0; j < layout->count; j++)
     SR_TRY(decide_kind(ctx, layout, j, &seen->columns[j], &layout->columns[j]));
+  for (int64_t j = 0; j < layout->count; j++)
+    SR_TRY(decide_date(ctx, options, layout, j, &seen->columns[j], &layout->columns[j]));
   sr__csv_place_columns(layout);
 cleanup:
   return status;

@@ -212,7 +212,18 @@ static sr_status store_time(sr_context *ctx, const sr__csv_place *place,
                             const sr__csv_column *column, const sr__csv_field *field,
                             double *cell) {
   if (sr__is_missing(field->text, field->length)) return fail_missing(ctx, place, column);
-  if (sr__parse_iso_time(field->text, field->length, cell)) return SR_OK;
+  if (column->dated ? sr__parse_date(field->text, field->length, column->date_order, cell)
+                    : sr__parse_iso_time(field->text, field->length, cell))
+    return SR_OK;
+  if (column->dated)
+    return sr__fail_at(
+        ctx, SR_ERROR_FORMAT, place->file, place->line, place->column,
+        "time column '%s' holds '%.*s', which is no date with the %s first, as those "
+        "before it are; say --date-format dmy, mdy or ymd",
+        column->name, shown(field->length), field->text,
+        column->date_order == SR__DAY_FIRST     ? "day"
+        : column->date_order == SR__MONTH_FIRST ? "month"
+                                                : "year");
   return sr__fail_at(ctx, SR_ERROR_FORMAT, place->file, place->line, place->column,
                      "time column '%s' holds '%.*s', expected a date and time such as "
                      "2024-05-31 or 2024-05-31T18:30:00 as in the first row",

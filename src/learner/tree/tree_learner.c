@@ -224,6 +224,8 @@ const sr__learner sr__learner_tree = {
     .about = {"tree", "CART on quantile bins: gini or entropy, missing values, categories, weights",
               options_list, sizeof(sr__tree_options), NULL},
     .flags = SR_LEARNER_TAKES_FEATURES,
+    .search =
+        "min_leaf=1|2|5|10|20|50,max_depth=0|0|6|12,max_features=0|0|-1,criterion=gini|entropy",
     .prepare = prepare,
     .training_encoded = training_encoded,
     .fit = sr__tree_fit,

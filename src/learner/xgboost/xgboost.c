@@ -491,6 +491,9 @@ const sr__learner sr__learner_xgboost = {
               "XGBoost (Debian: libxgboost-dev)"
 #endif
     },
+    .search =
+        "rounds=30|100|300,max_depth=2|4|6|8,eta=0.03|0.1|0.3,min_child_weight=1|5|20,"
+        "subsample=0.5|1,colsample=0.5|1",
     .flags = SR_LEARNER_TAKES_FEATURES,
     .prepare = prepare,
     .training_encoded = training_encoded,
