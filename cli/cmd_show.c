@@ -40,7 +40,7 @@ static int64_t find_feature(const sr_ensemble_view *view, const char *name) {
 /* A value of the feature: a number, or the name of its category. */
 static json_t *value_json(const sr_table_view *schema, int64_t feature, double value) {
   const sr_dictionary *names = schema->categories ? &schema->categories[feature] : NULL;
-  if (names && (int32_t)value < names->count) return cli_json_text(names->names[(int32_t)value]);
+  if (names && names->count > 0) return cli_json_text(names->names[(int32_t)value]);
   return cli_json_real(value);
 }
 

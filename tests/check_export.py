@@ -168,7 +168,7 @@ class Export(unittest.TestCase):
         spoken = run(*words[:-1])
         self.assertIn("best      --plan", spoken.stdout)
         self.assertEqual(run("tune", self.at("plain.csv")).returncode, 2)
-        self.assertIn("did you mean 'uniform'", run(*words[:-3], "unifrom").stderr)
+        self.assertIn("did you mean 'uniform'", run(*words[:-2], "unifrom").stderr)
 
     def test_class_weight_is_taken_by_train_and_compare(self):
         weights = self.at("weights.csv")

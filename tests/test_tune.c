@@ -111,19 +111,20 @@ static void wrong_searches_are_refused(void **state) {
 
 /* ---- class weights -------------------------------------------------------------------------- */
 
-/* One row in ten is of class 1; x tells it half of the time. */
+/* One row in ten is rare. x is the sum of two uniforms, moved by 0.5 for rare rows: the smallest
+ * error names rare beyond 1.94 (balanced accuracy 0.58), the best balance beyond 1.25 (0.72). */
 static sr_table *rare_class(sr_context *ctx, int64_t rows) {
   static const char *const names[] = {"common", "rare"};
   static const char *const features[] = {"x", "noise"};
   float *x = malloc(2 * (size_t)rows * sizeof *x);
   int32_t *label = malloc((size_t)rows * sizeof *label);
-  double *u = malloc(3 * (size_t)rows * sizeof *u);
+  double *u = malloc(4 * (size_t)rows * sizeof *u);
   sr_table *table = NULL;
-  sr_random_uniform(3, 0, 0, 3 * rows, u);
+  sr_random_uniform(3, 0, 0, 4 * rows, u);
   for (int64_t i = 0; i < rows; i++) {
-    label[i] = u[3 * i] < 0.1;
-    x[i] = (float)(u[3 * i + 1] + (label[i] ? 0.5 : 0.0));
-    x[rows + i] = (float)u[3 * i + 2];
+    label[i] = u[4 * i] < 0.1;
+    x[i] = (float)(u[4 * i + 1] + u[4 * i + 2] + (label[i] ? 0.5 : 0.0));
+    x[rows + i] = (float)u[4 * i + 3];
   }
   sr_table_view view = {.rows = rows,
                         .features = 2,
@@ -156,8 +157,8 @@ static double balanced_accuracy(sr_context *ctx, const sr_table *table, const ch
   return value;
 }
 
-/* Overlapping classes, nine to one: a vote for the smaller error never names the rare one; weights
- * bring the best balanced accuracy, 0.75, near. By file as by rule. */
+/* Weights bring the best balanced accuracy near, by file as by rule, also through the default's
+ * choice of a mix. */
 static void weights_find_rare_classes(void **state) {
   (void)state;
   sr_context *ctx = test_context(2);
@@ -168,7 +169,7 @@ static void weights_find_rare_classes(void **state) {
     double plain = balanced_accuracy(ctx, table, plans[k], NULL);
     double balanced = balanced_accuracy(ctx, table, plans[k], "balanced");
     double file = balanced_accuracy(ctx, table, plans[k], path);
-    assert_true(balanced > 0.69 && balanced > plain + 0.04);
+    assert_true(plain < 0.62 && balanced > 0.66);
     assert_close(file, balanced, 0.02);
   }
   sr_table_free(&table);

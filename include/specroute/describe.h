@@ -30,7 +30,7 @@ SR_API void sr_text_clean(const char *text, int controls, char *out, size_t size
  * sr_describe_ensemble: what it is, its plan and why, its error, classes and features.
  * sr_describe_comparison: plans and learners side by side, with their tests.
  * sr_describe_judgment: what anybody's predictions are worth.
- * sr_describe_tuning: what a search tried and found. */
+ * sr_describe_tuning: what a search (`tuning`) tried and found. */
 SR_API SR_MUST_CHECK sr_status sr_describe_dependence(sr_context *ctx,
                                                       const sr_dependence *dependence,
                                                       sr_description format, char **text);

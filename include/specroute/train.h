@@ -162,8 +162,8 @@ SR_API const sr_option *sr_tune_option_list(void);
 /* Searches options of plans and learners on honest folds by successive halving: the first setting
  * is the first plan with the first learner as named, others draw values for the options that are
  * not named. Two of eight folds and the rows near them are put aside; the winner is trained on the
- * others and judged there. `options` may be NULL. Free with sr_tuning_free. Errors as sr_train.
- * Cost: about as many ensembles per fold as there are settings over three. */
+ * others and judged there. `options` may be NULL. Free *tuning with sr_tuning_free. Errors as
+ * sr_train. Cost: about as many ensembles per fold as there are settings over three. */
 SR_API SR_MUST_CHECK sr_status sr_tune(sr_context *ctx, const sr_table *table,
                                        const sr_tune_options *options, uint64_t seed,
                                        sr_tuning **tuning);

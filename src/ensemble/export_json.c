@@ -1,4 +1,5 @@
 /* Forests as JSON: classes, features and, per tree, parallel arrays of its nodes. */
+#include <float.h>
 #include <math.h>
 
 #include "export.h"
@@ -31,8 +32,10 @@ cleanup:
   return status;
 }
 
-/* Nine digits bring a float back as it was; NaN is null. */
+/* Nine digits bring a float back as it was; NaN is null, and what is beyond every number is the
+ * largest float. */
 static sr_status put_number(sr__writer *out, double value, bool comma) {
+  if (isinf(value)) value = value > 0.0 ? (double)FLT_MAX : -(double)FLT_MAX;
   return isfinite(value) ? sr__writer_print(out, "%s%.9g", comma ? "," : "", value)
                          : sr__writer_print(out, "%snull", comma ? "," : "");
 }

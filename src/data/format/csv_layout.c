@@ -83,8 +83,9 @@ typedef struct sampled {
   const char *example; /* the first text, and its length */
   size_t example_length;
   int64_t example_line;
-  bool iso_time;    /* the first filled value is a date and no number */
-  int64_t dates[3]; /* texts that are dates in each sr__date_order */
+  bool iso_time;     /* the first filled value is a date and no number */
+  int64_t iso_times; /* texts that are such dates */
+  int64_t dates[3];  /* texts that are dates in each sr__date_order */
   bool heading_recurs;
 } sampled;
 
@@ -105,8 +106,9 @@ static void classify(const sr__csv_field *field, int64_t line, sampled *column) 
     return;
   }
   bool number = sr__whole_double(field->text, field->length, &value);
-  if (column->numbers + column->texts == 0)
-    column->iso_time = !number && sr__parse_iso_time(field->text, field->length, &value);
+  bool iso_time = !number && sr__parse_iso_time(field->text, field->length, &value);
+  if (column->numbers + column->texts == 0) column->iso_time = iso_time;
+  column->iso_times += iso_time;
   if (number) {
     column->numbers++;
     return;
@@ -330,7 +332,7 @@ static sr_status decide_date(sr_context *ctx, const sr_read_options *options,
   if (column->role.role != SR_ROLE_TIME || seen->texts == 0) return SR_OK;
   for (int order = 0; order < 3; order++) {
     if (options->date_format ? strcmp(options->date_format, words[order]) != 0
-                             : seen->iso_time || seen->dates[order] < seen->texts)
+                             : seen->iso_times == seen->texts || seen->dates[order] < seen->texts)
       continue;
     possible++;
     column->dated = true;
