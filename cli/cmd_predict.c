@@ -9,6 +9,8 @@ static const cli_option options[] = {
     {"proba", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, "also write each class's share of the vote"},
     {"uncertainty", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0,
      "also write 1 - the largest share of the vote"},
+    {"outside", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0,
+     "also write 1 where a row is unlike those of training (maps: area of applicability), else 0"},
     {"tile", 0, CLI_INTEGER, "CELLS", NULL, NULL, 1, 1e12,
      "cells of a raster that are in memory at once (about 256 MB); the map does not depend on it"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
@@ -30,7 +32,8 @@ static sr_status take_input(cli_run *run, const sr_read_options *read, predictio
   if (!p->in_tiles) return sr_table_read(run->ctx, path, read, &p->table);
   double start = sr_seconds();
   int said = (cli_flag(run, "proba") ? SR_PREDICT_SHARES : 0) |
-             (cli_flag(run, "uncertainty") ? SR_PREDICT_UNCERTAINTY : 0);
+             (cli_flag(run, "uncertainty") ? SR_PREDICT_UNCERTAINTY : 0) |
+             (cli_flag(run, "outside") ? SR_PREDICT_OUTSIDE : 0);
   sr_status status =
       sr_ensemble_predict_raster(run->ctx, p->ensemble, path, read, said,
                                  asked ? cli_integer(run, "tile") : 0, output, &p->raster);
@@ -129,7 +132,8 @@ static int predict(cli_run *run, const sr_ensemble *ensemble, const sr_table *ta
   sr_table *predictions = NULL;
   sr_metrics metrics = {0};
   int said = (shares || judged ? SR_PREDICT_SHARES : 0) |
-             (cli_flag(run, "uncertainty") ? SR_PREDICT_UNCERTAINTY : 0);
+             (cli_flag(run, "uncertainty") ? SR_PREDICT_UNCERTAINTY : 0) |
+             (cli_flag(run, "outside") ? SR_PREDICT_OUTSIDE : 0);
   SR_TRY(sr_ensemble_predict_table(run->ctx, ensemble, table, said, &predictions));
   seconds = sr_seconds() - start;
   if (judged) SR_TRY(measure(run, table, sr_table_get(predictions), &metrics));

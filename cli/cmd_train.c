@@ -8,6 +8,9 @@ static const cli_option options[] = {{"output", 'o', CLI_PATH, "MODEL", NULL, NU
                                       "shares, part and fold"},
                                      {"report", 0, CLI_PATH, "FILE", NULL, CLI_PAGE_ENDINGS, 0, 0,
                                       "also write a page with pictures: .html or .md"},
+                                     {"predict-on", 0, CLI_PATH, "FILE", NULL, NULL, 0, 0,
+                                      "maps: where the model will be used; tells the error at "
+                                      "these distances"},
                                      {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
 static const cli_method_flag methods[] = {{"plan", "plan", sr_train_plan_method, false, false},
@@ -92,9 +95,18 @@ static int finish(cli_run *run, const sr_ensemble *ensemble, double read, double
   return cli_finish(run, result);
 }
 
+/* The places of use are read as the training file is, without what only training needs. */
+static sr_status read_use(cli_run *run, const sr_table *table, sr_table **use) {
+  sr_read_options read = cli_read_options(run);
+  read.target = read.time = read.group = read.weight = read.labels = NULL;
+  read.window = 0;
+  read.schema = sr_table_get(table);
+  return sr_table_read(run->ctx, cli_text(run, "predict-on"), &read, use);
+}
+
 static int run_train(cli_run *run) {
   sr_status status = SR_OK;
-  sr_table *table = NULL;
+  sr_table *table = NULL, *use = NULL;
   sr_ensemble *ensemble = NULL;
   sr_train_options o;
   double start = sr_seconds();
@@ -114,6 +126,15 @@ static int run_train(cli_run *run) {
     sr_table_free(&table);
     return cli_complain(run, CLI_USAGE, "train needs --target COL, the column of the class");
   }
+  if (cli_given(run, "predict-on")) {
+    if (sr_table_get(table)->coordinate_count < 2) {
+      sr_table_free(&table);
+      return cli_complain(run, CLI_USAGE,
+                          "--predict-on needs rows with places: a raster, a grid, or --coords");
+    }
+    SR_TRY(read_use(run, table, &use));
+    o.evaluate.predict_on = use;
+  }
   double read = sr_seconds() - start;
   SR_TRY(sr_train(run->ctx, table, &o, run->seed, &ensemble));
   SR_TRY(sr_ensemble_save(run->ctx, ensemble, cli_text(run, "output")));
@@ -124,6 +145,7 @@ static int run_train(cli_run *run) {
   code = finish(run, ensemble, read, sr_seconds() - start);
 cleanup:
   sr_ensemble_free(&ensemble);
+  sr_table_free(&use);
   sr_table_free(&table);
   return status == SR_OK ? code : cli_fail(run, status);
 }

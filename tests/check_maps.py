@@ -131,6 +131,30 @@ def check_labels(folder, random):
     assert names == {"class_0": "maize", "class_1": "wheat"}, names
 
 
+def check_use(folder):
+    """Where the map of check_geotiff will be used: the same scene, and one whose bands are unlike it."""
+    bands, truth, model, page = (os.path.join(folder, n) for n in ("bands.tif", "cover.tif", "use.model", "use.html"))
+    file = gdal.Open(bands)
+    cube = file.ReadAsArray().astype(float)
+    away = os.path.join(folder, "away.tif")
+    write_raster(away, [np.where(b == -9999, b, b + 50) for b in cube], -9999, gdal.GDT_Float32)
+    os.makedirs(os.path.join(folder, "far"))
+    os.replace(away, os.path.join(folder, "far", "bands.tif"))
+    for place, words in ((bands, "nearer than anything held out"), (os.path.join(folder, "far", "bands.tif"), "unlike the training rows")):
+        told = json.loads(run("train", f"{bands},{truth}", "--target", "cover", "-o", model, "--members", "15", "--plan", "uniform",
+                              "--predict-on", place, "--report", page, "--json"))
+        use = {q["name"]: q for q in told["error"]["questions"]}["use"]
+        assert words in use["reason"], use
+        assert (told["error"]["outside"] > 0.9) == (place != bands), told["error"]
+        text = open(page, encoding="utf-8").read()
+        assert "where it will be used" in text and "Map of the errors" in text and "their classes" in text
+        out = os.path.join(folder, "outside.tif")
+        run("predict", model, place, "-o", out, "--outside")
+        file = gdal.Open(out)
+        assert file.GetRasterBand(2).GetDescription() == "outside"
+        assert (np.nanmean(file.GetRasterBand(2).ReadAsArray()) > 0.9) == (place != bands)
+
+
 def check_netcdf(folder, random):
     try:
         import xarray
@@ -162,6 +186,7 @@ def main():
         if build_has("gdal"):
             check_geotiff(folder, random)
             check_labels(folder, random)
+            check_use(folder)
         if build_has("netcdf"):
             check_netcdf(folder, random)
 

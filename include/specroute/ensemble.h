@@ -49,12 +49,15 @@ SR_API SR_MUST_CHECK sr_status sr_ensemble_predict_view(sr_context *ctx,
                                                         float *proba);
 /* What a table of predictions says beside the class; a sum of these. */
 enum {
-  SR_PREDICT_SHARES = 1,     /* one feature "p_CLASS" per class */
-  SR_PREDICT_UNCERTAINTY = 2 /* a feature "uncertainty": 1 - the largest share */
+  SR_PREDICT_SHARES = 1,      /* one feature "p_CLASS" per class */
+  SR_PREDICT_UNCERTAINTY = 2, /* a feature "uncertainty": 1 - the largest share */
+  SR_PREDICT_OUTSIDE = 4 /* a feature "outside": 1 where the row lies outside the model's area of
+                            applicability (sr_evaluation.applicability), else 0 */
 };
 /* The same as a table *predictions: the class of each row as its label and the features that
  * `shares` asks for; time, group, coordinates and cells of the input go along. Free with
- * sr_table_free, write with sr_table_write. Errors as sr_ensemble_predict. */
+ * sr_table_free, write with sr_table_write. Errors as sr_ensemble_predict, and SR_ERROR_UNSUPPORTED
+ * where the model does not know its area of applicability. */
 SR_API SR_MUST_CHECK sr_status sr_ensemble_predict_table(sr_context *ctx,
                                                          const sr_ensemble *ensemble,
                                                          const sr_table *table, int shares,
@@ -101,10 +104,11 @@ typedef enum sr_question_kind {
   SR_QUESTION_PIXELS,    /* on maps: rows between the sampled ones */
   SR_QUESTION_FIELDS,    /* new fields of the same ground */
   SR_QUESTION_AREAS,     /* ground beyond the range of the residuals */
-  SR_QUESTION_REGIONS    /* another region */
+  SR_QUESTION_REGIONS,   /* another region */
+  SR_QUESTION_USE        /* the places where the model will be used */
 } sr_question_kind;
-/* A kind as "rows", "elsewhere", "next", "future", "groups", "pixels", "fields", "areas" or
- * "regions": a constant. */
+/* A kind as "rows", "elsewhere", "next", "future", "groups", "pixels", "fields", "areas", "regions"
+ * or "use": a constant. */
 SR_API const char *sr_question_name(sr_question_kind kind);
 
 /* An answer: NaN where it is refused, and then `reason` says why. */
@@ -127,6 +131,10 @@ typedef struct sr_held_rows {
   const float *share; /* count x classes, row-major; NULL: members judged that saw nothing near */
   const int32_t *unit, *fold; /* that it was held out with */
 } sr_held_rows;
+
+/* Which rows are not like those that the model was trained on, by their features. It sees new
+ * ground, not a change of law: it may refuse, never promise. Opaque. */
+typedef struct sr_applicability sr_applicability;
 
 typedef struct sr_evaluation {
   int64_t rows;    /* rows with a class */
@@ -170,7 +178,11 @@ typedef struct sr_evaluation {
   sr_metrics metrics;       /* of the votes on held-out rows, by the members of the folds */
   const int64_t *confusion; /* classes x classes: held-out rows of a class (row) by their vote */
   sr_held_rows held_rows;   /* count 0: not asked for; not in the model file */
-  double seconds;           /* not in the model file */
+  const sr_applicability *applicability; /* of maps; NULL: none */
+  double applicability_limit; /* distance in standardized features that held-out rows keep to the
+                                 other folds; beyond it a row is outside; NaN: none */
+  double outside; /* share of the rows of use that lie outside; NaN: not asked or not known */
+  double seconds; /* not in the model file */
 } sr_evaluation;
 
 /* ---- the choice of a plan ------------------------------------------------------------------- */

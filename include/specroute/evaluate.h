@@ -66,6 +66,9 @@ typedef struct sr_evaluate_options {
   int64_t next;       /* rows of the next unit; 0: a twentieth of the rows, or a group */
   int forward;        /* 1: train on the past and judge what follows, from five origins */
   int keep_held_rows; /* 1: sr_evaluation.held_rows */
+  /* Maps: where the model will be used, with coordinates of the same kind and, for the area of
+   * applicability, the same features; borrowed while training runs. NULL: not said */
+  const sr_table *predict_on;
   sr_folds_options folds;
 } sr_evaluate_options;
 

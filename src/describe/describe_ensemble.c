@@ -54,7 +54,8 @@ static void name_question(const sr_evaluation *e, const sr_question *q, char *te
                                       "new pixels of the same fields",
                                       "new fields of the same ground",
                                       "new areas",
-                                      "a new region"};
+                                      "a new region",
+                                      "where it will be used"};
   if (q->kind != SR_QUESTION_NEXT)
     snprintf(text, size, "%s", words[q->kind]);
   else if (e->next_rows > 0)
@@ -95,10 +96,11 @@ static void print_held_out(const sr_evaluation *e, char *text, size_t size) {
 
 /* Maps: what was held out, how far away it lay, and the next one of its kind. */
 static void add_map_line(sr__description *lines, const sr_question *q) {
-  static const char *const what[] = {"rows", "fields", "areas", "regions"};
+  static const char *const what[] = {"rows", "fields", "areas", "regions", "areas"};
   if (q->kind < SR_QUESTION_PIXELS || !isfinite(q->estimate)) return;
-  sr__description_add(lines, "            %d %s held out", q->units,
-                      what[q->kind - SR_QUESTION_PIXELS]);
+  sr__description_add(lines, "            %d %s held out%s", q->units,
+                      what[q->kind - SR_QUESTION_PIXELS],
+                      q->kind == SR_QUESTION_USE ? ", losses matched by distance" : "");
   if (isfinite(q->distance)) sr__description_add(lines, ", %.3g away", q->distance);
   if (isfinite(q->next_low))
     sr__description_add(lines, "; the next one %.4f to %.4f", q->next_low, q->next_high);
@@ -318,7 +320,9 @@ static json_t *error_json(const sr_evaluation *e) {
               {"forward_mean", e->origin_count ? e->forward_mean : NAN},
               {"forward_slope", e->origin_count ? e->forward_slope : NAN},
               {"tmix_careful", e->tmix_careful},
-              {"degrees", e->degrees}};
+              {"degrees", e->degrees},
+              {"applicability_limit", e->applicability_limit},
+              {"outside", e->outside}};
   for (size_t k = 0; k < sizeof more / sizeof *more; k++)
     json_object_set_new(value, more[k].key, sr__json_real(more[k].value));
   json_object_set_new(value, "next_rows", json_integer(e->next_rows));

@@ -179,6 +179,21 @@ static sr_status add_fold_map(sr_context *ctx, sr_page *page, const sr_table_vie
                  folds);
 }
 
+/* The classes that were said of held-out rows, in the colors of the legend. */
+static sr_status add_vote_map(sr_context *ctx, sr_page *page, const sr_table_view *view,
+                              const int32_t *label) {
+  sr_status status = SR_OK;
+  double *vote = NULL;
+  if (!sr__has_places(view) || view->classes.count > MOST_FOLDS) return SR_OK;
+  SR_NEW(ctx, vote, view->rows);
+  for (int64_t i = 0; i < view->rows; i++) vote[i] = label[i] < 0 ? NAN : label[i];
+  SR_TRY(add_map(ctx, page, view, vote, "What was said of the held-out rows: their classes",
+                 view->classes.names, view->classes.count));
+cleanup:
+  sr__free(ctx, vote);
+  return status;
+}
+
 sr_status sr_page_add_held_rows(sr_context *ctx, sr_page *page, const sr_table *table,
                                 const sr_ensemble *ensemble) {
   sr_status status = SR_OK;
@@ -201,6 +216,7 @@ sr_status sr_page_add_held_rows(sr_context *ctx, sr_page *page, const sr_table *
     if (e->held_rows.fold[k] >= folds) folds = e->held_rows.fold[k] + 1;
   }
   SR_TRY(sr_page_add_errors(ctx, page, table, &(sr_predictions){.label = label}));
+  SR_TRY(add_vote_map(ctx, page, view, label));
   SR_TRY(add_fold_map(ctx, page, view, fold, folds));
 cleanup:
   sr__free(ctx, at);

@@ -1,4 +1,5 @@
 #include "ensemble.h"
+#include "applicability.h"
 
 #include <math.h>
 
@@ -188,6 +189,8 @@ void sr__evaluation_free(const sr_allocator *allocator, sr_evaluation *evaluatio
   sr__release(allocator, (void *)(uintptr_t)evaluation->questions);
   sr__release(allocator, (void *)(uintptr_t)evaluation->origin_error);
   sr__release(allocator, (void *)(uintptr_t)evaluation->confusion);
+  sr_applicability *applicability = (sr_applicability *)(uintptr_t)evaluation->applicability;
+  sr__applicability_free(allocator, &applicability);
   const sr_held_rows *held = &evaluation->held_rows;
   const void *blocks[] = {held->row, held->label, held->vote, held->share, held->unit, held->fold};
   for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)

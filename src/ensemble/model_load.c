@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "applicability.h"
 #include "model_file.h"
 
 typedef struct model_reader {
@@ -247,6 +248,7 @@ static sr_status get_evaluation(model_reader *m, sr__byte_reader *from) {
   m->has_evaluation = true;
   to->shared_rows = to->shared_parts = to->shared_law = NAN;
   to->gain_members = to->gain_bags = to->gain_place = NAN;
+  to->applicability_limit = to->outside = NAN;
   to->rows = (int64_t)sr__get_u64(from);
   to->naive_rows = (int64_t)sr__get_u64(from);
   to->honest_rows = (int64_t)sr__get_u64(from);
@@ -276,6 +278,20 @@ cleanup:
   return status;
 }
 
+static sr_status get_applicability(model_reader *m, sr__byte_reader *from) {
+  sr_status status = SR_OK;
+  sr_evaluation *to = &m->ensemble->evaluation;
+  sr_applicability *made = NULL;
+  if (!m->has_evaluation || to->applicability)
+    return refuse(m, "its area of applicability is out of place");
+  to->outside = sr__get_f64(from);
+  SR_TRY(sr__applicability_load(m->ctx, from, m->ensemble->view.features, &made));
+  to->applicability = made;
+  to->applicability_limit = made->limit;
+cleanup:
+  return status;
+}
+
 static sr_status get_pairs(model_reader *m, sr__byte_reader *from) {
   sr_evaluation *to = &m->ensemble->evaluation;
   double *reals[] = {&to->shared_rows,  &to->shared_parts, &to->shared_law,
@@ -297,7 +313,7 @@ static sr_status get_question(model_reader *m, sr__byte_reader *from, sr_questio
   else
     sr__free(m->ctx, reason);
   if (from->status != SR_OK) return from->status;
-  if (kind > SR_QUESTION_REGIONS) return refuse(m, "it was asked something unknown");
+  if (kind > SR_QUESTION_USE) return refuse(m, "it was asked something unknown");
   q->kind = (sr_question_kind)kind;
   return SR_OK;
 }
@@ -431,7 +447,7 @@ static const section_kind kinds[] = {{"Head", get_head},      {"Mix ", get_mix},
                                      {"asks", get_questions}, {"pair", get_pairs},
                                      {"gain", get_gain},      {"Shar", get_shared},
                                      {"Memb", get_members},   {"Near", get_part_weights},
-                                     {"scor", get_metrics}};
+                                     {"scor", get_metrics},   {"area", get_applicability}};
 
 static sr_status get_section(model_reader *m, sr__byte_reader *from) {
   char tag[SR_MODEL_TAG_BYTES + 1] = {0};

@@ -1,5 +1,6 @@
 #include <zlib.h>
 
+#include "applicability.h"
 #include "model_file.h"
 
 uint32_t sr__model_checksum(const void *bytes, int64_t count) {
@@ -175,6 +176,15 @@ static void put_metrics(sr__bytes *to, const sr_evaluation *e) {
   section_end(to, begin);
 }
 
+/* Behind the evaluation that it belongs to. */
+static void put_applicability(sr__bytes *to, const sr_evaluation *e) {
+  if (!e || !e->applicability) return;
+  int64_t begin = section_begin(to, "area");
+  sr__put_f64(to, e->outside);
+  sr__applicability_save(e->applicability, to);
+  section_end(to, begin);
+}
+
 static void put_part_weights(sr__bytes *to, const sr_ensemble *e) {
   const sr__part_weights *w = &e->part_weights;
   if (!w->parts) return;
@@ -214,6 +224,7 @@ sr_status sr__model_write(const sr_ensemble *ensemble, sr__bytes *to) {
   put_questions(to, ensemble->view.evaluation);
   put_pairs(to, ensemble->view.evaluation);
   put_metrics(to, ensemble->view.evaluation);
+  put_applicability(to, ensemble->view.evaluation);
   put_members(to, ensemble);
   put_part_weights(to, ensemble);
   section_end(to, begin);

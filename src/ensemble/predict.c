@@ -1,4 +1,5 @@
 /* Votes of all members on new rows, in chunks of rows. */
+#include "applicability.h"
 #include "data/match_columns.h"
 #include "ensemble.h"
 
@@ -12,7 +13,8 @@ typedef struct predict_job {
   int64_t chunk;
   int32_t *label;
   float *proba;
-  int32_t *votes;        /* members x rows; NULL: not asked for */
+  float *outside; /* 1 where a row is outside the area of applicability; NULL: not asked for */
+  int32_t *votes; /* members x rows; NULL: not asked for */
   int64_t before, total; /* rows of tiles that are done, and of all; 0: these rows are all */
   atomic_int_fast64_t done;
 } predict_job;
@@ -104,6 +106,9 @@ static sr_status predict_chunk(sr_context *ctx, void *data, int64_t item, int sl
       add_plain(&s, count);
   }
   write_result(job, &s, first, count);
+  if (job->outside)
+    SR_TRY(sr__applicability_ask(ctx, e->evaluation.applicability, job->view, first, count,
+                                 job->outside + first));
   sr__progress(ctx, "predict", job->before + (atomic_fetch_add(&job->done, 1) + 1) * job->chunk,
                job->total ? job->total : job->view->rows);
 cleanup:
@@ -153,7 +158,8 @@ sr_status sr_ensemble_votes(sr_context *ctx, const sr_ensemble *ensemble, const 
 
 /* ---- predictions as a table --------------------------------------------------------------- */
 
-/* One column per class, then the uncertainty, whichever are asked for. */
+/* One column per class, then the uncertainty, whichever are asked for; the column of rows that are
+ * outside is filled by the votes. */
 static void fill_columns(const float *proba, int64_t rows, int64_t classes, int shares,
                          float *column) {
   for (int64_t c = 0; shares & SR_PREDICT_SHARES && c < classes; c++, column += rows)
@@ -188,25 +194,33 @@ sr_status sr__predict_table(sr_context *ctx, const sr_ensemble *ensemble, const 
   sr_status status = SR_OK;
   sr_table_view view = *sr_table_get(table);
   int64_t rows = view.rows, classes = ensemble->view.classes.count;
-  int64_t columns =
-      (shares & SR_PREDICT_SHARES ? classes : 0) + (shares & SR_PREDICT_UNCERTAINTY ? 1 : 0);
+  int64_t columns = (shares & SR_PREDICT_SHARES ? classes : 0) +
+                    (shares & SR_PREDICT_UNCERTAINTY ? 1 : 0) +
+                    (shares & SR_PREDICT_OUTSIDE ? 1 : 0);
   int32_t *label = NULL;
   float *proba = NULL, *column = NULL;
   const char **name = NULL;
   sr__arena arena = {0};
   *predictions = NULL;
+  if (shares & SR_PREDICT_OUTSIDE && !ensemble->evaluation.applicability)
+    SR_TRY(sr__fail(ctx, SR_ERROR_UNSUPPORTED,
+                    "the model does not know its area of applicability: it was trained without "
+                    "coordinates or without an evaluation"));
   SR_NEW(ctx, label, rows);
   if (shares) {
     SR_NEW(ctx, proba, rows * classes);
     SR_NEW(ctx, column, rows * columns);
-    SR_NEW(ctx, name, classes + 1);
+    SR_NEW(ctx, name, classes + 2);
     if (shares & SR_PREDICT_SHARES) SR_TRY(name_shares(ctx, &ensemble->view.classes, &arena, name));
-    if (shares & SR_PREDICT_UNCERTAINTY) name[columns - 1] = "uncertainty";
+    int64_t next = shares & SR_PREDICT_SHARES ? classes : 0;
+    if (shares & SR_PREDICT_UNCERTAINTY) name[next++] = "uncertainty";
+    if (shares & SR_PREDICT_OUTSIDE) name[next] = "outside";
   }
   predict_job job = {.ensemble = ensemble,
                      .rule = ensemble->view.vote,
                      .label = label,
                      .proba = proba,
+                     .outside = shares & SR_PREDICT_OUTSIDE ? column + (columns - 1) * rows : NULL,
                      .before = before,
                      .total = total};
   SR_TRY(predict_all(ctx, table, &job));

@@ -42,10 +42,13 @@ cleanup:
   return status;
 }
 
-static sr_status judge_naively(sr_context *ctx, const sr__evaluate_input *in, sr_evaluation *to) {
+/* Gives the votes by row, to be freed; NULL where there are no members. */
+static sr_status judge_naively(sr_context *ctx, const sr__evaluate_input *in, int32_t **votes,
+                               sr_evaluation *to) {
   sr_status status = SR_OK;
   int32_t *vote = NULL;
   float *weight = NULL;
+  *votes = NULL;
   to->naive = NAN;
   if (!in->members) return SR_OK;
   SR_NEW(ctx, vote, in->prepared->view->rows);
@@ -55,6 +58,8 @@ static sr_status judge_naively(sr_context *ctx, const sr__evaluate_input *in, sr
   judging.vote = vote;
   SR_TRY(sr__judge_rows(ctx, &judging));
   to->naive = sr__mean_loss(in->prepared->view, vote, &to->naive_rows);
+  *votes = vote;
+  vote = NULL;
 cleanup:
   sr__free(ctx, vote);
   sr__free(ctx, weight);
@@ -191,6 +196,7 @@ sr_status sr__evaluate(sr_context *ctx, const sr__evaluate_input *input,
   sr_allocator allocator = sr__allocator(ctx);
   const sr_folds_view *folds = sr_folds_get(input->folds);
   double start = sr_seconds();
+  int32_t *between = NULL;
   *evaluation = (sr_evaluation){.held_out = folds->unit,
                                 .units = folds->units,
                                 .folds = input->trial ? folds->folds : 0,
@@ -200,6 +206,8 @@ sr_status sr__evaluate(sr_context *ctx, const sr__evaluate_input *input,
                                 .variance_of_margin = NAN,
                                 .variance_of_member = NAN,
                                 .effective_members = NAN,
+                                .applicability_limit = NAN,
+                                .outside = NAN,
                                 .shared_rows = NAN,
                                 .shared_parts = NAN,
                                 .shared_law = NAN,
@@ -207,7 +215,7 @@ sr_status sr__evaluate(sr_context *ctx, const sr__evaluate_input *input,
                                 .gain_bags = NAN,
                                 .gain_place = NAN};
   *judged = (sr__judged){0};
-  SR_TRY(judge_naively(ctx, input, evaluation));
+  SR_TRY(judge_naively(ctx, input, &between, evaluation));
   if (input->trial)
     SR_TRY(sr__trial_losses(ctx, input->trial, judged));
   else
@@ -215,7 +223,7 @@ sr_status sr__evaluate(sr_context *ctx, const sr__evaluate_input *input,
   evaluation->honest_rows = judged->count;
   SR_TRY(sr__look_forward(ctx, input, options, seed, evaluation));
   if (input->structure->map && input->trial)
-    SR_TRY(sr__answer_map(ctx, input, options, seed, judged, evaluation));
+    SR_TRY(sr__answer_map(ctx, input, options, seed, judged, between, evaluation));
   else
     SR_TRY(sr__answer_questions(ctx, input, options, judged, evaluation));
   SR_TRY(report_classes(ctx, input->prepared->view, judged, evaluation));
@@ -227,6 +235,7 @@ sr_status sr__evaluate(sr_context *ctx, const sr__evaluate_input *input,
     SR_TRY(sr__shared_covariance(ctx, input->trial, input->mix, seed, evaluation));
   evaluation->seconds = sr_seconds() - start;
 cleanup:
+  sr__free(ctx, between);
   if (status != SR_OK) {
     sr__judged_free(ctx, judged);
     sr__evaluation_free(&allocator, evaluation);

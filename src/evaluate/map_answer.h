@@ -21,9 +21,11 @@ sr__map_answer sr__map_interval(const double *loss, const int32_t *group, int64_
                                 int32_t groups, double *sum, double *rows, double widen,
                                 double level);
 
-/* The questions of a map; in place of sr__answer_questions where the structure has one. */
+/* The questions of a map; in place of sr__answer_questions where the structure has one. `between`
+ * are the votes of the members that did not draw a row, by row; NULL: none were taken. */
 SR_MUST_CHECK sr_status sr__answer_map(sr_context *ctx, const sr__evaluate_input *input,
                                        const sr_evaluate_options *options, uint64_t seed,
-                                       const sr__judged *judged, sr_evaluation *evaluation);
+                                       const sr__judged *judged, const int32_t *between,
+                                       sr_evaluation *evaluation);
 
 #endif

@@ -4,11 +4,23 @@
 
 #include <specroute/stats.h>
 
+#include "data/match_columns.h"
+#include "ensemble/applicability.h"
 #include "interval.h"
 #include "map_answer.h"
+#include "map_use.h"
 #include "trial.h"
 
-enum { SENTENCES = 600, LEAST_UNITS = 6, NAMED_CLASSES = 3, LEAST_PATCHES = 6 };
+enum {
+  SENTENCES = 600,
+  LEAST_UNITS = 6,
+  NAMED_CLASSES = 3,
+  LEAST_PATCHES = 6,
+  ASKED_OUTSIDE = 20000 /* rows of use that tell the share outside */
+};
+#define MOST_BEYOND 0.05  /* of the places of use, farther than anything held out */
+#define MOST_OUTSIDE 0.5  /* of the rows of use, outside the area of applicability */
+#define WORTH_SAYING 0.01 /* such a share is told */
 #define LEAST_REGIONS 2.5
 #define LEAST_CLASS_UNITS 3.0
 #define LEAST_CLASS_REGIONS 1.5
@@ -60,6 +72,9 @@ typedef struct map_job {
   const sr__map *map;
   uint64_t seed;
   sr_evaluation *to;
+  const int32_t *between; /* votes between the rows */
+  sr__use_pool pool;      /* held-out rows, where the places of use are known */
+  int32_t *part;          /* compact part of each row, for the pool; NULL: not asked for */
   char text[SENTENCES];
 } map_job;
 
@@ -294,6 +309,190 @@ cleanup:
   return status;
 }
 
+/* ---- where the model will be used --------------------------------------------------------------
+ */
+
+static sr_status pool_add(sr_context *ctx, map_job *job, int32_t row, double loss,
+                          double distance) {
+  sr_status status = SR_OK;
+  sr__use_pool *p = &job->pool;
+  if (isnan(loss) || !isfinite(distance)) return SR_OK;
+  SR_GROW(ctx, p->loss, p->loss_capacity, p->count + 1);
+  SR_GROW(ctx, p->distance, p->distance_capacity, p->count + 1);
+  SR_GROW(ctx, p->group, p->group_capacity, p->count + 1);
+  p->loss[p->count] = loss;
+  p->distance[p->count] = distance;
+  p->group[p->count++] = job->part[row];
+cleanup:
+  return status;
+}
+
+static sr_status pool_design(sr_context *ctx, map_job *job, const design *d,
+                             const sr__judged *judged) {
+  sr_status status = SR_OK;
+  for (int64_t k = 0; job->part && k < judged->count; k++)
+    SR_TRY(pool_add(ctx, job, judged->row[k], judged->loss[k], d->distance[judged->row[k]]));
+cleanup:
+  return status;
+}
+
+/* Rows between the others lie as far as the nearest other place, or share theirs. */
+static sr_status pool_pixels(sr_context *ctx, map_job *job) {
+  sr_status status = SR_OK;
+  const sr__places *p = &job->map->places;
+  int32_t *own = NULL, *nearest = NULL;
+  double *distance = NULL;
+  if (!job->part || !job->between) return SR_OK;
+  SR_NEW(ctx, own, p->count);
+  SR_NEW(ctx, nearest, p->count);
+  SR_NEW(ctx, distance, p->count);
+  for (int64_t k = 0; k < p->count; k++) own[k] = (int32_t)k;
+  SR_TRY(sr__nearest_other(ctx, &p->tree, own, NULL, nearest, distance));
+  for (int64_t i = 0; i < p->rows; i++) {
+    int32_t place = p->place[i];
+    double away = p->size[place] > 1 ? 0.0 : sr__arc_of_chord(p, distance[place]);
+    SR_TRY(pool_add(ctx, job, (int32_t)i, sr__row_loss(job->in->prepared->view, job->between, i),
+                    away));
+  }
+cleanup:
+  sr__free(ctx, own);
+  sr__free(ctx, nearest);
+  sr__free(ctx, distance);
+  return status;
+}
+
+/* The compact parts that the interval counts. */
+static sr_status make_parts(sr_context *ctx, map_job *job) {
+  sr_status status = SR_OK;
+  int32_t folds = sr_folds_get(job->in->folds)->folds, made = 0;
+  if (!job->options->predict_on || !job->in->members) return SR_OK;
+  SR_NEW(ctx, job->part, job->map->places.rows);
+  SR_TRY(sr__map_areas(ctx, job->map, folds < SR__MOST_MAP_FOLDS ? folds : SR__MOST_MAP_FOLDS,
+                       job->part, &made));
+  job->pool.groups = made;
+cleanup:
+  return status;
+}
+
+static bool same_projection(const char *a, const char *b) {
+  return a && b ? strcmp(a, b) == 0 : !a == !b;
+}
+
+/* How far each row of use lies from the nearest training row. */
+static sr_status distances_of_use(sr_context *ctx, const map_job *job, double **distance) {
+  sr_status status = SR_OK;
+  const sr__places *p = &job->map->places;
+  const sr_table_view *use = sr_table_get(job->options->predict_on);
+  const char *own = job->in->prepared->view->projection;
+  double *at = NULL;
+  *distance = NULL;
+  if (!same_projection(own, use->projection) &&
+      !(p->sphere && use->projection && strncmp(use->projection, "GEOG", 4) == 0))
+    SR_TRY(sr__fail(ctx, SR_ERROR_DATA,
+                    "the places of use are in another reference system than the training rows; "
+                    "reproject them first"));
+  SR_TRY(sr__places_project(ctx, p, use, &at));
+  SR_NEW(ctx, *distance, use->rows);
+  SR_TRY(sr__distance_to_places(ctx, &p->tree, at, use->rows, *distance));
+  for (int64_t i = 0; i < use->rows; i++) (*distance)[i] = sr__arc_of_chord(p, (*distance)[i]);
+cleanup:
+  sr__free(ctx, at);
+  return status;
+}
+
+/* Whether the rows of use have every feature of training, by name. */
+static bool has_features(const sr_table_view *own, const sr_table_view *use) {
+  if (!own->feature_names || !use->feature_names) return own->features == use->features;
+  for (int64_t j = 0; j < own->features; j++) {
+    bool found = false;
+    for (int64_t k = 0; k < use->features && !found; k++)
+      found = strcmp(own->feature_names[j], use->feature_names[k]) == 0;
+    if (!found) return false;
+  }
+  return true;
+}
+
+/* The share of the rows of use, evenly taken, that is outside the area of applicability. */
+static sr_status share_outside(sr_context *ctx, map_job *job) {
+  sr_status status = SR_OK;
+  const sr_applicability *a = job->to->applicability;
+  const sr_table *use = job->options->predict_on, *matched = NULL;
+  sr_table *some = NULL, *owned = NULL;
+  int64_t n = sr_table_get(use)->rows, count = n < ASKED_OUTSIDE ? n : ASKED_OUTSIDE, *row = NULL;
+  float *outside = NULL;
+  double sum = 0.0;
+  if (!a || !has_features(job->in->prepared->view, sr_table_get(use))) return SR_OK;
+  SR_NEW(ctx, row, count);
+  SR_NEW(ctx, outside, count);
+  for (int64_t k = 0; k < count; k++) row[k] = n * k / count;
+  SR_TRY(sr_table_select(ctx, use, row, count, &some));
+  SR_TRY(sr__match_columns(ctx, job->in->prepared->view, some, &matched, &owned));
+  SR_TRY(sr__applicability_ask(ctx, a, sr_table_get(matched), 0, count, outside));
+  for (int64_t k = 0; k < count; k++) sum += (double)outside[k];
+  job->to->outside = sum / (double)count;
+cleanup:
+  sr_table_free(&owned);
+  sr_table_free(&some);
+  sr__free(ctx, row);
+  sr__free(ctx, outside);
+  return status;
+}
+
+/* Whether no interval can be given; says why, and what else is to know. */
+static bool refuse_use(map_job *job, const sr__use_answer *a) {
+  bool refused = false;
+  if (a->beyond > MOST_BEYOND) {
+    say(job, "%.0f %% of the places lie farther than anything held out: no interval can be given.",
+        100.0 * a->beyond);
+    refused = true;
+  }
+  if (job->to->outside > MOST_OUTSIDE) {
+    say(job,
+        "%.0f %% of the rows are unlike the training rows (outside the area of applicability): no "
+        "interval can be given.",
+        100.0 * job->to->outside);
+    refused = true;
+  } else if (job->to->outside > WORTH_SAYING) {
+    say(job, "%.0f %% of the rows are unlike the training rows: their error is not known.",
+        100.0 * job->to->outside);
+  }
+  if (a->within > MOST_BEYOND)
+    say(job,
+        "%.0f %% of the places lie nearer than anything held out: there the line of new pixels "
+        "answers.",
+        100.0 * a->within);
+  if (a->groups < LEAST_UNITS) {
+    say(job, "%d areas are fewer than %d: no interval can be given.", a->groups, LEAST_UNITS);
+    refused = true;
+  }
+  return refused;
+}
+
+static sr_status ask_use(sr_context *ctx, map_job *job) {
+  sr_status status = SR_OK;
+  double *distance = NULL;
+  sr__use_answer a;
+  if (!job->part) return SR_OK;
+  SR_TRY(distances_of_use(ctx, job, &distance));
+  SR_TRY(sr__match_distances(ctx, &job->pool, distance,
+                             sr_table_get(job->options->predict_on)->rows, job->options->level,
+                             &a));
+  SR_TRY(share_outside(ctx, job));
+  bool refused = refuse_use(job, &a);
+  SR_TRY(add_question(ctx, job,
+                      (sr_question){.kind = SR_QUESTION_USE,
+                                    .estimate = a.estimate,
+                                    .low = refused ? NAN : a.low,
+                                    .high = refused ? NAN : a.high,
+                                    .next_low = NAN,
+                                    .next_high = NAN,
+                                    .units = a.groups,
+                                    .distance = a.distance}));
+cleanup:
+  sr__free(ctx, distance);
+  return status;
+}
+
 /* ---- questions ---------------------------------------------------------------------------------
  */
 
@@ -330,6 +529,13 @@ static sr_status ask_folds(sr_context *ctx, map_job *job, const sr__judged *judg
   for (int64_t i = 0; i < folds->rows; i++) d.fold[i] = folds->fold_of_unit[folds->unit_of_row[i]];
   SR_TRY(sr__map_margin(ctx, job->map, d.fold, d.buffer, d.near, d.distance));
   SR_TRY(answer(ctx, job, &d, judged, &given));
+  SR_TRY(pool_design(ctx, job, &d, judged));
+  if (job->in->members) {
+    sr_applicability *area = NULL;
+    SR_TRY(sr__applicability_new(ctx, job->in->prepared->view, d.fold, job->seed, &area));
+    job->to->applicability = area;
+    if (area) job->to->applicability_limit = area->limit;
+  }
   job->to->honest = given.estimate;
   job->to->honest_low = given.low;
   job->to->honest_high = given.high;
@@ -354,6 +560,7 @@ static sr_status ask_areas(sr_context *ctx, map_job *job) {
   SR_TRY(sr__map_margin(ctx, job->map, d.fold, d.buffer, d.near, d.distance));
   SR_TRY(judge_design(ctx, job, &d, "new areas", &judged));
   SR_TRY(answer(ctx, job, &d, &judged, &given));
+  SR_TRY(pool_design(ctx, job, &d, &judged));
 cleanup:
   sr__judged_free(ctx, &judged);
   design_free(ctx, &d);
@@ -394,25 +601,34 @@ cleanup:
 
 sr_status sr__answer_map(sr_context *ctx, const sr__evaluate_input *input,
                          const sr_evaluate_options *options, uint64_t seed,
-                         const sr__judged *judged, sr_evaluation *evaluation) {
+                         const sr__judged *judged, const int32_t *between,
+                         sr_evaluation *evaluation) {
   sr_status status = SR_OK;
-  enum { MOST_QUESTIONS = 4 };
+  enum { MOST_QUESTIONS = 5 };
   map_job job = {.in = input,
                  .options = options,
                  .map = input->structure->map,
                  .seed = seed,
+                 .between = between,
                  .to = evaluation};
   sr_question *list = NULL;
   SR_NEW_ZERO(ctx, list, MOST_QUESTIONS);
   evaluation->questions = list;
   evaluation->tmix_careful = input->structure->view.tmix_careful;
   evaluation->degrees = NAN;
+  SR_TRY(make_parts(ctx, &job));
   SR_TRY(ask_pixels(ctx, &job));
+  SR_TRY(pool_pixels(ctx, &job));
   SR_TRY(ask_folds(ctx, &job, judged));
   if (input->members) { /* a delivered ensemble, not one of many that are compared */
     SR_TRY(ask_areas(ctx, &job));
     SR_TRY(ask_regions(ctx, &job));
+    SR_TRY(ask_use(ctx, &job));
   }
 cleanup:
+  sr__free(ctx, job.part);
+  sr__free(ctx, job.pool.loss);
+  sr__free(ctx, job.pool.distance);
+  sr__free(ctx, job.pool.group);
   return status;
 }

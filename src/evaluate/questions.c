@@ -14,8 +14,8 @@ enum { SENTENCES = 1024, NAMED_CLASSES = 3 };
 #define CLEAR_DRIFT 0.99 /* level at which later folds must be worse, or better */
 
 const char *sr_question_name(sr_question_kind kind) {
-  static const char *const name[] = {"rows",   "elsewhere", "next",  "future", "groups",
-                                     "pixels", "fields",    "areas", "regions"};
+  static const char *const name[] = {"rows",   "elsewhere", "next",  "future",  "groups",
+                                     "pixels", "fields",    "areas", "regions", "use"};
   return name[kind];
 }
 

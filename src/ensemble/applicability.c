@@ -1,0 +1,211 @@
+#include "applicability.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/random.h"
+#include "data/dictionary.h"
+
+enum { MOST_ROWS = 2000, LEAST_ROWS = 20 };
+
+void sr__applicability_free(const sr_allocator *allocator, sr_applicability **a) {
+  if (!*a) return;
+  sr__release(allocator, (*a)->mean);
+  sr__release(allocator, (*a)->scale);
+  sr__release(allocator, (*a)->row);
+  sr__release(allocator, *a);
+  *a = NULL;
+}
+
+static sr_status make_room(sr_context *ctx, int64_t rows, int64_t features, sr_applicability **a) {
+  sr_status status = SR_OK;
+  SR_NEW_ZERO(ctx, *a, 1);
+  (*a)->rows = rows;
+  (*a)->features = features;
+  SR_NEW_ZERO(ctx, (*a)->mean, features);
+  SR_NEW_ZERO(ctx, (*a)->scale, features);
+  SR_NEW(ctx, (*a)->row, rows * features);
+cleanup:
+  return status;
+}
+
+/* ---- the sample ----------------------------------------------------------------------------- */
+
+/* Mean and spread of the numbers of a feature; categories and constants are not compared. */
+static bool measure(const sr_table_view *t, int64_t j, float *mean, float *scale) {
+  const float *x = t->x + j * t->rows;
+  double sum = 0.0, squares = 0.0;
+  int64_t n = 0;
+  if (sr__categories_of(t, j).count > 0) return false;
+  for (int64_t i = 0; i < t->rows; i++) {
+    if (!isfinite(x[i])) continue;
+    sum += (double)x[i];
+    n++;
+  }
+  if (n < 2) return false;
+  double middle = sum / (double)n;
+  for (int64_t i = 0; i < t->rows; i++)
+    if (isfinite(x[i])) squares += ((double)x[i] - middle) * ((double)x[i] - middle);
+  double deviation = sqrt(squares / (double)n);
+  if (!(deviation > 1e-6 * fabs(middle))) return false;
+  *mean = (float)middle;
+  *scale = (float)(1.0 / deviation);
+  return true;
+}
+
+static sr_status draw_rows(sr_context *ctx, int64_t n, int64_t count, uint64_t seed,
+                           int32_t *drawn) {
+  sr_status status = SR_OK;
+  sr__random random;
+  uint64_t *bitmap = NULL;
+  SR_NEW_ZERO(ctx, bitmap, (n + 63) / 64);
+  sr__random_init(&random, seed, SR_PURPOSE_PERMUTE, 2, 0);
+  sr__random_sample(&random, n, count, bitmap, drawn);
+cleanup:
+  sr__free(ctx, bitmap);
+  return status;
+}
+
+static void standardize(const sr_applicability *a, const sr_table_view *t, int64_t i, float *to) {
+  for (int64_t j = 0; j < a->features; j++) {
+    float x = t->x[j * t->rows + i];
+    to[j] = isfinite(x) ? (x - a->mean[j]) * a->scale[j] : 0.0f;
+  }
+}
+
+/* Squared distance in float lanes, the same order on every machine. */
+static float apart(const float *a, const float *b, int64_t features) {
+  float sum = 0.0f;
+  for (int64_t j = 0; j < features; j++) {
+    float d = a[j] - b[j];
+    sum += d * d;
+  }
+  return sum;
+}
+
+static int compare_doubles(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Linear between the two values that it lies between. */
+static double quantile(const double *sorted, int64_t count, double share) {
+  double at = share * (double)(count - 1);
+  int64_t below = (int64_t)at;
+  if (below + 1 >= count) return sorted[count - 1];
+  return sorted[below] + (at - (double)below) * (sorted[below + 1] - sorted[below]);
+}
+
+/* Distances from each row of the sample to the nearest of another fold, and their upper whisker. */
+static sr_status find_limit(sr_context *ctx, const int32_t *fold, sr_applicability *a) {
+  sr_status status = SR_OK;
+  double *nearest = NULL;
+  int64_t known = 0;
+  SR_NEW(ctx, nearest, a->rows);
+  for (int64_t i = 0; i < a->rows; i++) {
+    float best = INFINITY;
+    SR_TRY(sr__check_interrupt(ctx));
+    for (int64_t k = 0; k < a->rows; k++) {
+      if (fold[k] == fold[i]) continue;
+      float d = apart(a->row + i * a->features, a->row + k * a->features, a->features);
+      best = d < best ? d : best;
+    }
+    if (isfinite(best)) nearest[known++] = sqrt((double)best);
+  }
+  a->limit = NAN;
+  if (known == 0) goto cleanup;
+  qsort(nearest, (size_t)known, sizeof *nearest, compare_doubles);
+  double low = quantile(nearest, known, 0.25), high = quantile(nearest, known, 0.75);
+  a->limit = high + 1.5 * (high - low);
+cleanup:
+  sr__free(ctx, nearest);
+  return status;
+}
+
+sr_status sr__applicability_new(sr_context *ctx, const sr_table_view *table, const int32_t *fold,
+                                uint64_t seed, sr_applicability **made) {
+  sr_status status = SR_OK;
+  sr_applicability *a = NULL;
+  sr_allocator allocator = sr__allocator(ctx);
+  int64_t rows = table->rows < MOST_ROWS ? table->rows : MOST_ROWS, compared = 0;
+  int32_t *drawn = NULL, *fold_of = NULL;
+  *made = NULL;
+  if (rows < LEAST_ROWS || table->features == 0) return SR_OK;
+  SR_TRY(make_room(ctx, rows, table->features, &a));
+  SR_NEW(ctx, drawn, rows);
+  SR_NEW(ctx, fold_of, rows);
+  for (int64_t j = 0; j < table->features; j++)
+    compared += measure(table, j, &a->mean[j], &a->scale[j]);
+  SR_TRY(draw_rows(ctx, table->rows, rows, seed, drawn));
+  for (int64_t k = 0; k < rows; k++) {
+    fold_of[k] = fold[drawn[k]];
+    standardize(a, table, drawn[k], a->row + k * a->features);
+  }
+  SR_TRY(find_limit(ctx, fold_of, a));
+  if (compared > 0 && isfinite(a->limit)) {
+    *made = a;
+    a = NULL;
+  }
+cleanup:
+  sr__applicability_free(&allocator, &a);
+  sr__free(ctx, drawn);
+  sr__free(ctx, fold_of);
+  return status;
+}
+
+/* ---- asking --------------------------------------------------------------------------------- */
+
+sr_status sr__applicability_ask(sr_context *ctx, const sr_applicability *a,
+                                const sr_table_view *table, int64_t first, int64_t count,
+                                float *outside) {
+  sr_status status = SR_OK;
+  float *row = NULL, limit = (float)(a->limit * a->limit);
+  SR_NEW(ctx, row, a->features);
+  for (int64_t i = 0; i < count; i++) {
+    bool inside = false;
+    standardize(a, table, first + i, row);
+    for (int64_t k = 0; k < a->rows && !inside; k++)
+      inside = apart(row, a->row + k * a->features, a->features) <= limit;
+    outside[i] = inside ? 0.0f : 1.0f;
+  }
+cleanup:
+  sr__free(ctx, row);
+  return status;
+}
+
+/* ---- in a model ----------------------------------------------------------------------------- */
+
+void sr__applicability_save(const sr_applicability *a, sr__bytes *to) {
+  sr__put_u64(to, (uint64_t)a->rows);
+  sr__put_f64(to, a->limit);
+  for (int64_t j = 0; j < a->features; j++) {
+    sr__put_f32(to, a->mean[j]);
+    sr__put_f32(to, a->scale[j]);
+  }
+  for (int64_t k = 0; k < a->rows * a->features; k++) sr__put_f32(to, a->row[k]);
+}
+
+sr_status sr__applicability_load(sr_context *ctx, sr__byte_reader *reader, int64_t features,
+                                 sr_applicability **a) {
+  sr_status status = SR_OK;
+  sr_allocator allocator = sr__allocator(ctx);
+  int64_t rows = sr__get_count(reader, 4 * features);
+  double limit = sr__get_f64(reader);
+  *a = NULL;
+  SR_TRY(reader->status);
+  if (rows < 1 || !isfinite(limit) || limit < 0.0) {
+    sr__get_refuse(reader, "its area of applicability is out of range");
+    SR_TRY(reader->status);
+  }
+  SR_TRY(make_room(ctx, rows, features, a));
+  (*a)->limit = limit;
+  for (int64_t j = 0; j < features; j++) {
+    (*a)->mean[j] = sr__get_f32(reader);
+    (*a)->scale[j] = sr__get_f32(reader);
+  }
+  for (int64_t k = 0; k < rows * features; k++) (*a)->row[k] = sr__get_f32(reader);
+  SR_TRY(reader->status);
+cleanup:
+  if (status != SR_OK) sr__applicability_free(&allocator, a);
+  return status;
+}
