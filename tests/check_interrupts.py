@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""SIGINT and SIGTERM end every command within 200 ms of processor time, whatever it is doing, with exit 130, and leave
-nothing half-written; a second signal ends it at once. Processor time, so that a busy machine fails nothing; so this runs
-the release build (./test.sh does). SR_FULL=1 signals at many more moments."""
+"""SIGINT and SIGTERM end every command within 200 ms of processor time per thread, whatever it is doing, with exit 130,
+and leave nothing half-written; a second signal ends it at once. Processor time, so that a busy machine fails nothing; so
+this runs the release build (./test.sh does). SR_FULL=1 signals at many more moments."""
 import os
 import shutil
 import signal
@@ -15,7 +15,7 @@ import every_command
 COMMAND = os.environ["SR_COMMAND"]
 FULL = bool(os.environ.get("SR_FULL"))
 ROWS = 150000
-ALLOWED = 0.2    # processor seconds from the signal to the end
+ALLOWED = 0.2    # processor seconds of a thread from the signal to the end
 FIRST = 0.03     # processor seconds before the first signal: the program has begun
 GROWTH = 1.25 if FULL else 2.2
 LONGEST = 6.0 if FULL else 1.5
@@ -74,13 +74,13 @@ def clean(folder, files):
     return {name for name in made if not name.startswith("out")}
 
 
-def judge(here, result, number, faults):
+def judge(here, result, number, faults, threads=1):
     code, seconds, said = result
     if code not in (INTERRUPTED, -number, 0):
         faults.append(f"{here}: exit {code}\n{said[-300:]}")
-    if seconds > ALLOWED + 0.02:  # a clock tick of /proc, and one of rounding
+    if seconds > threads * ALLOWED + 0.02:  # a clock tick of /proc, and one of rounding
         faults.append(f"{here}: went on for {seconds:.2f} s")
-    return seconds
+    return seconds / threads
 
 
 def signal_at_many_moments(folder, files, faults):
@@ -91,13 +91,14 @@ def signal_at_many_moments(folder, files, faults):
         after, point = FIRST, 0
         while after <= LONGEST:
             number = signal.SIGTERM if (index + point) % 3 == 2 else signal.SIGINT
-            running = Running(line, folder)
+            threads = 1 + (index + point) % 2
+            running = Running([*line, "--threads", str(threads)], folder)
             if not running.wait_for(after):
                 running.end()
                 clean(folder, files)
                 break
-            here = f"{' '.join(line)}, {signal.Signals(number).name} after {after:.2f} s"
-            worst = max(worst, judge(here, running.stop(number), number, faults))
+            here = f"{' '.join(line)}, {threads} threads, {signal.Signals(number).name} after {after:.2f} s"
+            worst = max(worst, judge(here, running.stop(number), number, faults, threads))
             left = clean(folder, files)
             if left:
                 faults.append(f"{here}: leaves {left}")
@@ -138,7 +139,7 @@ def main():
         files = set(os.listdir(folder))
         signals, worst = signal_at_many_moments(folder, files, faults)
         signal_while_reading(folder, faults)
-        running = Running(["compare", "stream.csv", "--target", "y"], folder)
+        running = Running(["compare", "stream.csv", "--target", "y", "--threads", "1"], folder)
         if not running.wait_for(0.3):
             faults.append("compare was done before two signals came")
         judge("two signals", running.stop(signal.SIGINT, times=2), signal.SIGINT, faults)
