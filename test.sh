@@ -26,10 +26,10 @@ check() { # check PRESET [cmake options]
 check dev
 echo "== python"
 python/test.sh build/dev
-echo "== limits on memory, interrupts (no sanitizers)"
+echo "== pages, limits on memory, interrupts (no sanitizers)"
 cmake --preset run >/dev/null
 cmake --build --preset run -j "$jobs" --target specroute_cli
-for script in check_memory check_interrupts; do
+for script in check_pages check_memory check_interrupts; do
   SR_COMMAND=$PWD/build/run/specroute python3 "tests/$script.py"
 done
 [ "$full" = yes ] || exit 0
