@@ -19,7 +19,8 @@ def prepare(command, folder, rows):
     run("simulate", f"ar1:n={rows},tmix=20,d=5", "-o", "stream.csv")
     run("simulate", f"ar1:n={rows // 50},tmix=5,d=90", "-o", "wide.csv")
     run("simulate", f"grid:n={rows // 2},range=5,d=3", "-o", "field.csv")
-    run("train", "stream.csv", "--target", "y", "--plan", "uniform", "--members", "10", "-o", "stream.model")
+    run("train", "stream.csv", "--target", "y", "--plan", "uniform", "--members", "10", "-o", "stream.model",
+        "--held-out", "held.csv")
     with open(os.path.join(folder, "series.ts"), "w", encoding="ascii") as file:
         file.write("@problemName made\n@classLabel true 0 1\n@data\n")
         for i in range(max(rows // 200, 60)):
@@ -50,6 +51,8 @@ def lines(command, rows, long):
         ["train", "field.csv", *y, *place, "--members", "10", "-o", "out.model"],
         ["compare", "stream.csv", *y, "--members", "10"],
         ["compare", "wide.csv", *y, "--members", "5", "--learners", "tree,ridge"],
+        ["tune", "stream.csv", *y, "--tries", "3", "--members", "20" if long else "9"],
+        ["judge", "held.csv", "stream.csv", *y],
         ["plan", "stream.csv", *y, "--members", "100", "-o", "out.npy"],
         ["folds", "stream.csv", *y, "-o", "out.csv"],
         ["predict", "stream.model", "stream.csv", "-o", "out.csv"],

@@ -19,7 +19,7 @@ def with_python():
             yield pytest.param(blocks, id=page)
 
 
-@pytest.mark.parametrize("blocks", with_python())
+@pytest.mark.parametrize("blocks", list(with_python()))
 def test_blocks(blocks, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pages.prepare(SOURCE, tmp_path)
