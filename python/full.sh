@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The long checks of the Python package: a wheel built in a clean directory and installed into an empty
-# environment, its tests in full, the tutorials executed, the reference built.
+# environment, its tests in full, its types, the tutorials executed, the reference built.
 #   python/full.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -23,7 +23,11 @@ if ldd "$library" | grep -vE 'linux-vdso|ld-linux|lib(c|m|pthread|dl|gcc_s)\.so'
   exit 1
 fi
 SR_FULL=1 MPLBACKEND=Agg "$work/venv/bin/python" -m pytest -x -p no:cacheprovider "$source/python/tests"
-pip install sphinx nbclient nbformat ipykernel
+pip install "$wheel[docs]" mypy
+echo "== types"
+"$work/venv/bin/python" -m mypy --strict --config-file "$source/python/typing/mypy.ini" "$source/python/typing/sample.py"
+"$work/venv/bin/python" -m mypy.stubtest specroute --ignore-missing-stub \
+  --mypy-config-file "$source/python/typing/mypy.ini" --allowlist "$source/python/typing/differs.txt"
 for tutorial in "$source"/docs/tutorials/*.ipynb; do
   echo "== $(basename "$tutorial")"
   (cd "$source/docs/tutorials" && "$work/venv/bin/python" - "$tutorial" <<'PYTHON'

@@ -5,14 +5,15 @@ import numbers
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing, check_consistent_length, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (_check_feature_names, _check_n_features, _check_sample_weight,
                                       check_is_fitted, column_or_1d, validate_data)
 
 from . import _declarations as c
-from ._library import call, encode, lib, made, set_options, text, threads_of, to_bytes
+from ._library import (ArgumentError, call, encode, lib, made, set_options, text, threads_of,
+                       to_bytes)
 from .functions import Plan, Report, Structure, plan_from_bags, structure_of
 from .table import Table, codes_of, features, is_frame, is_series, names_of, shown, whole
 
@@ -47,7 +48,18 @@ def _checked(estimator, X, reset):
                          accept_sparse=False)
 
 
-def _bounded_weight(sample_weight, X):
+def weights_of(sample_weight, class_weight, X, y):
+    """The weight of each row, classes by a dict included; None where all are the same."""
+    if isinstance(class_weight, dict):
+        codes, classes = codes_of(y)
+        names = classes.tolist()
+        unknown = [name for name in class_weight if name not in names]
+        if unknown:
+            raise ArgumentError(f"class_weight has {unknown[0]!r}, which y has not; expected some of {names}")
+        by_class = np.array([class_weight.get(name, 1.0) for name in names], dtype=np.float64)[codes]
+        sample_weight = by_class if sample_weight is None else np.asarray(sample_weight) * by_class
+    elif class_weight is not None and class_weight != "balanced":
+        raise ArgumentError(f"class_weight is {class_weight!r}, expected 'balanced', a dict or None")
     if sample_weight is None:
         return None
     rows = len(X) if not isinstance(X, np.ndarray) else X.shape[0]
@@ -94,6 +106,9 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
         Folds of the honest error; None: as many as the library takes.
     buffer : int or None
         Rows or graph steps left out around what is held out; None: by T.
+    class_weight : "balanced", dict or None
+        What rows of a class weigh: as much as those of any other class together, or as the dict
+        says; None: all the same.
     options : dict or None
         Any other option of training by its key.
     random_state : int, RandomState or None
@@ -110,8 +125,6 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
         The error on rows of the same process far from every training row.
     naive_error_, forward_error_ : float
         The error on new rows of the same stretch, and on the future; NaN where it was not told.
-    feature_importances_ : array
-        Error gained by shuffling each feature inside parts.
     tmix_ : float
         Rows until a row is new.
     parts_ : array
@@ -135,7 +148,8 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
 
     def __init__(self, learner="tree", plan="auto", graph=None, n_estimators=100, *, vote="hard",
                  tmix=None, parts=None, evaluate=True, importance=True, forward=False, level=0.95,
-                 folds=None, buffer=None, options=None, random_state=None, n_jobs=None, verbose=0):
+                 folds=None, buffer=None, class_weight=None, options=None, random_state=None,
+                 n_jobs=None, verbose=0):
         self.learner = learner
         self.plan = plan
         self.graph = graph
@@ -149,6 +163,7 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
         self.level = level
         self.folds = folds
         self.buffer = buffer
+        self.class_weight = class_weight
         self.options = options
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -171,7 +186,9 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
             "parts": self.parts if isinstance(self.parts, numbers.Integral) else None,
             "evaluation": bool(self.evaluate), "importance": bool(self.importance),
             "forward": bool(self.forward),
-            "level": self.level, "folds": self.folds, "buffer": self.buffer, **(self.options or {}),
+            "level": self.level, "folds": self.folds, "buffer": self.buffer,
+            "class_weight": self.class_weight if isinstance(self.class_weight, str) else None,
+            **(self.options or {}),
         }
         return set_options("SpecrouteClassifier", "sr_train_option_list", c.sr_train_options,
                            "sr_train_options_init", values)
@@ -211,7 +228,7 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
         label, self.classes_ = codes_of(y)
         threads, seed = threads_of(self.n_jobs), _seed(self.random_state)
         options = self._train_options()
-        weight = _bounded_weight(sample_weight, X)
+        weight = weights_of(sample_weight, self.class_weight, X, y)
         table, order = whole(X, label, self.classes_, weight, groups, coords, times, threads)
         structure, plan = self._given(table, order, seed, threads, rows)
         made_of = c.sr_train_input(structure=structure._handle.address if structure else None,
@@ -225,8 +242,10 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
         self._tell(rows, taught)
         return self
 
-    def _tell(self, rows, taught):
-        """What the library says of the model, as attributes; taught: the rows that were learned from."""
+    def _tell(self, rows=None, taught=None):
+        """What the library says of the model, as attributes; taught: the rows that were learned from,
+        None where they are not known any more.
+        """
         view = lib.sr_ensemble_get(self._model).contents
         self.report_ = Report("sr_describe_ensemble", self._model)
         error = self.report_.get("error") or {}
@@ -241,7 +260,7 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
         self.honest_interval_ = number("honest_low"), number("honest_high")
         self.forward_error_ = number("forward")
         self.parts_ = None
-        if view.structure:
+        if view.structure and taught is not None:
             self.parts_ = np.full(rows, -1, np.int32)
             self.parts_[taught] = Structure(view.structure).parts
         importance = None
@@ -311,6 +330,11 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         call("sr_ensemble_save", self._model, encode(path), long=True)
 
+    def export(self, path):
+        """Writes the trees for other programs: .json, or .onnx for ONNX runtimes."""
+        check_is_fitted(self)
+        call("sr_ensemble_export", self._model, encode(path), long=True)
+
     def __getstate__(self):
         state = dict(super().__getstate__())
         if "_model" in state:
@@ -352,7 +376,7 @@ def load(path):
     model.n_features_in_ = schema.channels if schema.channels and not view.features else view.features
     if view.feature_names:
         model.feature_names_in_ = np.array(names_of(view.feature_names, view.features), dtype=object)
-    model._tell(None)
+    model._tell()
     return model
 
 
@@ -367,7 +391,8 @@ def _has_proba(self):
 class RoutedBagging(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """A plan of the library around any classifier: one clone per bag, which vote.
 
-    ``estimator`` is any scikit-learn-like classifier. ``plan``, ``graph``, ``tmix`` and ``parts``
+    ``estimator`` is any scikit-learn-like classifier; it gets the rows of data frames and series as
+    they are, with their columns' names. ``plan``, ``graph``, ``tmix`` and ``parts``
     are as in :class:`SpecrouteClassifier` (plans that choose among plans are not: name one). The
     honest error of the whole comes from ``cross_val_predict(model, X, y, cv=PartKFold())`` and
     :func:`specroute.judge`.
@@ -407,12 +432,17 @@ class RoutedBagging(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         from . import functions
 
-        X, y = validate_data(self, X, y, dtype=None, ensure_all_finite=False)
+        if is_frame(X) or is_series(X):  # the estimator gets them as they are
+            X, y = _checked(self, X, reset=True), column_or_1d(np.asarray(y), warn=True)
+            check_consistent_length(X, y)
+            numeric = X
+        else:
+            X, y = validate_data(self, X, y, dtype=None, ensure_all_finite=False)
+            numeric = X if X.dtype.kind in "biuf" else X.astype(np.float64)
         check_classification_targets(y)
         self.classes_ = np.unique(y)
         random = check_random_state(self.random_state)
         seed = int(random.randint(0, 2**31 - 1))
-        numeric = X if X.dtype.kind in "biuf" else X.astype(np.float64)
         self.plan_ = functions.plan(numeric, y, plan=self.plan, n_estimators=self.n_estimators,
                                     graph=self.graph, groups=groups, coords=coords, times=times,
                                     tmix=self.tmix, parts=self.parts, random_state=seed,
@@ -425,13 +455,16 @@ class RoutedBagging(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def _shares(self, X, proba):
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=None, ensure_all_finite=False)
-        shares = np.zeros((X.shape[0], len(self.classes_)))
+        if is_frame(X) or is_series(X):
+            X = _checked(self, X, reset=False)
+        else:
+            X = validate_data(self, X, reset=False, dtype=None, ensure_all_finite=False)
+        shares = np.zeros((len(X), len(self.classes_)))
         for one in self.estimators_:
             if proba:
                 shares[:, np.searchsorted(self.classes_, one.classes_)] += one.predict_proba(X)
             else:
-                shares[np.arange(X.shape[0]), np.searchsorted(self.classes_, one.predict(X))] += 1
+                shares[np.arange(len(X)), np.searchsorted(self.classes_, one.predict(X))] += 1
         return shares / len(self.estimators_)
 
     def predict(self, X):
@@ -449,4 +482,4 @@ def _fit_one(estimator, X, y, rows, seed):
     one = clone(estimator)
     if "random_state" in one.get_params():
         one.set_params(random_state=seed)
-    return one.fit(X[rows], y[rows])
+    return one.fit(_safe_indexing(X, rows), y[rows])

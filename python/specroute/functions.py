@@ -7,8 +7,8 @@ import json
 import numpy as np
 
 from . import _declarations as c
-from ._library import (ArgumentError, Handle, call, described, encode, lib, made, text, threads_of,
-                       to_bytes)
+from ._library import (ArgumentError, Handle, call, described, encode, lib, made, set_options, text,
+                       threads_of, to_bytes)
 from .table import Table, codes_of, shown, whole
 
 
@@ -420,6 +420,41 @@ def plan(X, y=None, *, plan="routed", n_estimators=100, graph=None, groups=None,
     handle = made("sr_plan_free", "sr_plan_new", structure._handle, encode(plan), int(n_estimators),
                   seed, threads=threads_of(n_jobs), long=True)
     return Plan(handle, structure._order)
+
+
+# ---- searching ----------------------------------------------------------------------------------
+
+
+def tune(X, y, *, plans=None, learners=None, tries=None, n_estimators=100, sample_weight=None,
+         class_weight=None, graph=None, groups=None, coords=None, times=None, tmix=None, parts=None,
+         vote=None, folds=None, buffer=None, level=None, random_state=1, n_jobs=None, verbose=False):
+    """Searches plans, learners and their options on honest folds, by successive halving.
+
+    ``plans`` and ``learners`` are comma separated names: options that are named stay, others are
+    tried. ``tries`` settings are drawn. The rest is as in :class:`SpecrouteClassifier`. Gives a
+    :class:`Report`: ``best`` has the plan and the learner to train with, ``error`` what they reach on
+    rows that the search never saw, ``tried`` every try.
+
+    >>> import specroute
+    >>> table, _ = specroute.simulate("ar1:n=600,tmix=5,d=2", random_state=1)
+    >>> found = specroute.tune(table.X, table.y, plans="uniform,routed", tries=3, n_estimators=9)
+    >>> best = specroute.SpecrouteClassifier(found["best"]["learner"], found["best"]["plan"])
+    >>> 0 <= found["error"]["honest"] <= 1, len(found["tried"]) >= 3
+    (True, True)
+    """
+    from .estimator import weights_of
+
+    options = set_options("tune", "sr_tune_option_list", c.sr_tune_options, "sr_tune_options_init", {
+        "plans": plans, "learners": learners, "tries": tries, "members": n_estimators, "vote": vote,
+        "class_weight": class_weight if isinstance(class_weight, str) else None, "level": level,
+        "graph": graph, "tmix": tmix, "parts": parts, "folds": folds, "buffer": buffer})
+    threads = threads_of(n_jobs)
+    label, classes = codes_of(y)
+    weight = weights_of(sample_weight, class_weight, X, y)
+    table, _ = whole(X, label, classes, weight, groups, coords, times, threads)
+    return Report("sr_describe_tuning", made(
+        "sr_tuning_free", "sr_tune", table, ctypes.byref(options), seed_of(random_state), threads=threads,
+        verbose=bool(verbose), long=True))
 
 
 # ---- what predictions are worth -----------------------------------------------------------------

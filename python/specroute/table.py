@@ -409,11 +409,11 @@ def _list(names):
 
 
 def read(path, target=None, *, time=None, group=None, coords=None, weight=None, drop=None,
-         categorical=None, format=None, number=False, n_jobs=None):
+         categorical=None, format=None, date_format=None, number=False, n_jobs=None):
     """Reads a file of any format that the library knows; columns are named by name or number.
 
     ``target`` may be a comparison such as ``"pm2.5 > 75"``; with ``number`` it is read as a number.
-    Gives a :class:`Table`.
+    ``date_format`` is the order of dates such as 31/12/2010: ``"dmy"``, ``"mdy"`` or ``"ymd"``. Gives a :class:`Table`.
 
     >>> import os, tempfile, specroute
     >>> path = os.path.join(tempfile.mkdtemp(), "small.csv")
@@ -425,6 +425,7 @@ def read(path, target=None, *, time=None, group=None, coords=None, weight=None, 
     options = c.sr_read_options()
     lib.sr_read_options_init(ctypes.byref(options))
     options.format, options.target = encode(format), encode(target)
+    options.date_format = encode(date_format)
     options.target_kind = c.SR_TARGET_NUMBER if number else c.SR_TARGET_CLASS
     for name, value in (("time", time), ("group", group), ("weight", weight)):
         setattr(options, name, encode(value if value is None or isinstance(value, str) else ",".join(value)))

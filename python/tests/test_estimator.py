@@ -1,5 +1,6 @@
 """The conventions of scikit-learn, in full, and what the estimator says of itself."""
 
+import json
 import pickle
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_class_weight_classifiers, parametrize_with_checks
 
 import specroute
 from specroute import PartKFold, RoutedBagging, SpecrouteClassifier
@@ -18,6 +19,8 @@ from specroute import PartKFold, RoutedBagging, SpecrouteClassifier
 WEIGHTS = {
     "check_sample_weight_equivalence_on_dense_data":
         "a weight is not a repeated row where rows are resampled",
+    "check_class_weight_classifiers":
+        "it limits the leaves of trees by weight; ours are limited by rows (tree:min_leaf, see below)",
 }
 
 
@@ -198,6 +201,39 @@ def test_weights_count(witness):
             SpecrouteClassifier().fit(X, y, sample_weight=wrong)
 
 
+def test_classes_weigh_the_same():
+    rng = np.random.default_rng(0)
+    y = (rng.random(2000) < 0.05).astype(int)
+    X = rng.normal(size=(2000, 3)) + y[:, None]
+    how = SpecrouteClassifier("tree:min_leaf=40", "uniform", "none", n_estimators=15, evaluate=False, random_state=0)
+    rare = {}
+    for weight in (None, "balanced", {0: 2000 / (2 * (y == 0).sum()), 1: 2000 / (2 * (y == 1).sum())}):
+        fitted = clone(how).set_params(class_weight=weight).fit(X, y)
+        rare[str(type(weight))] = fitted.predict_proba(X)
+    plain, balanced, same = rare.values()
+    assert (balanced.argmax(axis=1) == 1).mean() > 3 * (plain.argmax(axis=1) == 1).mean()
+    np.testing.assert_array_equal(balanced, same)
+    for wrong in ("even", {0: 1.0, 5: 2.0}, 3):
+        with pytest.raises(ValueError):
+            clone(how).set_params(class_weight=wrong).fit(X, y)
+
+
+def test_classes_weigh_where_leaves_hold_rows():
+    how = SpecrouteClassifier("tree:min_leaf=15", "uniform", n_estimators=10, evaluate=False, random_state=0)
+    check_class_weight_classifiers("SpecrouteClassifier", how)
+
+
+def test_trees_leave_for_other_programs(witness, tmp_path):
+    X, y = witness
+    fitted = SpecrouteClassifier(n_estimators=3, random_state=0, evaluate=False, plan="uniform").fit(X, y)
+    fitted.export(tmp_path / "trees.json")
+    assert json.loads((tmp_path / "trees.json").read_text())
+    fitted.export(tmp_path / "trees.onnx")
+    assert (tmp_path / "trees.onnx").stat().st_size > 100
+    with pytest.raises(NotImplementedError):
+        fitted.export(tmp_path / "trees.txt")
+
+
 def test_series_are_rows(witness):
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], 60)
@@ -235,3 +271,32 @@ def test_bagging_routes_any_model(witness):
     np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
     for mine, other in zip(again.plan_, fitted.plan_):
         np.testing.assert_array_equal(mine, other)
+
+
+class ByName(GaussianNB):
+    """Knows its columns by name alone."""
+
+    def fit(self, X, y):
+        self.names = list(X.columns)
+        return super().fit(X[["b", "a"]].to_numpy(), y)
+
+    def predict_proba(self, X):
+        return super().predict_proba(X[["b", "a"]].to_numpy())
+
+
+def test_bagging_keeps_frames_and_series(witness):
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    X, y = witness
+    frame = pandas.DataFrame(X, columns=list("abcd")).assign(color=np.where(X[:, 0] > 0, "red", "blue"))
+    told = []
+    for one in (frame, polars.from_pandas(frame)):
+        fitted = RoutedBagging(ByName(), plan="uniform", n_estimators=3, random_state=0).fit(one, y)
+        assert fitted.estimators_[0].names == list("abcd") + ["color"]
+        told.append(fitted.predict_proba(one))
+        with pytest.raises(ValueError, match="same order"):
+            fitted.predict(one[["color", "a", "b", "c", "d"]])
+    np.testing.assert_array_equal(*told)
+    series = [row.reshape(1, -1).repeat(5 + i % 3, axis=1) for i, row in enumerate(X)]
+    inner = SpecrouteClassifier(graph="none", n_estimators=2, evaluate=False, random_state=0)
+    bagged = RoutedBagging(inner, plan="uniform", graph="none", n_estimators=2, random_state=0).fit(series, y)
+    assert bagged.score(series, y) > 0.8

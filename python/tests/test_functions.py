@@ -13,6 +13,7 @@ from sklearn.model_selection import (GridSearchCV, RandomizedSearchCV, cross_val
 from sklearn.naive_bayes import GaussianNB
 
 import specroute
+from specroute import SpecrouteClassifier
 
 
 def grid(rows, columns):
@@ -166,6 +167,27 @@ def test_simulated_rows_have_a_risk():
     assert 0 < risk < 0.5 and len(table) == 5000
     other, _ = specroute.simulate("ar1:n=5000,tmix=5,d=3,delta=1", random_state=1, replicate=1)
     assert not np.array_equal(other.X, table.X)
+
+
+
+def test_a_search_finds_settings(witness):
+    X, y = witness
+    how = {"plans": "uniform,routed", "learners": "tree", "tries": 4, "n_estimators": 9, "tmix": 5.0}
+    found = specroute.tune(X, y, random_state=3, **how)
+    assert found["settings"] == 4 and found["judged_rows"] + found["searched_rows"] <= 600
+    assert 0 <= found["error"]["honest"] <= 1 and "tried" in str(found) and "<html" in found.page()
+    model = SpecrouteClassifier(found["best"]["learner"], found["best"]["plan"], n_estimators=5, evaluate=False)
+    assert model.fit(X, y).score(X, y) > 0.7
+    order = np.random.default_rng(0).permutation(600)
+    again = specroute.tune(X[order], y[order], times=np.arange(600)[order], random_state=3, **how)
+    assert again["best"] == found["best"] and again["error"] == found["error"]
+    weighed = specroute.tune(X, y, random_state=3, class_weight={"1": 5.0, "-1": 1.0}, **how)
+    assert weighed["settings"] == 4
+    with pytest.raises(ValueError, match="tree"):
+        specroute.tune(X, y, learners="treee")
+    with pytest.raises(ValueError):
+        specroute.tune(X, y, tries=0)
+
 
 # ---- judging ------------------------------------------------------------------------------------
 
