@@ -91,7 +91,7 @@ static void searches_equal_slow_ones(void **state) {
     for (int64_t i = 0; i < p.count; i++) fold[i] = (int32_t)sr__random_below(&random, 5);
     assert_ok(ctx, sr__nearest_other(ctx, &p.tree, fold, NULL, nearest, distance));
     assert_ok(ctx, sr__folds_within(ctx, &p.tree, fold, reach, near));
-    assert_ok(ctx, sr__distance_to_training(ctx, &p.tree, fold, near, training));
+    assert_ok(ctx, sr__distance_to_training(ctx, &p.tree, fold, near, 1, training));
     for (int64_t i = 0; i < p.count; i++) {
       double best = INFINITY;
       uint64_t bits = 0;

@@ -228,9 +228,11 @@ static sr_status median_distance(sr_context *ctx, const design *d, const sr__jud
   sr_status status = SR_OK;
   double *sorted = NULL;
   SR_NEW(ctx, sorted, judged->count);
-  for (int64_t k = 0; k < judged->count; k++) sorted[k] = d->distance[judged->row[k]];
-  qsort(sorted, (size_t)judged->count, sizeof *sorted, compare_doubles);
-  *median = judged->count ? sorted[judged->count / 2] : NAN;
+  int64_t known = 0;
+  for (int64_t k = 0; k < judged->count; k++)
+    if (!isnan(d->distance[judged->row[k]])) sorted[known++] = d->distance[judged->row[k]];
+  qsort(sorted, (size_t)known, sizeof *sorted, compare_doubles);
+  *median = known ? sorted[known / 2] : NAN;
 cleanup:
   sr__free(ctx, sorted);
   return status;

@@ -93,6 +93,7 @@ cleanup:
 
 sr_status sr__map_margin(sr_context *ctx, const sr__map *map, const int32_t *fold, double buffer,
                          uint64_t *near, double *distance) {
+  enum { MOST_ASKED = 50000 };
   sr_status status = SR_OK;
   const sr__places *p = &map->places;
   int32_t *of_place = NULL;
@@ -101,8 +102,9 @@ sr_status sr__map_margin(sr_context *ctx, const sr__map *map, const int32_t *fol
   SR_NEW(ctx, gap, p->count);
   for (int64_t i = p->rows - 1; i >= 0; i--) of_place[p->place[i]] = fold[i];
   SR_TRY(sr__folds_within(ctx, &p->tree, of_place, sr__chord_of_arc(p, buffer), near));
-  SR_TRY(sr__distance_to_training(ctx, &p->tree, of_place, near, gap));
-  for (int64_t i = 0; distance && i < p->rows; i++)
+  if (!distance) goto cleanup;
+  SR_TRY(sr__distance_to_training(ctx, &p->tree, of_place, near, 1 + p->count / MOST_ASKED, gap));
+  for (int64_t i = 0; i < p->rows; i++)
     distance[i] = fold[i] == of_place[p->place[i]] ? sr__arc_of_chord(p, gap[p->place[i]]) : 0.0;
 cleanup:
   sr__free(ctx, of_place);

@@ -29,7 +29,8 @@ void sr__map_free(sr__map **map);
 SR_MUST_CHECK sr_status sr__map_areas(sr_context *ctx, const sr__map *map, int32_t folds,
                                       int32_t *fold, int32_t *made);
 /* For folds by row: bit k of near[place] says that the place lies within `buffer` of fold k without
- * being of it, and `distance` (by row) how far a row is from the rows that train for its fold. */
+ * being of it, and `distance` (by row; may be NULL) how far a row is from the rows that train for
+ * its fold; of a map of more than 50,000 places only some are asked, NaN for the others. */
 SR_MUST_CHECK sr_status sr__map_margin(sr_context *ctx, const sr__map *map, const int32_t *fold,
                                        double buffer, uint64_t *near, double *distance);
 

@@ -264,6 +264,7 @@ typedef struct fold_job {
   uint64_t *near, *node_any, *node_all;
   double *distance;
   int64_t chunk;
+  int64_t stride; /* one place of so many asks */
 } fold_job;
 
 /* Of each node: the folds that occur in it, or (all) the folds that none of its places trains
@@ -355,6 +356,8 @@ static sr_status find_training(sr_context *ctx, void *data, int64_t chunk, int s
       (chunk + 1) * job->chunk < job->tree->count ? (chunk + 1) * job->chunk : job->tree->count;
   for (int64_t i = chunk * job->chunk; i < end; i++) {
     int32_t place = job->tree->order[i];
+    job->distance[place] = NAN;
+    if (i % job->stride != 0) continue;
     search s = {.tree = job->tree,
                 .data = job,
                 .own = job->fold[place],
@@ -368,11 +371,12 @@ static sr_status find_training(sr_context *ctx, void *data, int64_t chunk, int s
 }
 
 sr_status sr__distance_to_training(sr_context *ctx, const sr__place_tree *tree, const int32_t *fold,
-                                   const uint64_t *near, double *distance) {
+                                   const uint64_t *near, int64_t stride, double *distance) {
   sr_status status = SR_OK;
   fold_job job = {.tree = tree,
                   .fold = fold,
                   .near_in = near,
+                  .stride = stride,
                   .distance = distance,
                   .chunk = sr__chunk_size(tree->count, GRAIN)};
   SR_NEW(ctx, job.node_all, sr__place_tree_nodes(tree));

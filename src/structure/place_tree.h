@@ -34,10 +34,11 @@ SR_MUST_CHECK sr_status sr__nearest_other(sr_context *ctx, const sr__place_tree 
 SR_MUST_CHECK sr_status sr__folds_within(sr_context *ctx, const sr__place_tree *tree,
                                          const int32_t *fold, double reach, uint64_t *near);
 /* The distance from each place to the nearest one that trains for its fold: of another fold, and
- * without that fold in `near`. Infinity where there is none. */
+ * without that fold in `near`. Infinity where there is none. Of every `stride` places that lie
+ * beside each other one is asked; NaN for the others. */
 SR_MUST_CHECK sr_status sr__distance_to_training(sr_context *ctx, const sr__place_tree *tree,
                                                  const int32_t *fold, const uint64_t *near,
-                                                 double *distance);
+                                                 int64_t stride, double *distance);
 /* The distance from each of `count` other points (columns as those of the tree) to the nearest
  * place. */
 SR_MUST_CHECK sr_status sr__distance_to_places(sr_context *ctx, const sr__place_tree *tree,
