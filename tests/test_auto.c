@@ -45,6 +45,11 @@ static void the_record_of_a_choice_is_consistent(void **state) {
   sr_ensemble *ensemble = NULL;
   assert_ok(ctx, sr_train(ctx, table, &options, 1, &ensemble));
   const sr_choice *choice = sr_ensemble_get(ensemble)->choice;
+  const sr_evaluation *judged = sr_ensemble_get(ensemble)->evaluation;
+  if (judged) { /* chosen where it is judged */
+    assert_int_equal(choice->folds, judged->folds);
+    assert_int_equal(choice->buffer, judged->buffer);
+  }
   assert_string_equal(choice->candidates[0].plan, "uniform");
   assert_string_equal(choice->candidates[1].plan, "uniform-nm");
   assert_true(choice->fallback == 0 || choice->fallback == 1);

@@ -1,17 +1,18 @@
 /* The plan chosen on held-out blocks.
  *
- * Every candidate trains small ensembles on the same folds and streams. The votes of each small
- * ensemble and of its two halves give its error at full size through e(m) = e + c/m: plans whose
- * members differ more gain more from further members, and would else be judged too harshly. The
- * worse half of the candidates is given up; the others get twice the members, until the budget is
- * spent. The default is left only for a candidate whose paired gain is clear. */
+ * Every candidate trains small ensembles on the folds of the honest error, with the same streams.
+ * The votes of each small ensemble and of its two halves give its error at full size through e(m) =
+ * e + c/m: plans whose members differ more gain more from further members, and would else be judged
+ * too harshly. The worse half of the candidates is given up; the others get twice the members,
+ * until the budget is spent. The default is left only for a candidate whose paired gain is clear.
+ */
 #include <math.h>
 #include <stdlib.h>
 
 #include "train.h"
 
 enum {
-  FOLDS = 4,
+  FOLDS = 8, /* of the honest error's, where it has more */
   ROUNDS = 3,
   MOST_JUDGED = 40000,
   LEAST_UNITS = 10,
@@ -42,7 +43,6 @@ typedef struct choose_job {
   const sr__choose_input *in;
   int32_t count;
   candidate_state state[SR__MOST_CANDIDATES];
-  sr_folds *folds;
   int32_t fold_count;
   sr__fold_rows rows[FOLDS];
   int64_t first_judged[FOLDS + 1]; /* where a fold's rows stand in the tallies */
@@ -135,11 +135,11 @@ cleanup:
 
 static sr_status make_folds(sr_context *ctx, choose_job *job) {
   sr_status status = SR_OK;
-  sr_folds_options options = {.folds = FOLDS, .buffer = job->in->buffer};
-  SR_TRY(sr_folds_new(ctx, job->in->structure, &options, job->in->seed, &job->folds));
-  job->fold_count = sr_folds_get(job->folds)->folds;
+  int64_t all = sr_folds_get(job->in->folds)->folds;
+  job->fold_count = (int32_t)(all < FOLDS ? all : FOLDS);
   for (int32_t f = 0; f < job->fold_count; f++) {
-    SR_TRY(sr__fold_rows_new(ctx, job->folds, f, &job->rows[f]));
+    int32_t fold = (int32_t)(f * all / job->fold_count);
+    SR_TRY(sr__fold_rows_new(ctx, job->in->folds, fold, &job->rows[f]));
     thin_rows(job->rows[f].test, &job->rows[f].test_count, MOST_JUDGED / job->fold_count);
     job->first_judged[f + 1] = job->first_judged[f] + job->rows[f].test_count;
   }
@@ -397,7 +397,7 @@ static sr_status report_choice(sr_context *ctx, choose_job *job, int32_t base, i
   sr_status status = SR_OK;
   sr_candidate *list = NULL;
   char text[256];
-  const sr_folds_view *folds = sr_folds_get(job->folds);
+  const sr_folds_view *folds = sr_folds_get(job->in->folds);
   const sr_candidate *b = &job->state[base].candidate, *c = &job->state[chosen].candidate;
   const char *unit = sr_unit_name(folds->unit);
   if (chosen == base)
@@ -437,7 +437,6 @@ static void job_free(sr_context *ctx, choose_job *job) {
   for (int32_t f = 0; f < FOLDS; f++) sr__fold_rows_free(ctx, &job->rows[f]);
   sr__free(ctx, job->unit);
   sr__free(ctx, job->unit_rows);
-  sr_folds_free(&job->folds);
   sr__free(ctx, job);
 }
 

@@ -179,7 +179,6 @@ static sr_status compare_one(sr_context *ctx, compare_job *job, const sr__prepar
                              .folds = job->folds,
                              .members = (int32_t)o->members,
                              .vote = (sr_vote)o->vote,
-                             .buffer = o->folds.buffer,
                              .class_weight = job->weights.of_class,
                              .seed = job->seed};
   SR_TRY(sr__choose(ctx, &job->plan[plan], &choose, &mix, &vote, &trial));

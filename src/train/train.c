@@ -184,7 +184,6 @@ static sr_status choose_and_try(sr_context *ctx, train_job *job) {
                              .folds = job->folds,
                              .members = (int32_t)o->members,
                              .vote = (sr_vote)o->vote,
-                             .buffer = o->evaluate.folds.buffer,
                              .class_weight = job->class_weight,
                              .keep_members = o->evaluate.evaluate && o->evaluate.importance &&
                                              job->prepared.learner->copy_feature,

@@ -13,7 +13,6 @@ typedef struct sr__choose_input {
   const sr_folds *folds; /* the layout that everything is judged on */
   int32_t members;       /* of the ensemble */
   sr_vote vote;
-  int64_t buffer;             /* as in sr_folds_options */
   bool keep_members;          /* of the folds, for the importance of features */
   const double *class_weight; /* of the rows of each class in the choice; NULL: 1 */
   uint64_t seed;

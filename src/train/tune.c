@@ -322,7 +322,6 @@ static sr_status try_setting(sr_context *ctx, tune_job *job, setting *one, int32
                              .folds = job->search_folds,
                              .members = members,
                              .vote = (sr_vote)job->options->vote,
-                             .buffer = job->options->folds.buffer,
                              .class_weight = job->weights.of_class,
                              .seed = job->seed};
   SR_TRY(sr__prepare(ctx, search_rows(job), one->learner_text, &prepared));
