@@ -26,6 +26,10 @@ static double fit_and_test(sr_context *ctx, const sr_table *table, const int32_t
   sr_table *part = NULL;
   sr_ensemble *ensemble = NULL;
   sr_train_options options;
+  int64_t same = 0, other = 0; /* rows of the first one's class; held-out rows of another */
+  for (int64_t i = 0; i < trained; i++) same += s->label[train[i]] == s->label[train[0]];
+  for (int64_t i = first; i < first + count; i++) other += s->label[i] != s->label[train[0]];
+  if (same == trained) return (double)other / (double)count; /* one class: it is always named */
   sr_train_options_init(&options);
   options.plan = "uniform";
   options.members = MEMBERS;

@@ -10,6 +10,7 @@ import unittest
 
 COMMAND = os.environ["SR_COMMAND"]
 N = 2000
+TRAINED = ("slow labels", "season")  # train must say the same
 
 
 def chain(r, tmix):
@@ -97,8 +98,11 @@ class Scale(unittest.TestCase):
                 file.write("a,b,c,y\n")
                 file.writelines(f"{a:.5f},{b:.5f},{c:.5f},{label}\n" for a, b, c, label in zip(*x, y))
             told = self.run_json("diagnose", table, "--target", "y")
-            trained = self.run_json("train", table, "--target", "y", "-o", os.path.join(folder, "m"), "--members", "5",
-                                    "--no-importance")
+            if case in TRAINED:
+                trained = self.run_json("train", table, "--target", "y", "-o", os.path.join(folder, "m"), "--members", "3",
+                                        "--plan", "uniform", "--no-evaluation")
+                self.assertEqual(trained["tmix"], told["tmix"]["estimate"])
+                self.assertEqual(trained["warnings"], told["warnings"])
         tmix, warnings = told["tmix"]["estimate"], told["warnings"]
         self.assertTrue(least <= tmix <= most, f"{case}: T is {tmix}")
         if named:
@@ -108,8 +112,6 @@ class Scale(unittest.TestCase):
                 self.assertFalse(any(other in text for text in warnings), f"{case}: {warnings}")
         if case == "season":
             self.assertAlmostEqual(told["period"], 100, delta=4)
-        self.assertEqual(trained["tmix"], tmix)
-        self.assertEqual(trained["warnings"], warnings)
         self.assertEqual(told["recommend"], "auto")
 
 
