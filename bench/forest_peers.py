@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Our forest beside scikit-learn, ranger (R) and LightGBM's rf mode, in one run.
 
-Usage: python bench/forest_peers.py BENCH_FOREST [speed] [accuracy] [scale]
+Usage: python bench/forest_peers.py BENCH_FOREST [speed] [accuracy] [scale] [levels] [tasks]
+levels: 5,000 to 500,000 rows at every vector level of this machine, peers in turns with us; tasks: weights, several
+classes and entropy beside gini.
 Prints a JSON line as soon as a measurement is there. Timings are wall and processor seconds of the call
 alone: no reading, no conversion; where the machine is busy with other work, compare processor seconds.
 Full bootstrap, leaf 1, sqrt(d) features a node for all. Each peer runs in a process of its own, is
@@ -62,9 +64,10 @@ def witness(name, rows, d, replicate):
 
 # ---- forests -----------------------------------------------------------------------------------
 
-def ours(train, test, trees, threads, seed=1, case="", vote="hard"):
-    command = [BENCH, train, test, str(trees), str(threads), str(seed), case, vote]
-    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+def ours(train, test, trees, threads, seed=1, case="", vote="hard", task=(), isa=None):
+    command = [BENCH, train, test, str(trees), str(threads), str(seed), case, vote, *task]
+    environment = dict(os.environ, **({"SPECROUTE_ISA": isa} if isa else {}))
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout)
 
 
 def memory_mb(key):
@@ -134,16 +137,16 @@ cat(sprintf('{"train": %f, "train_cpu": %f, "predict": %f, "predict_cpu": %f, "a
 """
 
 
-def peer_command(peer, train, test, threads):
+def peer_command(peer, train, test, threads, trees):
     if peer == "ranger":
-        return ["Rscript", "-e", RANGER, train, test, str(PEER_TREES), str(threads)]
-    return [sys.executable, __file__, BENCH, "peer", peer, train, test, str(PEER_TREES), str(threads)]
+        return ["Rscript", "-e", RANGER, train, test, str(trees), str(threads)]
+    return [sys.executable, __file__, BENCH, "peer", peer, train, test, str(trees), str(threads)]
 
 
-def run_peer(peer, train, test, threads):
+def run_peer(peer, train, test, threads, trees=PEER_TREES):
     """What the peer measured, or None with a word on standard error."""
     try:
-        run = subprocess.run(peer_command(peer, train, test, threads), capture_output=True, text=True,
+        run = subprocess.run(peer_command(peer, train, test, threads, trees), capture_output=True, text=True,
                              check=True, timeout=PEER_SECONDS)
         return json.loads(run.stdout.splitlines()[-1])
     except subprocess.TimeoutExpired:
@@ -255,6 +258,51 @@ def scale():
              nanoseconds_a_row_tree_and_level=round(each / us["levels"], 2))
 
 
+def levels_here():
+    flags = open("/proc/cpuinfo", encoding="ascii").read() if os.path.exists("/proc/cpuinfo") else ""
+    return ["base"] + ["v3"] * ("avx2" in flags) + ["v4"] * ("avx512_vpopcntdq" in flags)
+
+
+def levels():
+    """Processor time of one thread: us at each level, a peer, us again, the next peer. Peers grow fewer trees on
+    more rows and are scaled."""
+    for rows, peer_trees in ((5000, 100), (50000, 20), (500000, 4)):
+        for d in FEATURES:
+            train = witness("l", rows, d, 0)
+            test = witness("lt", TEST_ROWS if rows == 50000 else 1000, d, 1)
+            runs, results = {isa: [] for isa in levels_here()}, {}
+            for peer in PEERS:
+                for isa, had in runs.items():
+                    had.append(ours(train, test, TREES, 1, isa=isa))
+                results[peer] = run_peer(peer, train, test, 1, peer_trees)
+            for isa, had in runs.items():
+                us = best_of(had)
+                for peer, result in results.items():
+                    for what in ("train", "predict")[:1 + (rows == 50000 and peer == "scikit-learn")]:
+                        if not result or result.get("stopped"):
+                            continue
+                        cpu, peer_cpu = us[what + "_cpu"], result[what + "_cpu"] * TREES / peer_trees
+                        show(bench="forest", case="levels", isa=isa, what=what, n=rows, d=d, trees=TREES, threads=1,
+                             us_cpu=cpu, peer=peer, peer_trees=peer_trees, peer_cpu=round(peer_cpu, 4),
+                             cpu_ratio=round(peer_cpu / cpu, 2), load=round(os.getloadavg()[0], 1))
+            os.remove(test)
+
+
+def tasks():
+    """Processor time of training over that of gini on two classes without weights, three turns."""
+    train, test = witness("w", 50000, 10, 0), witness("wt", 1000, 10, 1)
+    names = ("gini", "weights", "entropy", "classes:3", "classes:5", "classes:10")
+    for isa in levels_here():
+        least = {name: 1e9 for name in names}
+        for _ in range(3):
+            for name in names:
+                us = ours(train, test, 50, 1, case="tasks", task=() if name == "gini" else (name,), isa=isa)
+                least[name] = min(least[name], us["train_cpu"])
+        for name in names:
+            show(bench="forest", case="tasks", isa=isa, what=name, n=50000, d=10, trees=50, threads=1, us_cpu=least[name],
+                 over_gini=round(least[name] / least["gini"], 2), load=round(os.getloadavg()[0], 1))
+
+
 if PARTS[0] == "peer":
     name, train_path, test_path, tree_count, thread_count = PARTS[1:]
     table = read(train_path)
@@ -263,4 +311,4 @@ if PARTS[0] == "peer":
 else:
     with tempfile.TemporaryDirectory(prefix="forest-") as FOLDER:
         for part in PARTS:
-            {"speed": speed, "accuracy": accuracy, "scale": scale}[part]()
+            {"speed": speed, "accuracy": accuracy, "scale": scale, "levels": levels, "tasks": tasks}[part]()

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs a benchmark and keeps what it printed:  bench/record.sh NAME COMMAND...
-# The first line of bench/results/NAME.jsonl says what was run, on which commit and machine.
+# The first line of bench/results/NAME.jsonl says what was run, on which commit, machine and vector level, and how busy
+# the machine was.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 name=$1
@@ -8,9 +9,10 @@ shift
 export OPENBLAS_NUM_THREADS=1 # its idle thread would count as ours
 mkdir -p bench/results
 machine="$(nproc) x $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(awk '/MemTotal/ {printf "%.0f GB", $2/1048576}' /proc/meminfo)"
+level=$(build/release/specroute --version -v 2>/dev/null | sed -n 's/.*level:\([a-z0-9]*\).*/\1/p')
 {
-  printf '{"command": "%s", "commit": "%s", "machine": "%s", "date": "%s"}\n' \
-    "$*" "$(git describe --always --dirty)" "$machine" "$(date -u +%F)"
+  printf '{"command": "%s", "commit": "%s", "machine": "%s", "isa": "%s", "load": %s, "date": "%s"}\n' \
+    "$*" "$(git describe --always --dirty)" "$machine" "$level" "$(cut -d' ' -f1 /proc/loadavg)" "$(date -u +%F)"
   "$@"
 } >"bench/results/$name.jsonl.new"
 mv "bench/results/$name.jsonl.new" "bench/results/$name.jsonl"

@@ -15,8 +15,15 @@ HEAD = """# Benchmarks beside peers
 Generated from `bench/results/` by `scripts/benchmarks.py`. Each block says the command, the commit and the machine.
 The ratio is the peer's time over ours: above 1 we are faster. Where a file has processor time, the ratio of processor
 times stands beside the ratio of wall times: the former holds on a busy machine too. A peer that was stopped at its time
-limit is marked with `>`.
+limit is marked with `>`. `bench/run.sh` records every line anew.
+
+## Summary
+
+The largest size of each hot path on one thread, beside the best peer that gave an answer; of files with many cases the one
+with the lowest and the one with the highest ratio. The ratio is of processor time where both were measured. Level: base (plain
+x86-64), v3 (AVX2), v4 (AVX-512); files without one were recorded by builds made for the machine at hand.
 """
+MOST_CASES, WHOLE = 6, ("neighbors", "forest_levels")  # of the summary; files that it shows whole
 EXTRA = ("cut_ratio", "balance", "memory_over_graph", "peak_over_table", "beside_trees_over_binned", "ns_per_arc", "recall")
 
 
@@ -31,29 +38,70 @@ def cpu_ratio(row):
     return peers / ours if ours and peers else None
 
 
-def block(path):
+def read(path):
+    """The first line, and the lines that stand beside a peer."""
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    rows = [row for row in lines[1:] if row.get("ratio") is not None and row.get("peer")]
+    return lines[0], [row for row in lines[1:] if row.get("peer") and (row.get("ratio") or row.get("cpu_ratio"))]
+
+
+def seconds(row, who):
+    return next((row[key] for key in (who + "_seconds", who + "_cpu") if key in row), None)
+
+
+def case_of(row):
+    names = [row.get("case", ""), row.get("what", "")]
+    if row.get("case") == "levels":
+        names[0] = f"forest d={row['d']}"
+    return " ".join(name for name in names if name)
+
+
+def summary(paths):
+    """One line per file, case and level: the largest n on one thread, the peer that comes closest."""
+    out = ["| hot path | n | us, s | best peer | ratio | level | commit, machine |", "|---|---:|---:|---|---:|---|---|"]
+    for path in paths:
+        head, rows = read(path)
+        best = {}
+        for row in rows:
+            if row.get("peer_stopped") or row.get("threads", 1) != 1:
+                continue
+            key = (case_of(row), row.get("isa", head.get("isa", "-")))
+            rank = (-row.get("n", 0), cpu_ratio(row) or row["ratio"])
+            if key not in best or rank < best[key][0]:
+                best[key] = (rank, row)
+        shown = list(best.items())
+        if len(shown) > MOST_CASES and path.stem not in WHOLE:
+            shown.sort(key=lambda item: item[1][0][1])
+            shown = [shown[0], shown[-1]]
+        for (case, level), ((n, ratio), row) in shown:
+            out.append(f"| {path.stem}: {case} | {-n or ''} | {number(seconds(row, 'us'))} | {row['peer']} | {number(float(ratio))} | "
+                       f"{level} | {head.get('commit', '')}, {head.get('machine', '')} |")
+    return out + [""]
+
+
+def block(path):
+    head, rows = read(path)
     if not rows:
         return []
     extra = [key for key in EXTRA if any(key in row for row in rows)]
     names = ["case", "n", "threads", "us, s", "peer", "peer, s", "ratio", "cpu ratio", *(k.replace("_", " ") for k in extra)]
     out = [f"## {path.stem}", "",
-           f"`{lines[0].get('command', '')}`, commit {lines[0].get('commit', '')}, {lines[0].get('machine', '')}.", "",
+           f"`{head.get('command', '')}`, commit {head.get('commit', '')}, {head.get('machine', '')}, level {head.get('isa', '-')}"
+           + (f", load {head['load']}" if "load" in head else "") + f".{' ' + head['note'] if 'note' in head else ''}", "",
            "| " + " | ".join(names) + " |", "|---|" + "---:|" * 3 + "---|" + "---:|" * (len(names) - 5)]
     for row in rows:
         stopped = ">" if row.get("peer_stopped") else ""
-        what = f" {row['what']}" if "what" in row else ""
-        cells = [row.get("case", "") + what, number(row.get("n")), number(row.get("threads")), number(row["us_seconds"]), row["peer"],
-                 stopped + number(row["peer_seconds"]), stopped + number(row["ratio"]), number(cpu_ratio(row)),
+        cells = [case_of(row) + (f", {row['isa']}" if "isa" in row else ""), number(row.get("n")), number(row.get("threads")),
+                 number(seconds(row, "us")), row["peer"], stopped + number(seconds(row, "peer")),
+                 stopped + number(row.get("ratio")), number(cpu_ratio(row)),
                  *(number(row.get(key)) for key in extra)]
         out.append("| " + " | ".join(cells) + " |")
     return out + [""]
 
 
 def main():
-    text = HEAD + "\n"
-    for path in sorted((ROOT / "bench/results").glob("*.jsonl")):
+    paths = sorted((ROOT / "bench/results").glob("*.jsonl"))
+    text = HEAD + "\n" + "\n".join(summary(paths)) + "\n"
+    for path in paths:
         text += "\n".join(block(path)) + ("\n" if block(path) else "")
     if sys.argv[1:] == ["--check"]:
         if PAGE.read_text(encoding="utf-8") != text:

@@ -1,0 +1,6 @@
+find_path(SR_NANOFLANN nanoflann.hpp)
+if(SR_NANOFLANN)
+  add_executable(nanoflann_peer ${CMAKE_CURRENT_SOURCE_DIR}/nanoflann_peer.cpp)
+  target_include_directories(nanoflann_peer SYSTEM PRIVATE ${SR_NANOFLANN})
+  target_compile_options(nanoflann_peer PRIVATE -O3 -march=native)
+endif()

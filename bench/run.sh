@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Records every line of docs/benchmarks.md anew: builds the programs, installs the peers, runs each benchmark beside its
+# peers on the same data, keeps bench/results/NAME.jsonl and writes the page.
+#   bench/run.sh                all of them: hours, on a machine that does nothing else
+#   bench/run.sh NAME...        some of them
+#   bench/run.sh --list         their names
+# SPECROUTE_ISA=base|v3|v4 lowers the vector level; the lines say which one it was. DATA=FOLDER (../shared/data) holds the
+# sets that some benchmarks need; those are left out where it is missing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+all=(csv graph neighbors fiedler parts dependence coverage forest forest_levels plan python replay nn series intervals
+  auto_witness auto_real honest real_dependence honest_coverage)
+[ "${1:-}" != --list ] || { printf '%s\n' "${all[@]}"; exit 0; }
+programs=build/release/bench
+python=.cache/peers/bin/python
+data=${DATA:-../shared/data}
+record() { bench/record.sh "$@" >/dev/null; }
+with_data() { [ -d "$data" ] || { echo "no $data: $1 is left out"; return 1; }; }
+
+run_csv() { SR_BENCH_PYTHON=$python record csv $programs/bench_csv; }
+run_graph() { record graph $python bench/graph_peers.py $programs/bench_graph; }
+run_neighbors() { record neighbors $python bench/neighbors_peers.py $programs; }
+run_fiedler() { SR_BENCH_PYTHON=$python record fiedler bench/fiedler.sh $programs/bench_fiedler; }
+run_parts() { record parts bench/parts.sh; }
+run_dependence() { record dependence $python bench/dependence.py $programs/bench_dependence; }
+run_coverage() { record coverage $programs/bench_coverage 50; }
+run_forest() { record forest $python bench/forest_peers.py $programs/bench_forest speed accuracy scale; }
+run_forest_levels() { record forest_levels $python bench/forest_peers.py $programs/bench_forest levels tasks; }
+run_plan() { SR_BENCH_PYTHON=$python record plan $programs/bench_plan; }
+run_python() { PYTHONPATH=build/release/python record python $python bench/python_peers.py; }
+run_replay() { SPECROUTE_PYTHON=$python record replay $python bench/replay_peers.py $programs/bench_replay 9; }
+run_nn() { record nn $python bench/nn_peers.py $programs/bench_nn; }
+run_series() { record series $python bench/series_peers.py $programs/bench_series transform; }
+run_intervals() { with_data intervals && record intervals $python bench/intervals_peers.py $programs/bench_intervals "$data/ucr" speed; }
+run_auto_witness() { record auto_witness bench/auto_witness.sh $programs/bench_auto_witness; }
+run_auto_real() { with_data auto_real && record auto_real $python bench/auto_real.py build/release/specroute "$data"; }
+run_honest() { with_data honest && record honest $python bench/honest.py build/release/specroute "$data" sklearn; }
+run_real_dependence() { with_data real_dependence && record real_dependence $python bench/real_dependence.py build/release/specroute "$data"; }
+run_honest_coverage() { $programs/bench_honest bench/results/honest_coverage.jsonl; } # goes on where it stopped
+
+[ $# -gt 0 ] || set -- "${all[@]}"
+for name; do
+  [[ " ${all[*]} " == *" $name "* ]] || { echo "bench/run.sh: no benchmark '$name'; there are: ${all[*]}" >&2; exit 2; }
+done
+scripts/install.sh run test bench
+cmake --preset release >/dev/null
+cmake --build --preset release -j "$(nproc)" --target benches specroute_cli
+[ -x $python ] || python3 -m venv .cache/peers
+$python -m pip install -q -r bench/requirements.txt
+failed=()
+for name; do
+  echo "== $name"
+  "run_$name" || failed+=("$name")
+done
+python3 scripts/benchmarks.py
+[ ${#failed[@]} -eq 0 ] || { echo "not recorded: ${failed[*]}" >&2; exit 1; }
