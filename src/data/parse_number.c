@@ -24,11 +24,11 @@ enum { MAX_DIGITS = 19 };
 
 static bool is_digit(char c) { return (unsigned char)(c - '0') < 10; }
 
-/* Whether all eight bytes are digits: their high half is 3 and adding 6 does not carry out of it.
- */
-static bool eight_are_digits(uint64_t bytes) {
-  return ((bytes & 0xF0F0F0F0F0F0F0F0u) |
-          (((bytes + 0x0606060606060606u) & 0xF0F0F0F0F0F0F0F0u) >> 4)) == 0x3333333333333333u;
+/* Bits in the bytes that are no digits: the high half of a digit is 3, and adding 6 does not carry
+ * out of the low one. Only the first such byte is told surely. */
+static uint64_t not_digits(uint64_t bytes) {
+  return ((bytes & 0xF0F0F0F0F0F0F0F0u) ^ 0x3030303030303030u) |
+         (((bytes + 0x0606060606060606u) & 0xF0F0F0F0F0F0F0F0u) ^ 0x3030303030303030u);
 }
 
 /* Eight digits, first one in the lowest byte: pairs, then fours, then all. */
@@ -42,14 +42,21 @@ static uint32_t value_of_eight(uint64_t bytes) {
 
 static const char *read_digits(const char *text, uint64_t *digits) {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-  uint64_t bytes;
-  while (memcpy(&bytes, text, sizeof bytes), eight_are_digits(bytes)) {
+  static const uint32_t tens[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
+  uint64_t bytes, end;
+  while (memcpy(&bytes, text, sizeof bytes), (end = not_digits(bytes)) == 0) {
     *digits = *digits * 100000000 + value_of_eight(bytes);
     text += 8;
   }
-#endif
+  int bits = __builtin_ctzll(end) & ~7; /* of the digits that are left, without a loop */
+  if (bits == 0) return text;
+  bytes = bytes << (64 - bits) | 0x3030303030303030u >> bits;
+  *digits = *digits * tens[bits / 8] + value_of_eight(bytes);
+  return text + bits / 8;
+#else
   for (; is_digit(*text); text++) *digits = *digits * 10 + (uint64_t)(*text - '0');
   return text;
+#endif
 }
 
 static const char *read_exponent(const char *text, int64_t *power) {

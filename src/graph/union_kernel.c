@@ -1,0 +1,73 @@
+#include "union_kernel.h"
+
+#include <assert.h>
+
+#include "core/vectors.h"
+
+enum { SHORT = 16, WORD = 64 };
+
+SR__INLINE void mark_places(const sr__knn *knn, int32_t k, int64_t begin, int64_t end,
+                            uint64_t *alone) {
+  int64_t words = sr__union_words(k);
+  for (int64_t p = begin; p < end; p++) {
+    for (int64_t w = 0; w < words; w++) alone[p * words + w] = 0;
+    for (int32_t s = 0; s < k; s++) {
+      int32_t q = knn->neighbor[p * k + s], found = 0;
+      assert(q >= 0 && q < knn->count && q != p); /* lists are full */
+      const int32_t *list = knn->neighbor + (int64_t)q * k;
+      for (int32_t t = 0; t < k; t++) found |= list[t] == (int32_t)p;
+      alone[p * words + s / WORD] |= (uint64_t)!found << s % WORD;
+    }
+  }
+}
+
+static void mark(const sr__knn *knn, int64_t begin, int64_t end, uint64_t *alone) {
+  if (knn->k == 8)
+    mark_places(knn, 8, begin, end, alone);
+  else
+    mark_places(knn, knn->k, begin, end, alone);
+}
+
+SR__INLINE int32_t name_of(const sr__knn *knn, int32_t place) {
+  return knn->row ? knn->row[place] : place;
+}
+
+/* Rows of places that come next lie anywhere in memory; asking for them early hides the wait. */
+SR__INLINE void prefetch_row(const sr__union_lists *lists, int64_t place, int64_t end) {
+  enum { OFFSETS_AHEAD = 16, ROWS_AHEAD = 8 };
+  if (!lists->knn->row || place + OFFSETS_AHEAD >= end) return;
+  const int32_t *row = lists->knn->row + place;
+  __builtin_prefetch(lists->offset + row[OFFSETS_AHEAD]);
+  const int32_t *first = lists->neighbor + lists->offset[row[ROWS_AHEAD]];
+  __builtin_prefetch(first, 1);
+  __builtin_prefetch(first + 9, 1); /* most rows reach into the next line */
+}
+
+/* Each name is compared with all others at once; as many as are less stand before it. */
+SR__INLINE void sort_short(const int32_t name[SHORT], int64_t degree, int32_t *sorted) {
+  int32_t rank[SHORT] = {0};
+  for (int64_t i = 0; i < degree; i++)
+    for (int j = 0; j < SHORT; j++) rank[j] += name[i] < name[j];
+  for (int64_t i = 0; i < degree; i++) sorted[rank[i]] = name[i];
+}
+
+/* Short rows are sorted before they go to memory that is not at hand yet. */
+static void fill(const sr__union_lists *lists, int64_t begin, int64_t end) {
+  const sr__knn *knn = lists->knn;
+  for (int64_t p = begin; p < end; p++) {
+    prefetch_row(lists, p, end);
+    int64_t row = name_of(knn, (int32_t)p), first = lists->offset[row];
+    int64_t degree = lists->offset[row + 1] - first;
+    int32_t shelf[SHORT] = {0}, *sorted = lists->neighbor + first;
+    int32_t *name = degree <= SHORT ? shelf : sorted, *next = name;
+    for (int32_t s = 0; s < knn->k; s++) *next++ = name_of(knn, knn->neighbor[p * knn->k + s]);
+    for (int64_t e = p ? lists->extra_end[p - 1] : 0; e < lists->extra_end[p]; e++)
+      *next++ = name_of(knn, lists->extra[e]);
+    if (name == shelf)
+      sort_short(shelf, degree, sorted);
+    else
+      sr__graph_sort_row(sorted, NULL, degree);
+  }
+}
+
+const sr__union_kernel SR__KERNEL(sr__union_kernel) = {mark, fill};
