@@ -85,8 +85,8 @@ def block(path):
     extra = [key for key in EXTRA if any(key in row for row in rows)]
     names = ["case", "n", "threads", "us, s", "peer", "peer, s", "ratio", "cpu ratio", *(k.replace("_", " ") for k in extra)]
     out = [f"## {path.stem}", "",
-           f"`{head.get('command', '')}`, commit {head.get('commit', '')}, {head.get('machine', '')}, level {head.get('isa', '-')}"
-           + (f", load {head['load']}" if "load" in head else "") + f".{' ' + head['note'] if 'note' in head else ''}", "",
+           f"`{head.get('command', '')}`, commit {head.get('commit', '')}, {head.get('machine', '')}"
+           + (f", level {head['isa']}" if "isa" in head else "") + (f", load {head['load']}" if "load" in head else "") + f".{' ' + head['note'] if 'note' in head else ''}", "",
            "| " + " | ".join(names) + " |", "|---|" + "---:|" * 3 + "---|" + "---:|" * (len(names) - 5)]
     for row in rows:
         stopped = ">" if row.get("peer_stopped") else ""
