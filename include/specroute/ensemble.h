@@ -293,7 +293,7 @@ SR_API void sr_nodes_free(sr_nodes **nodes);
 SR_API const sr_nodes_view *sr_nodes_get(const sr_nodes *nodes);
 
 /* Writes the trees for other programs: .json (docs/guide/export.md says its form) or .onnx, a
- * TreeEnsembleClassifier that ONNX runtimes read (numbers only). Errors: SR_ERROR_UNSUPPORTED (the
+ * form that ONNX runtimes read (numbers only). Errors: SR_ERROR_UNSUPPORTED (the
  * members are no trees, a gated vote, text features as .onnx, another ending), SR_ERROR_OUTPUT,
  * SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_ensemble_export(sr_context *ctx, const sr_ensemble *ensemble,

@@ -1,5 +1,7 @@
-/* Forests as an ONNX model: one TreeEnsembleClassifier. The file is a protocol buffer (onnx.proto
- * has the numbers of its fields), put together here without its library. */
+/* Forests as an ONNX model: trees that sum to the vote, cut at 0, divided by their sum, and the
+ * name of the largest. (The classifier of trees reads two classes in ways of its own.) The file is
+ * a protocol buffer (onnx.proto has the numbers of its fields), put together here without its
+ * library. */
 #include <math.h>
 
 #include "core/bytes.h"
@@ -45,12 +47,12 @@ static void put_message(sr__bytes *to, uint32_t field, sr__bytes *inner) {
 /* Fields and types of AttributeProto. */
 enum {
   ATTRIBUTE_NAME = 1,
-  ATTRIBUTE_STRING = 4,
+  ATTRIBUTE_INT = 3,
   ATTRIBUTE_FLOATS = 7,
   ATTRIBUTE_INTS = 8,
   ATTRIBUTE_STRINGS = 9,
   ATTRIBUTE_TYPE = 20,
-  TYPE_STRING = 3,
+  TYPE_INT = 2,
   TYPE_FLOATS = 6,
   TYPE_INTS = 7,
   TYPE_STRINGS = 8,
@@ -75,14 +77,13 @@ static void put_list(sr__bytes *node, sr__bytes *scratch, const char *name, sr__
   put_message(node, NODE_ATTRIBUTE, scratch);
 }
 
-/* `whole`: classes without a share are named too. */
 static void add_leaf(lists *l, const sr_ensemble *e, const sr_nodes_view *n, int32_t tree,
-                     double weight, int64_t i, bool whole) {
+                     double weight, int64_t i) {
   const float *share = n->share + i * n->classes;
   int32_t winner = sr__tally_winner(share, n->classes);
   for (int32_t c = 0; c < n->classes; c++) {
     double vote = e->view.vote == SR_VOTE_SOFT ? (double)share[c] : (double)(c == winner);
-    if (vote == 0.0 && !whole) continue;
+    if (vote == 0.0) continue;
     put_varint(&l->leaf_tree, (uint64_t)tree);
     put_varint(&l->leaf_node, (uint64_t)i);
     put_varint(&l->leaf_class, (uint64_t)c);
@@ -93,7 +94,6 @@ static void add_leaf(lists *l, const sr_ensemble *e, const sr_nodes_view *n, int
 static sr_status add_tree(sr_context *ctx, lists *l, const sr_ensemble *e, const sr_nodes_view *n,
                           int32_t tree) {
   double weight = sr__export_weight(e, tree);
-  bool first_leaf = tree == 0; /* names every class once, so that none is left out */
   for (int64_t i = 0; i < n->nodes; i++) {
     bool leaf = n->feature[i] < 0;
     if (!leaf && isnan(n->threshold[i]))
@@ -108,9 +108,7 @@ static sr_status add_tree(sr_context *ctx, lists *l, const sr_ensemble *e, const
     put_varint(&l->left, leaf ? 0 : (uint64_t)n->left[i]);
     put_varint(&l->right, leaf ? 0 : (uint64_t)n->right[i]);
     put_varint(&l->missing, leaf ? 0 : n->missing_left[i]);
-    if (!leaf) continue;
-    add_leaf(l, e, n, tree, weight, i, first_leaf);
-    first_leaf = false;
+    if (leaf) add_leaf(l, e, n, tree, weight, i);
   }
   return SR_OK;
 }
@@ -140,13 +138,31 @@ static void put_tensor(sr__bytes *graph, uint32_t field, sr_context *ctx, const 
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) sr__bytes_free(all[k]);
 }
 
-static void put_operator(sr__bytes *node, sr__bytes *scratch, const sr_ensemble *e, lists *l) {
-  sr__bytes labels = {.ctx = node->ctx}, offset = {.ctx = node->ctx};
-  const sr_dictionary *classes = &e->view.classes;
-  for (int32_t c = 0; c < classes->count; c++) {
-    put_string(&labels, ATTRIBUTE_STRINGS, classes->names[c]);
+static void put_number(sr__bytes *node, sr__bytes *scratch, const char *name, int64_t value) {
+  put_string(scratch, ATTRIBUTE_NAME, name);
+  put_integer(scratch, ATTRIBUTE_INT, value);
+  put_integer(scratch, ATTRIBUTE_TYPE, TYPE_INT);
+  put_message(node, NODE_ATTRIBUTE, scratch);
+}
+
+/* Inputs are one name or two; NULL ends them. Attributes come before the node is put. */
+static void put_node(sr__bytes *graph, sr__bytes *node, const char *what, const char *domain,
+                     const char *first, const char *second, const char *output) {
+  put_string(node, 1, first);
+  if (second) put_string(node, 1, second);
+  put_string(node, 2, output);
+  put_string(node, 4, what);
+  put_string(node, 7, domain);
+  put_message(graph, 1, node);
+}
+
+static const char learning[] = "ai.onnx.ml";
+
+static void put_trees(sr__bytes *graph, sr__bytes *node, sr__bytes *scratch, const sr_ensemble *e,
+                      lists *l) {
+  sr__bytes offset = {.ctx = node->ctx};
+  for (int32_t c = 0; c < e->view.classes.count; c++)
     sr__put_f32(&offset, e->offset ? e->offset[c] : 0.0f);
-  }
   struct {
     const char *name;
     sr__bytes *values;
@@ -160,26 +176,40 @@ static void put_operator(sr__bytes *node, sr__bytes *scratch, const sr_ensemble 
              {"nodes_truenodeids", &l->left, ATTRIBUTE_INTS, TYPE_INTS},
              {"nodes_falsenodeids", &l->right, ATTRIBUTE_INTS, TYPE_INTS},
              {"nodes_missing_value_tracks_true", &l->missing, ATTRIBUTE_INTS, TYPE_INTS},
-             {"class_treeids", &l->leaf_tree, ATTRIBUTE_INTS, TYPE_INTS},
-             {"class_nodeids", &l->leaf_node, ATTRIBUTE_INTS, TYPE_INTS},
-             {"class_ids", &l->leaf_class, ATTRIBUTE_INTS, TYPE_INTS},
-             {"class_weights", &l->leaf_weight, ATTRIBUTE_FLOATS, TYPE_FLOATS},
-             {"classlabels_strings", &labels, ATTRIBUTE_STRINGS, TYPE_STRINGS},
+             {"target_treeids", &l->leaf_tree, ATTRIBUTE_INTS, TYPE_INTS},
+             {"target_nodeids", &l->leaf_node, ATTRIBUTE_INTS, TYPE_INTS},
+             {"target_ids", &l->leaf_class, ATTRIBUTE_INTS, TYPE_INTS},
+             {"target_weights", &l->leaf_weight, ATTRIBUTE_FLOATS, TYPE_FLOATS},
              {"base_values", &offset, ATTRIBUTE_FLOATS, TYPE_FLOATS}};
-  put_string(node, 1, "rows");
-  put_string(node, 2, "label");
-  put_string(node, 2, "probabilities");
-  put_string(node, 3, "forest");
-  put_string(node, 4, "TreeEnsembleClassifier");
   for (size_t k = 0; k < sizeof all / sizeof *all; k++)
     put_list(node, scratch, all[k].name, all[k].values, all[k].field, all[k].type);
-  put_string(scratch, ATTRIBUTE_NAME, "post_transform");
-  put_string(scratch, ATTRIBUTE_STRING, "NONE");
-  put_integer(scratch, ATTRIBUTE_TYPE, TYPE_STRING);
-  put_message(node, NODE_ATTRIBUTE, scratch);
-  put_string(node, 7, "ai.onnx.ml");
-  sr__bytes_free(&labels);
+  put_number(node, scratch, "n_targets", e->view.classes.count);
+  put_node(graph, node, "TreeEnsembleRegressor", learning, "rows", NULL, "vote");
   sr__bytes_free(&offset);
+}
+
+/* Shares as predict gives them, and the class of the largest. */
+static void put_answers(sr__bytes *graph, sr__bytes *node, sr__bytes *scratch,
+                        const sr_ensemble *e) {
+  sr__bytes keys = {.ctx = node->ctx}, names = {.ctx = node->ctx}, axis = {.ctx = node->ctx};
+  for (int32_t c = 0; c < e->view.classes.count; c++) {
+    put_varint(&keys, (uint64_t)c);
+    put_string(&names, ATTRIBUTE_STRINGS, e->view.classes.names[c]);
+  }
+  put_varint(&axis, 1);
+  put_node(graph, node, "Relu", "", "vote", NULL, "cut");
+  put_list(node, scratch, "axes", &axis, ATTRIBUTE_INTS, TYPE_INTS);
+  put_node(graph, node, "ReduceL1", "", "cut", NULL, "total");
+  put_node(graph, node, "Div", "", "cut", "total", "probabilities");
+  put_number(node, scratch, "axis", 1);
+  put_number(node, scratch, "keepdims", 0);
+  put_node(graph, node, "ArgMax", "", "vote", NULL, "code");
+  put_list(node, scratch, "keys_int64s", &keys, ATTRIBUTE_INTS, TYPE_INTS);
+  put_list(node, scratch, "values_strings", &names, ATTRIBUTE_STRINGS, TYPE_STRINGS);
+  put_node(graph, node, "LabelEncoder", learning, "code", NULL, "label");
+  sr__bytes_free(&keys);
+  sr__bytes_free(&names);
+  sr__bytes_free(&axis);
 }
 
 static void put_property(sr__bytes *model, sr__bytes *scratch, const char *key, const char *value) {
@@ -190,8 +220,8 @@ static void put_property(sr__bytes *model, sr__bytes *scratch, const char *key, 
 
 static void put_model(sr__bytes *model, const sr_ensemble *e, lists *l) {
   sr__bytes graph = {.ctx = model->ctx}, node = {.ctx = model->ctx}, scratch = {.ctx = model->ctx};
-  put_operator(&node, &scratch, e, l);
-  put_message(&graph, 1, &node);
+  put_trees(&graph, &node, &scratch, e, l);
+  put_answers(&graph, &node, &scratch, e);
   put_string(&graph, 2, "specroute");
   put_tensor(&graph, 11, model->ctx, "rows", ELEMENT_FLOAT, e->view.features);
   put_tensor(&graph, 12, model->ctx, "label", ELEMENT_STRING, 0);
@@ -200,8 +230,8 @@ static void put_model(sr__bytes *model, const sr_ensemble *e, lists *l) {
   put_string(model, 2, "specroute");
   put_string(model, 3, sr_version());
   put_message(model, 7, &graph);
-  put_string(&scratch, 1, "ai.onnx.ml");
-  put_integer(&scratch, 2, 1);
+  put_string(&scratch, 1, learning);
+  put_integer(&scratch, 2, 3);
   put_message(model, 8, &scratch);
   put_string(&scratch, 1, "");
   put_integer(&scratch, 2, 15);
