@@ -139,6 +139,9 @@ int cli_code(sr_status status);
 /* A number that may be NaN or infinite, which JSON does not know: null then. */
 json_t *cli_json_real(double value);
 
+/* T as {estimate, low, high, method}, the same in every command. */
+json_t *cli_json_scale(const sr_structure *structure);
+
 /* ---- tables ---- */
 /* The column options; lists live as long as the run. */
 sr_read_options cli_read_options(cli_run *run);

@@ -11,18 +11,20 @@ static const cli_option options[] = {
      "rows until a row is new, where it is known; else it is estimated"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
-static int finish(cli_run *run, const sr_folds *folds, double tmix) {
+static int finish(cli_run *run, const sr_folds *folds, const sr_structure *structure) {
   const sr_folds_view *view = sr_folds_get(folds);
   double length = (double)view->rows / (double)view->units;
   const char *unit = sr_unit_name(view->unit);
   cli_say(run, "folds     %d of %d %ss, %.0f rows each, %lld %s kept free around them\n",
           view->folds, view->units, unit, length, (long long)view->buffer,
           view->unit == SR_UNIT_PART ? "steps" : "rows");
-  cli_say(run, "T         %.4g rows\nwritten   %s\n", tmix, cli_text(run, "output"));
-  return cli_finish(run, json_pack("{s:i,s:s,s:i,s:o,s:I,s:I,s:o}", "folds", (int)view->folds,
-                                   "unit", unit, "units", (int)view->units, "length",
-                                   cli_json_real(length), "buffer", (json_int_t)view->buffer,
-                                   "rows", (json_int_t)view->rows, "tmix", cli_json_real(tmix)));
+  cli_say(run, "T         %.4g rows\nwritten   %s\n", sr_structure_get(structure)->tmix,
+          cli_text(run, "output"));
+  return cli_finish(run,
+                    json_pack("{s:i,s:s,s:i,s:o,s:I,s:I,s:o}", "folds", (int)view->folds, "unit",
+                              unit, "units", (int)view->units, "length", cli_json_real(length),
+                              "buffer", (json_int_t)view->buffer, "rows", (json_int_t)view->rows,
+                              "tmix", cli_json_scale(structure)));
 }
 
 static int run_folds(cli_run *run) {
@@ -46,7 +48,7 @@ static int run_folds(cli_run *run) {
   SR_TRY(sr_structure_estimate(run->ctx, table, &wanted, run->seed, &structure));
   SR_TRY(sr_folds_new(run->ctx, structure, &dealt, run->seed, &folds));
   SR_TRY(sr_folds_write(run->ctx, folds, table, path));
-  code = finish(run, folds, sr_structure_get(structure)->tmix);
+  code = finish(run, folds, structure);
 cleanup:
   sr_folds_free(&folds);
   sr_structure_free(&structure);

@@ -36,6 +36,21 @@ static int find_kinds(cli_run *run, const sr_method_kind **chosen, int *count) {
                       name);
 }
 
+/* Leaves the lines of options out: those that are set in further than the methods. */
+static void keep_methods(char *text) {
+  char *to = text;
+  for (const char *line = text; *line;) {
+    size_t length = strcspn(line, "\n");
+    length += line[length] == '\n';
+    if (strncmp(line, "     ", 5) != 0) {
+      memmove(to, line, length);
+      to += length;
+    }
+    line += length;
+  }
+  *to = '\0';
+}
+
 static int run_methods(cli_run *run) {
   const sr_method_kind *chosen[MOST_KINDS];
   int count = 0, code = find_kinds(run, chosen, &count);
@@ -44,7 +59,10 @@ static int run_methods(cli_run *run) {
   sr_status status =
       sr_describe_methods(run->ctx, count, chosen,
                           run->json ? SR_DESCRIPTION_JSON : SR_DESCRIPTION_TEXT, &text);
+  bool brief = run->argument_count == 0 && !run->verbose && !run->json;
+  if (status == SR_OK && brief) keep_methods(text);
   if (status == SR_OK) cli_print_description(run, text);
+  if (brief) cli_say(run, "'specroute methods KIND' or -v shows their options.\n");
   sr_bytes_free((void **)&text);
   return status == SR_OK ? CLI_SUCCESS : cli_fail(run, status);
 }
@@ -52,13 +70,14 @@ static int run_methods(cli_run *run) {
 const cli_command cli_methods = {.name = "methods",
                                  .arguments = "[KIND]",
                                  .most = 1,
-                                 .help = "list every method with its options",
+                                 .help = "list every method, and the options of a kind",
                                  .description =
                                      "KIND is one of formats, simulators, graphs, solvers, plans, "
                                      "learners, games, samplers and\n"
                                      "experiments. A method is named NAME[:KEY=VALUE,...]; one "
                                      "value without a key is the first\n"
-                                     "option, as in time:5.",
+                                     "option, as in time:5. Without KIND each method is one line; "
+                                     "-v shows their options.",
                                  .groups = {NULL},
                                  .example = "specroute methods plans",
                                  .run = run_methods};

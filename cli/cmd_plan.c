@@ -40,12 +40,12 @@ static int finish(cli_run *run, const sr_structure *structure, const sr_plan *pl
   cli_say(run, "\nbags      %d of %lld to %lld rows (mean %.1f) out of %lld\n", info.members,
           (long long)sizes->smallest, (long long)sizes->largest, sizes->mean, (long long)info.rows);
   cli_say(run, "written   %s\n", cli_text(run, "output"));
-  return cli_finish(run, json_pack("{s:o,s:i,s:{s:I,s:o,s:I},s:i,s:I,s:o}", "plan",
-                                   plan_json(&info), "members", (int)info.members, "rows_per_bag",
-                                   "min", (json_int_t)sizes->smallest, "mean",
-                                   cli_json_real(sizes->mean), "max", (json_int_t)sizes->largest,
-                                   "parts", (int)parts, "rows", (json_int_t)info.rows, "tmix",
-                                   cli_json_real(sr_structure_get(structure)->tmix)));
+  return cli_finish(run,
+                    json_pack("{s:o,s:i,s:{s:I,s:o,s:I},s:i,s:I,s:o}", "plan", plan_json(&info),
+                              "members", (int)info.members, "rows_per_bag", "min",
+                              (json_int_t)sizes->smallest, "mean", cli_json_real(sizes->mean),
+                              "max", (json_int_t)sizes->largest, "parts", (int)parts, "rows",
+                              (json_int_t)info.rows, "tmix", cli_json_scale(structure)));
 }
 
 static int run_plan(cli_run *run) {

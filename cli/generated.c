@@ -138,6 +138,12 @@ const cli_option *cli_generated_at(const cli_command *command, int index) {
   return NULL;
 }
 
+bool cli_is_of_method(const cli_option *option) {
+  for (int i = 0; i < flag_count; i++)
+    if (&flags[i]->option == option) return flags[i]->of_method;
+  return false;
+}
+
 /* ---- methods that the line names ---------------------------------------------------------- */
 
 const cli_method_flag *cli_method_flag_of(const cli_command *command, const char *flag) {

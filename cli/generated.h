@@ -10,6 +10,8 @@ bool cli_generate(void);
 void cli_generated_free(void);
 /* The generated flags of a command in the order of the help; NULL past the end. */
 const cli_option *cli_generated_at(const cli_command *command, int index);
+/* Whether a generated flag is a key of single methods, not of the task. */
+bool cli_is_of_method(const cli_option *option);
 /* The flag of a command whose value names a method; NULL where this flag does not. */
 const cli_method_flag *cli_method_flag_of(const cli_command *command, const char *flag);
 

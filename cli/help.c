@@ -60,13 +60,43 @@ void cli_print_group(const char *group) {
   printf("\n'specroute %s COMMAND --help' shows the options of a command.\n", group);
 }
 
+static const char *heading_of(const cli_option *group) {
+  if (group == cli_column_options) return "columns and files";
+  if (group == cli_graph_options) return "graph";
+  return "options";
+}
+
+/* The command's own and the task's options first, then columns, single methods and what every
+ * command has. */
+static void print_options(const cli_command *command) {
+  const cli_option *o;
+  bool any = false;
+  puts("\noptions:");
+  for (int g = 0; g < CLI_MAX_GROUPS && command->groups[g]; g++)
+    for (o = command->groups[g]; o->name && heading_of(command->groups[g])[0] == 'o'; o++)
+      print_option(o);
+  for (int i = 0; (o = cli_generated_at(command, i)); i++)
+    if (!cli_is_of_method(o)) print_option(o);
+  for (int g = 0; g < CLI_MAX_GROUPS && command->groups[g]; g++) {
+    if (heading_of(command->groups[g])[0] == 'o') continue;
+    printf("\n%s:\n", heading_of(command->groups[g]));
+    for (o = command->groups[g]; o->name; o++) print_option(o);
+  }
+  for (int i = 0; (o = cli_generated_at(command, i)); i++) {
+    if (!cli_is_of_method(o)) continue;
+    if (!any) puts("\noptions of single methods (or KEY=VALUE behind their names):");
+    any = true;
+    print_option(o);
+  }
+  puts("\noptions of every command:");
+  for (o = cli_common_options; o->name; o++) print_option(o);
+}
+
 void cli_print_help(const cli_command *command) {
   printf("usage: specroute %s%s%s [options]\n\n%s.\n", command->name,
          command->arguments[0] ? " " : "", command->arguments, command->help);
   if (command->description) printf("\n%s\n", command->description);
-  puts("\noptions:");
-  const cli_option *o;
-  for (int i = 0; (o = cli_option_at(command, i)); i++) print_option(o);
+  print_options(command);
   if (command->example) printf("\nexample:\n  %s\n", command->example);
 }
 

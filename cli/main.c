@@ -39,6 +39,7 @@ static void install_signals(void) {
 static void print_log(void *data, sr_log_level level, const char *message) {
   const cli_run *run = data;
   if (run->quiet || (level == SR_LOG_DEBUG && !run->verbose)) return;
+  if (run->progress) cli_progress_clear(run->progress);
   fprintf(stderr, "specroute: %s", level == SR_LOG_WARNING ? "warning: " : "");
   cli_put_clean(message, stderr);
   fputc('\n', stderr);

@@ -6,9 +6,16 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "progress.h"
+
+/* The bar is gone before anything else stands on the terminal. */
+static void clear_bar(const cli_run *run) {
+  if (run->progress) cli_progress_clear(run->progress);
+}
 
 void cli_say(const cli_run *run, const char *format, ...) {
   if (run->json || run->quiet) return;
+  clear_bar(run);
   va_list arguments, again;
   va_start(arguments, format);
   va_copy(again, arguments);
@@ -43,6 +50,7 @@ json_t *cli_json_text(const char *text) {
 }
 
 void cli_print_description(const cli_run *run, const char *text) {
+  clear_bar(run);
   if (run->json)
     puts(text);
   else if (!run->quiet)
@@ -50,6 +58,13 @@ void cli_print_description(const cli_run *run, const char *text) {
 }
 
 json_t *cli_json_real(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
+json_t *cli_json_scale(const sr_structure *structure) {
+  const sr_structure_view *v = sr_structure_get(structure);
+  return json_pack("{s:o,s:o,s:o,s:s}", "estimate", cli_json_real(v->tmix), "low",
+                   cli_json_real(v->tmix_low), "high", cli_json_real(v->tmix_high), "method",
+                   v->tmix_method);
+}
 
 static int print_json(json_t *object) {
   if (!object) return CLI_FAILED;
@@ -60,6 +75,7 @@ static int print_json(json_t *object) {
 }
 
 int cli_finish(cli_run *run, json_t *result) {
+  clear_bar(run);
   if (run->json) return print_json(result);
   json_decref(result);
   return CLI_SUCCESS;
@@ -116,14 +132,35 @@ static void print_json_error(int code, const sr_error *error) {
 }
 
 static int report(const cli_run *run, int code, const sr_error *error) {
+  clear_bar(run);
   print_error(error);
   if (run->json) print_json_error(code, error);
   return code;
 }
 
+/* The input that a failure is about: the last argument, which is the data. */
+static const char *input_of(const cli_run *run) {
+  return run->argument_count > 0 ? run->arguments[run->argument_count - 1] : "";
+}
+
+/* Whether the sentence or its place names one of the inputs already. */
+static bool names_input(const cli_run *run, const sr_error *error) {
+  if (error->line > 0) return true;
+  for (int i = 0; i < run->argument_count; i++)
+    if (strstr(error->message, run->arguments[i])) return true;
+  return error->file[0] && strstr(error->message, error->file);
+}
+
 int cli_fail(const cli_run *run, sr_status status) {
   sr_error error = sr_context_error(run->ctx);
+  char named[1536];
   if (error.status != status) error = (sr_error){status, sr_status_message(status), "", 0, 0};
+  const char *file = error.file[0] ? error.file : input_of(run);
+  if (cli_code(status) == CLI_BAD_INPUT && *file && !names_input(run, &error)) {
+    snprintf(named, sizeof named, "%s: %s", file, error.message);
+    error.message = named;
+    error.file = file;
+  }
   return report(run, cli_code(status), &error);
 }
 

@@ -2,6 +2,9 @@
 #include <string.h>
 
 #include "cli.h"
+#include "progress.h"
+
+enum { SHOWN_FEATURES = 40 };
 
 static char separator_of(const char *text) {
   if (!text) return 0;
@@ -36,9 +39,37 @@ sr_read_options cli_read_options(cli_run *run) {
   return options;
 }
 
+/* What was read, for those who ask with -v. */
+static void say_table(const cli_run *run, const char *path, const sr_table *table) {
+  const sr_table_view *v = sr_table_get(table);
+  if (run->progress) cli_progress_clear(run->progress);
+  fprintf(stderr, "specroute: %s: %lld rows, %lld features", path, (long long)v->rows,
+          (long long)v->features);
+  if (v->channels) fprintf(stderr, ", series of %d channels", v->channels);
+  if (v->label) fprintf(stderr, ", %d classes", v->classes.count);
+  if (v->group) fprintf(stderr, ", %d groups", v->groups.count);
+  if (v->coordinate_count) fprintf(stderr, ", places");
+  if (v->time) fprintf(stderr, ", times");
+  if (v->weight) fprintf(stderr, ", weights");
+  fputc('\n', stderr);
+  for (int64_t j = 0; v->feature_names && j < v->features && j < SHOWN_FEATURES; j++) {
+    int32_t texts = v->categories ? v->categories[j].count : 0;
+    fputs("specroute:   ", stderr);
+    cli_put_clean(v->feature_names[j], stderr);
+    if (texts)
+      fprintf(stderr, ": text, %d values\n", texts);
+    else
+      fputs(": numbers\n", stderr);
+  }
+  if (v->features > SHOWN_FEATURES)
+    fprintf(stderr, "specroute:   and %lld more\n", (long long)v->features - SHOWN_FEATURES);
+}
+
 sr_status cli_read_table(cli_run *run, const char *path, sr_table **table) {
   sr_read_options options = cli_read_options(run);
-  return sr_table_read(run->ctx, path, &options, table);
+  sr_status status = sr_table_read(run->ctx, path, &options, table);
+  if (status == SR_OK && run->verbose && !run->quiet) say_table(run, path, *table);
+  return status;
 }
 
 bool cli_has_target(const sr_table *table) {

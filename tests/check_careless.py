@@ -81,7 +81,7 @@ class Careless(unittest.TestCase):
         rows = [[round(draw.gauss(m, 0.3), 1) for m in values] + [name] for name, values in middle.items() for _ in range(50)]
         name = self.write("iris.csv", "sl,sw,pl,pw,species", rows)
         told, _ = self.train(name, "--target", "species")
-        self.assertEqual(told["tmix"], 1)
+        self.assertEqual(told["tmix"]["estimate"], 1)
         hint = "sorted by class.*--graph none"
         self.assertRegex(" ".join(told["warnings"]), hint)
         self.assertRegex(self.run_command("diagnose", name, "--target", "species").stdout, hint)

@@ -114,6 +114,81 @@ class Usage(unittest.TestCase):
         self.assertIn("part_share", run("methods", "plan").stdout)
         self.expect(2, "did you mean 'plans'", "methods", "planz")
 
+    def test_methods_are_one_line_each_until_a_kind_is_named(self):
+        names = [method["name"] for method in json.loads(run("methods", "--json").stdout)["methods"]]
+        brief = run("methods").stdout
+        for name in names:
+            self.assertRegex(brief, rf"(?m)^  {re.escape(name)} ")
+        self.assertNotIn("part_share", brief)
+        self.assertIn("part_share", run("methods", "-v").stdout)
+
+    def test_options_stand_in_groups(self):
+        said = run("train", "--help").stdout
+        places = [said.index(heading) for heading in ("\noptions:", "\ncolumns and files:", "\noptions of single methods", "\noptions of every command:")]
+        self.assertEqual(places, sorted(places))
+        self.assertLess(places[0], said.index("--members"))
+        self.assertLess(said.index("--members"), places[1])
+        self.assertTrue(places[1] < said.index("--target") < places[2] < said.index("--part-share") < places[3] < said.index("--seed"))
+        self.assertEqual(len(options("train")), len(set(options("train"))))
+
+    def test_verbose_says_more_and_quiet_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "x.csv")
+            run("simulate", "ar1", "--n", "300", "-o", path)
+            plain, more, none = (run("diagnose", path, "--target", "y", *flag) for flag in ([], ["-v"], ["-q", "-v"]))
+            self.assertEqual(plain.stdout, more.stdout)
+            self.assertNotIn("300 rows", plain.stderr)
+            self.assertIn("300 rows", more.stderr)
+            self.assertIn("x1: numbers", more.stderr)
+            self.assertEqual((none.stdout, none.stderr), ("", ""))
+
+    def test_errors_name_the_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "few.csv")
+            for text in ("x,y\n1,a\n2,a\n3,a\n4,a\n", "x,y\n1,\n2,\n", ""):
+                with open(path, "w", encoding="ascii") as file:
+                    file.write(text)
+                for command in (["train", path, "-o", path + ".model"], ["tune", path]):
+                    result = run(*command, "--target", "y", "--json")
+                    self.assertEqual(result.returncode, 3, (text, command, result.stderr))
+                    self.assertIn("few.csv", result.stderr, (text, command, result.stderr))
+                    self.assertIn("few.csv", json.loads(result.stdout)["error"]["file"])
+
+    def test_scale_has_one_shape(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path, model = os.path.join(folder, "x.csv"), os.path.join(folder, "x.model")
+            run("simulate", "ar1", "--n", "400", "-o", path)
+            held = os.path.join(folder, "held.csv")
+            lines = (["diagnose", path], ["train", path, "-o", model, "-m", "5", "--held-out", held],
+                     ["folds", path, "-o", os.path.join(folder, "f.json")], ["plan", path, "-o", os.path.join(folder, "p.npy")],
+                     ["judge", held, path])
+            for line in lines:
+                answer = json.loads(run(*line, "--target", "y", "--json").stdout)
+                self.assertLessEqual({"estimate", "low", "high", "method"}, set(answer["tmix"]), line)
+            self.assertIn("estimate", json.loads(run("show", model, "--json").stdout)["tmix"])
+
+    def test_the_bar_is_gone_before_the_first_line(self):
+        import pty  # a terminal of our own
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "x.csv")
+            run("simulate", "ar1", "--n", "4000", "--d", "8", "-o", path)
+            main, side = pty.openpty()
+            line = [COMMAND, "train", path, "--target", "y", "-o", path + ".model", "-m", "60"]
+            process = subprocess.Popen(line, stdout=side, stderr=side, stdin=subprocess.DEVNULL)
+            os.close(side)
+            seen = b""
+            try:
+                while True:
+                    seen += os.read(main, 65536)
+            except OSError:  # the terminal is closed at the end
+                pass
+            self.assertEqual(process.wait(), 0)
+            os.close(main)
+            text = seen.decode()
+            self.assertIn("s left", text)  # there was a bar
+            first = text.index("model     ")
+            self.assertTrue(text[:first].endswith("\r\033[K"), repr(text[first - 60:first]))
+
     def test_completions_know_methods_and_keys(self):
         bash, zsh, fish = (run("completion", shell).stdout for shell in ("bash", "zsh", "fish"))
         self.assertRegex(bash, r"train:--plan\) .*routed")

@@ -49,6 +49,62 @@ def check(condition, message):
         sys.exit(1)
 
 
+def make(*words):
+    made = subprocess.run([COMMAND, *map(str, words)], capture_output=True, text=True, timeout=300)
+    check(made.returncode == 0, " ".join(map(str, words)) + made.stderr)
+
+
+def pages(root):
+    """A page of every kind that a command makes, on small data: its name and what its first note must say."""
+    stream, grid, runs, model, held = (root / name for name in ("stream.csv", "grid.csv", "runs.csv", "a.model", "held.csv"))
+    make("simulate", "ar1", "--n", 600, "--tmix", 8, "--d", 3, "-o", stream, "-q")
+    make("simulate", "grid", "--n", 400, "-o", grid, "-q")
+    lines = stream.read_text().splitlines()
+    runs.write_text("\n".join(["run," + lines[0]] + [f"run {k // 60},{line}" for k, line in enumerate(lines[1:])]) + "\n")
+    train = ("--members", 12, "-q")
+    make("train", stream, "--target", "y", "-o", model, "--held-out", held, "--report", root / "train.html", *train)
+    make("train", grid, "--target", "y", "--coords", "coordinate1,coordinate2", "-o", root / "m", "--report", root / "map.html", *train)
+    make("train", runs, "--target", "y", "--group", "run", "-o", root / "m", "--report", root / "groups.html", *train)
+    make("compare", stream, "--target", "y", "--plans", "uniform,routed", "--report", root / "compare.html", *train)
+    make("diagnose", stream, "--target", "y", "--report", root / "diagnose.html", "-q")
+    make("show", model, "--report", root / "show.html", "-q")
+    make("judge", held, stream, "--target", "y", "--report", root / "judge.html", "-q")
+    make("tune", stream, "--target", "y", "--tries", 3, "--plans", "uniform", "--report", root / "tune.html", *train)
+    return {"train": "naive estimate", "map": "naive estimate", "groups": "groups that it never saw", "compare": "smallest error",
+            "diagnose": "", "show": "naive estimate", "judge": "predictions are wrong on", "tune": "never saw"}
+
+
+def probe(root, name, width=390, scheme=1):
+    """What the browser sees of the page root/name.html."""
+    probed = root / (name + "_probed.html")
+    probed.write_text((root / (name + ".html")).read_text().replace("</body>", PROBE + "</body>"))
+    result = browse(root, probed, f"{name}_{width}_{scheme}", "--dump-dom", f"--window-size={width},900",
+                    f"--blink-settings=preferredColorScheme={scheme}")
+    check("CONSOLE" not in result.stderr, f"{name}: {result.stderr[-800:]}")
+    answer = re.search(r'<pre id="probe">(.*?)</pre>', result.stdout, re.S)
+    check(answer, f"{name}: the page did not answer")
+    return json.loads(answer.group(1))
+
+
+def check_kinds(root):
+    for name, words in pages(root).items():
+        text = (root / (name + ".html")).read_text()
+        check(words in text, f"{name}: its headline does not say '{words}'")
+        check("<script" not in text and not re.search(r'(src|href)="?https?:', text), f"{name}: a script or the network")
+        check(text.count("<h1") == 1, f"{name}: one h1")
+        check("Made by specroute" in text, f"{name}: no command in its footer")
+        seen = probe(root, name)
+        check(seen["width"] <= seen["window"] + 1, f"{name}: {seen['width']} wide in a window of {seen['window']}")
+        check(seen["sizes"] or name in ("show",), f"{name}: no picture")
+        for w, h, shapes, said in seen["sizes"]:
+            check(0 < w <= seen["window"] and h > 40 and shapes > 0, f"{name}: a picture of {w} x {h} with {shapes} shapes")
+            check(len(said) > 10, f"{name}: a picture without words")
+    for name, title in (("map", "Map of the errors"), ("map", "folds on the map"), ("groups", "Error by group"),
+                        ("train", "Error in the order of the rows"), ("train", "Calibration"), ("train", "Confusion"),
+                        ("train", "What made the gain"), ("train", "is set"), ("judge", "Confusion")):
+        check(title in (root / (name + ".html")).read_text(), f"{name}: no '{title}'")
+
+
 def main():
     root = pathlib.Path(tempfile.mkdtemp())
     try:
@@ -84,7 +140,8 @@ def main():
         picture = root / "page.png"
         browse(root, page, "picture", f"--screenshot={picture}", "--window-size=1000,1400")
         check(picture.exists() and picture.stat().st_size > 20000, "no screenshot")
-        print(f"{said['plots']} plots in three views")
+        check_kinds(root)
+        print(f"{said['plots']} plots in three views, and a page of every kind")
     finally:
         shutil.rmtree(root, ignore_errors=True)
 

@@ -26,6 +26,13 @@ void sr__description_add_warnings(sr__description *lines, int32_t count,
 
 json_t *sr__json_real(double value) { return isfinite(value) ? json_real(value) : json_null(); }
 
+json_t *sr__json_scale(double estimate, double low, double high, const char *method) {
+  json_t *value = json_pack("{s:o,s:o,s:o}", "estimate", sr__json_real(estimate), "low",
+                            sr__json_real(low), "high", sr__json_real(high));
+  if (value) json_object_set_new(value, "method", method ? json_string(method) : json_null());
+  return value;
+}
+
 json_t *sr__json_text(const char *text) {
   size_t size = 3 * strlen(text) + 1;
   char *clean = malloc(size);

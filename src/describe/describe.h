@@ -26,6 +26,9 @@ void sr__description_add_warnings(sr__description *lines, int32_t count,
 
 /* A number that may be NaN or infinite, which JSON does not know: null then. */
 json_t *sr__json_real(double value);
+/* T as every object of the command shows it: {estimate, low, high, method}; what is not known is
+ * null. */
+json_t *sr__json_scale(double estimate, double low, double high, const char *method);
 /* Any bytes, as sr_text_clean gives them; NULL where memory is out. */
 json_t *sr__json_text(const char *text);
 json_t *sr__json_strings(int32_t count, const char *const *strings);

@@ -118,6 +118,68 @@ static void fill_row(const sr_comparison_view *view, int32_t r, char (*text)[CEL
   for (int c = 0; c < 4; c++) cells[2 + c].text = text[c];
 }
 
+/* The best, and whether the next can be told from it. */
+static sr_status add_headline(sr_context *ctx, sr_page *page, const sr_comparison_view *v) {
+  const sr_compare_row *best = &v->rows[v->best];
+  const sr_compare_test *nearest = NULL;
+  char text[512];
+  for (int32_t t = 0; t < v->test_count; t++)
+    if (!nearest || v->rows[v->tests[t].second].error < v->rows[nearest->second].error)
+      nearest = &v->tests[t];
+  if (!nearest)
+    snprintf(text, sizeof text, "%s with %s is wrong on %.1f %% of the held-out rows.", best->plan,
+             best->learner, 100 * best->error);
+  else
+    snprintf(text, sizeof text,
+             "%s with %s has the smallest error on held-out rows, %.1f %%; %s with %s follows with "
+             "%.1f %%, and the difference %s (p = %.2g).",
+             best->plan, best->learner, 100 * best->error, v->rows[nearest->second].plan,
+             v->rows[nearest->second].learner, 100 * v->rows[nearest->second].error,
+             nearest->p_holm < 0.05 ? "is more than chance" : "may be chance", nearest->p_holm);
+  return sr_page_note(ctx, page,
+                      nearest && nearest->p_holm < 0.05 ? SR_AGREEMENT_GOOD : SR_AGREEMENT_PARTLY,
+                      text);
+}
+
+/* Errors with their intervals, a bar per row. */
+static sr_status add_plot(sr_context *ctx, sr_page *page, const sr_comparison_view *v) {
+  sr_status status = SR_OK;
+  double *number = NULL;
+  char(*text)[2 * CELL] = NULL;
+  const char **names = NULL;
+  int32_t n = v->row_count;
+  SR_NEW(ctx, number, 4 * n);
+  SR_NEW(ctx, text, n);
+  SR_NEW(ctx, names, n);
+  for (int32_t r = 0; r < n; r++) {
+    const sr_compare_row *row = &v->rows[r];
+    snprintf(text[r], sizeof text[r], "%.90s, %.90s", row->plan, row->learner);
+    names[r] = text[r];
+    number[r] = r;
+    number[n + r] = row->error;
+    number[2 * n + r] = isfinite(row->low) ? row->low : row->error;
+    number[3 * n + r] = isfinite(row->high) ? row->high : row->error;
+  }
+  sr_plot_series series = {.kind = SR_PLOT_BARS,
+                           .count = n,
+                           .x = number,
+                           .y = number + n,
+                           .low = number + 2 * n,
+                           .high = number + 3 * n};
+  sr_plot plot = {.title = "Error on held-out rows, with intervals",
+                  .y_label = "error",
+                  .series_count = 1,
+                  .series = &series,
+                  .x_names = names,
+                  .x_name_count = n};
+  SR_TRY(sr_page_add_plot(ctx, page, &plot));
+cleanup:
+  sr__free(ctx, number);
+  sr__free(ctx, text);
+  sr__free(ctx, names);
+  return status;
+}
+
 sr_status sr_page_add_comparison(sr_context *ctx, sr_page *page, const sr_comparison *comparison) {
   static const char *const header[COLUMNS] = {"plan",     "learner", "error",
                                               "interval", "seconds", "p (Holm)"};
@@ -135,6 +197,7 @@ sr_status sr_page_add_comparison(sr_context *ctx, sr_page *page, const sr_compar
            "Holm.",
            view->units, sr_unit_name(view->held_out), view->folds, (long long)view->buffer,
            sr_unit_name(view->held_out));
+  SR_TRY(add_headline(ctx, page, view));
   SR_TRY(sr_page_paragraph(ctx, page, words));
   for (int32_t i = 0; i < view->warning_count; i++)
     SR_TRY(sr_page_note(ctx, page, SR_AGREEMENT_PARTLY, view->warnings[i]));
@@ -145,6 +208,7 @@ sr_status sr_page_add_comparison(sr_context *ctx, sr_page *page, const sr_compar
                          .rows = view->row_count,
                          .cells = cells};
   SR_TRY(sr_page_add_table(ctx, page, &table));
+  SR_TRY(add_plot(ctx, page, view));
 cleanup:
   sr__free(ctx, text);
   sr__free(ctx, cells);

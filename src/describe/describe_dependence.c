@@ -57,9 +57,7 @@ static void add_lines(sr__description *lines, const void *object) {
 /* ---- JSON --------------------------------------------------------------------------------- */
 
 static json_t *scale_json(const sr_scale *scale) {
-  return json_pack("{s:o,s:o,s:o,s:s}", "estimate", sr__json_real(scale->estimate), "low",
-                   sr__json_real(scale->low), "high", sr__json_real(scale->high), "method",
-                   scale->method);
+  return sr__json_scale(scale->estimate, scale->low, scale->high, scale->method);
 }
 
 void sr__dependence_keys(const sr_dependence_view *v, json_t *object) {

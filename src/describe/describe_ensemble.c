@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "describe.h"
+#include "plan/plan.h"
 
 enum { SHOWN_FEATURES = 5, SHOWN_CLASSES = 12, CELL = 96, MOST_ROWS = 32, MOST_FEATURES = 10 };
 
@@ -392,13 +393,20 @@ static json_t *candidates_json(const sr_choice *choice) {
   return list;
 }
 
+/* A model that was loaded knows the estimate alone. */
+static json_t *scale_json(const sr_ensemble_view *view) {
+  const sr_structure_view *s = view->structure ? sr_structure_get(view->structure) : NULL;
+  return sr__json_scale(view->tmix, s ? s->tmix_low : NAN, s ? s->tmix_high : NAN,
+                        s ? s->tmix_method : NULL);
+}
+
 static json_t *to_json(const void *object) {
   const sr_ensemble_view *view = sr_ensemble_get(object);
   json_t *value =
       json_pack("{s:o,s:i,s:s,s:s,s:I,s:I,s:s,s:o,s:o}", "plan", plan_json(view), "members",
                 (int)view->members, "learner", view->learner, "vote", vote_name(view->vote), "rows",
                 (json_int_t)view->rows, "features", (json_int_t)view->features, "reason",
-                view->reason, "tmix", sr__json_real(view->tmix), "classes", classes_json(view));
+                view->reason, "tmix", scale_json(view), "classes", classes_json(view));
   if (!value) return NULL;
   if (view->channels) json_object_set_new(value, "channels", json_integer(view->channels));
   sr__json_add_learning(object, value);
@@ -573,14 +581,16 @@ static sr_status add_candidates(sr_context *ctx, sr_page *page, const sr_choice 
 }
 
 static sr_status add_mix(sr_context *ctx, sr_page *page, const sr_ensemble_view *v) {
-  static const char *const header[] = {"plan", "members", "weight"};
-  char text[MOST_ROWS][2][CELL];
+  sr_status status = SR_OK;
+  static const char *const header[] = {"what a member learns from", "members", "weight"};
+  char text[MOST_ROWS][3][CELL];
   sr_page_cell cells[MOST_ROWS * 3] = {0};
   int32_t rows = v->mix_count < MOST_ROWS ? v->mix_count : MOST_ROWS;
   for (int32_t k = 0; k < rows; k++) {
     snprintf(text[k][0], CELL, "%d", v->mix[k].members);
     snprintf(text[k][1], CELL, "%.3f", v->mix[k].weight);
-    cells[3 * k].text = v->mix[k].plan;
+    SR_TRY(sr__plan_words(ctx, v->mix[k].plan, text[k][2], CELL));
+    cells[3 * k].text = text[k][2];
     for (int c = 0; c < 2; c++) cells[3 * k + 1 + c].text = text[k][c];
   }
   sr_page_table table = {.caption = "Plans of the mix and their weights",
@@ -588,20 +598,25 @@ static sr_status add_mix(sr_context *ctx, sr_page *page, const sr_ensemble_view 
                          .header = header,
                          .rows = rows,
                          .cells = cells};
-  return sr_page_add_table(ctx, page, &table);
+  SR_TRY(sr_page_add_table(ctx, page, &table));
+cleanup:
+  return status;
 }
 
 /* Weights by plan, and what made the gain. */
 static sr_status add_mix_plots(sr_context *ctx, sr_page *page, const sr_ensemble_view *v) {
-  static const char *const parts[] = {"bag size", "leaf size", "offset", "place"};
+  static const char *const parts[] = {"smaller bags", "larger leaves", "offset of the vote",
+                                      "whole parts left out"};
   sr_status status = SR_OK;
   const sr_mix_gain *g = v->gain;
   const char *names[MOST_ROWS];
+  char words[MOST_ROWS][CELL];
   double x[MOST_ROWS], y[MOST_ROWS], px[] = {0, 1, 2, 3};
   double py[] = {g->bag_size, g->leaf_size, g->offset, g->place};
   int32_t count = v->mix_count < MOST_ROWS ? v->mix_count : MOST_ROWS;
   for (int32_t k = 0; k < count; k++) {
-    names[k] = v->mix[k].plan;
+    SR_TRY(sr__plan_words(ctx, v->mix[k].plan, words[k], CELL));
+    names[k] = words[k];
     x[k] = k;
     y[k] = v->mix[k].weight;
   }
@@ -652,9 +667,14 @@ cleanup:
 
 static sr_status add_plan(sr_context *ctx, sr_page *page, const sr_ensemble_view *v) {
   sr_status status = SR_OK;
-  char text[512];
-  snprintf(text, sizeof text, "%d members (%s) by the plan '%s'%s: %s.", v->members, v->learner,
-           v->mix->plan, v->mix_count > 1 ? " and others" : "", v->reason);
+  char text[768], words[CELL];
+  SR_TRY(sr__plan_words(ctx, v->mix->plan, words, sizeof words));
+  if (v->mix_count > 1)
+    snprintf(text, sizeof text, "%d members (%s) of %d kinds: %s.", v->members, v->learner,
+             v->mix_count, v->reason);
+  else
+    snprintf(text, sizeof text, "%d members (%s), each with %s (plan '%s'): %s.", v->members,
+             v->learner, words, v->mix->plan, v->reason);
   SR_TRY(sr_page_heading(ctx, page, 2, "The plan"));
   SR_TRY(sr_page_paragraph(ctx, page, text));
   if (v->evaluation) {
@@ -694,9 +714,41 @@ static sr_status add_features(sr_context *ctx, sr_page *page, const sr_ensemble_
   return sr_page_add_plot(ctx, page, &plot);
 }
 
+/* The verdict in one sentence: what the model is worth where it will be used. */
+static sr_status add_headline(sr_context *ctx, sr_page *page, const sr_evaluation *e) {
+  char text[512], where[64];
+  bool told = isfinite(e->honest_low) && isfinite(e->honest_high);
+  bool good = told && e->honest_high < e->baseline, bad = told && e->honest_low > e->baseline;
+  const char *verdict = good ? "it is better than always naming the most frequent class"
+                        : bad
+                            ? "always naming the most frequent class is better"
+                            : "that it beats always naming the most frequent class cannot be said";
+  snprintf(where, sizeof where, "On %s that it never saw",
+           e->held_out == SR_UNIT_GROUP ? "groups" : "ground or stretches");
+  if (told)
+    snprintf(text, sizeof text,
+             "%s the model is wrong on %.1f %% of the rows (%.1f to %.1f %%), where the naive "
+             "estimate says %.1f %%: %s (%.1f %%).",
+             where, 100 * e->honest, 100 * e->honest_low, 100 * e->honest_high, 100 * e->naive,
+             verdict, 100 * e->baseline);
+  else
+    snprintf(text, sizeof text,
+             "%s the model is wrong on %.1f %% of the rows, where the naive estimate says %.1f %%; "
+             "the rows are too few for an interval, and always naming the most frequent class has "
+             "%.1f %%.",
+             where, 100 * e->honest, 100 * e->naive, 100 * e->baseline);
+  return sr_page_note(ctx, page,
+                      good  ? SR_AGREEMENT_GOOD
+                      : bad ? SR_AGREEMENT_BAD
+                            : SR_AGREEMENT_PARTLY,
+                      text);
+}
+
 sr_status sr_page_add_ensemble(sr_context *ctx, sr_page *page, const sr_ensemble *ensemble) {
   sr_status status = SR_OK;
   const sr_ensemble_view *v = sr_ensemble_get(ensemble);
+  if (v->evaluation && isfinite(v->evaluation->honest))
+    SR_TRY(add_headline(ctx, page, v->evaluation));
   if (v->evaluation) SR_TRY(add_error(ctx, page, v));
   for (int32_t i = 0; i < v->warning_count; i++)
     SR_TRY(sr_page_note(ctx, page, SR_AGREEMENT_PARTLY, v->warnings[i]));

@@ -45,8 +45,9 @@ static json_t *to_json(const void *object) {
                 sr__json_real(j->low), "honest_high", sr__json_real(j->high), "naive",
                 sr__json_real(j->error), "naive_low", sr__json_real(j->naive_low), "naive_high",
                 sr__json_real(j->naive_high), "baseline", sr__json_real(j->baseline), "held_out",
-                sr_unit_name(j->unit), "units", (int)j->units, "tmix", sr__json_real(j->tmix),
-                "level", sr__json_real(j->level), "metrics", sr__json_metrics(&j->metrics));
+                sr_unit_name(j->unit), "units", (int)j->units, "tmix",
+                sr__json_scale(j->tmix, NAN, NAN, NULL), "level", sr__json_real(j->level),
+                "metrics", sr__json_metrics(&j->metrics));
   if (!value || !j->confusion) return value;
   json_object_set_new(value, "confusion", sr__json_confusion(&j->classes, j->confusion));
   json_object_set_new(value, "calibration", sr__json_calibration(&j->metrics));

@@ -39,9 +39,7 @@ static void given_keys(const sr_structure_view *v, json_t *object) {
   json_object_set_new(object, "n", json_integer(v->rows));
   json_object_set_new(object, "graph", sr__json_text(v->graph));
   json_object_set_new(object, "tmix",
-                      json_pack("{s:o,s:o,s:o,s:s}", "estimate", sr__json_real(v->tmix), "low",
-                                sr__json_real(v->tmix_low), "high", sr__json_real(v->tmix_high),
-                                "method", v->tmix_method));
+                      sr__json_scale(v->tmix, v->tmix_low, v->tmix_high, v->tmix_method));
 }
 
 static json_t *to_json(const void *object) {

@@ -49,6 +49,8 @@ typedef struct sr__plan_scope {
 typedef struct sr__scheme {
   sr_method about;
   unsigned flags;
+  /* What a bag is, in words: "3 % of the rows of every part"; NULL: the help says it. */
+  void (*say)(const void *options, char *words, size_t size);
   const char *search; /* values that a search tries, "KEY=A|B,..."; NULL: none */
   bool in_pieces;     /* asks for room, so that its bags need not be whole in memory */
   /* Sets plan->capacity (it is the number of rows) and, where it needs any, *state. `options` is
@@ -148,5 +150,9 @@ typedef struct sr__bag_list {
 SR_MUST_CHECK sr_status sr__bag_list_read(sr_context *ctx, const char *path, int64_t rows,
                                           sr__bag_list *list);
 void sr__bag_list_free(const sr_allocator *allocator, sr__bag_list *list);
+
+/* A plan NAME[:KEY=VALUE,...] as a person would say it, cut to `size` bytes with the end mark; the
+ * text itself where it names no scheme. Errors: SR_ERROR_MEMORY. */
+SR_MUST_CHECK sr_status sr__plan_words(sr_context *ctx, const char *text, char *words, size_t size);
 
 #endif

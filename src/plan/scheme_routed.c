@@ -133,9 +133,20 @@ cleanup:
   return status;
 }
 
+static void say(const void *values, char *words, size_t size) {
+  const routed *o = values;
+  char rows[32] = "all rows";
+  if (o->row_share < 1.0) snprintf(rows, sizeof rows, "%g %% of the rows", 100.0 * o->row_share);
+  if (o->part_share >= 1.0)
+    snprintf(words, size, "%s of every part", rows);
+  else
+    snprintf(words, size, "%s of a random %g %% of the parts", rows, 100.0 * o->part_share);
+}
+
 const sr__scheme sr__scheme_routed = {
     .about = {"routed", "a random set of parts per member, and a share of the rows of each",
               options, sizeof(routed), NULL},
+    .say = say,
     .search = "part_share=0.1|0.3|0.5|0.8|1,row_share=0.03|0.1|0.3|1",
     .prepare = prepare,
     .bag = make_bag,

@@ -7,8 +7,14 @@ static sr_status make_bag(sr_context *ctx, const sr_plan *plan, int32_t member, 
   return sr__bootstrap_list(ctx, random, plan->rows, plan->rows, NULL, bag);
 }
 
+static void say(const void *options, char *words, size_t size) {
+  (void)options;
+  snprintf(words, size, "plain bagging: as many rows as there are, drawn with replacement");
+}
+
 const sr__scheme sr__scheme_uniform = {
     .about = {"uniform", "full bootstrap: n draws with replacement", NULL, 0, NULL},
     .in_pieces = true,
+    .say = say,
     .bag = make_bag,
 };

@@ -29,9 +29,18 @@ static sr_status make_bag(sr_context *ctx, const sr_plan *plan, int32_t member, 
   return sr__bootstrap_list(ctx, random, plan->rows, *draws, NULL, bag);
 }
 
+static void say(const void *values, char *words, size_t size) {
+  const uniform_nm *o = values;
+  if (o->draw_share > 0.0)
+    snprintf(words, size, "%g %% of the rows, drawn with replacement", 100.0 * o->draw_share);
+  else
+    snprintf(words, size, "as many rows as members go into all, drawn with replacement");
+}
+
 const sr__scheme sr__scheme_uniform_nm = {
     .about = {"uniform-nm", "small bootstrap: n/m draws with replacement", options,
               sizeof(uniform_nm), NULL},
+    .say = say,
     .search = "draw_share=0.01|0.03|0.1|0.3",
     .in_pieces = true,
     .prepare = prepare,
