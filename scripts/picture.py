@@ -1,52 +1,85 @@
 #!/usr/bin/env python3
-"""Draws docs/naive_and_honest.svg from bench/results/honest.jsonl (the rows of the plan uniform)."""
+"""Draws docs/naive_and_honest.svg and writes the table of README.md from bench/results/real_gain.jsonl.
+
+  scripts/picture.py           writes both
+  scripts/picture.py --check   fails where they are not what the results give
+"""
 import json
 import pathlib
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TITLES = {"maipo": "Maipo crops, 7,713 pixels, 400 fields",
-          "sentinel2_germany": "Sentinel-2 Germany, 36,600 pixels, 183 polygons"}
-BARS = (("naive", "naive: rows not drawn", "#c9ced6"), ("honest", "honest: parts never seen", "#3b6ea5"),
-        ("leave_group_out", "truth: whole fields or polygons left out", "#d98032"))
-WIDTH, LEFT, SCALE, BAR, GAP = 760, 20, 1800, 20, 46
+BARS = (("naive", "naive: rows that a tree did not draw", "#c9ced6"), ("told", "honest: told by specroute", "#3b6ea5"),
+        ("truth", "truth: on data taken away before", "#d98032"))
+BEGIN, END = "<!-- made by scripts/picture.py from bench/results/real_gain.jsonl -->", "<!-- end -->"
+WIDTH, LEFT, BAR, GAP, ROOM = 760, 20, 20, 46, 330
 
 
-def read_rows():
-    lines = (ROOT / "bench/results/honest.jsonl").read_text(encoding="utf-8").splitlines()[1:]
-    return [row for row in map(json.loads, lines) if row["plan"] == "uniform"]
+def mean(values):
+    values = list(values)
+    return sum(values) / len(values)
 
 
-def draw_bar(row, key, label, color, y):
-    value = row[key]
-    length = value * SCALE
-    parts = [f'<rect x="{LEFT}" y="{y}" width="{length:.1f}" height="{BAR - 3}" rx="2" fill="{color}"/>']
-    end = length
-    if key == "honest":
-        low, high = row["low"] * SCALE, row["high"] * SCALE
-        middle = y + (BAR - 3) / 2
-        parts.append(f'<path d="M{LEFT + low:.1f} {middle}H{LEFT + high:.1f}" stroke="#16324f" stroke-width="2"/>')
-        end = max(end, high)
-    parts.append(f'<text x="{LEFT + end + 8:.1f}" y="{y + BAR - 7}">{value:.3f}  {label}</text>')
-    return parts
+def read_cases():
+    """A dictionary per case with means over its splits, for both plans."""
+    lines = (ROOT / "bench/results/real_gain.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [row for row in map(json.loads, lines) if "case" in row]
+    cases = []
+    for name in dict.fromkeys(row["case"] for row in rows):
+        of = {plan: [r for r in rows if r["case"] == name and r["plan"] == plan] for plan in ("uniform", "auto")}
+        if len(of["uniform"]) != len(of["auto"]):
+            continue  # not yet measured to the end
+        case = {"name": name, "held_out": of["auto"][0]["held_out"], "splits": len(of["auto"])}
+        for plan, found in of.items():
+            case[plan] = {key: mean(r[key] for r in found) for key in ("naive", "truth", "baseline")}
+            case[plan]["told"] = mean(r["honest"] if r["regions"] is None else r["regions"] for r in found)
+        cases.append(case)
+    return cases
 
 
-def main():
-    rows = read_rows()
-    height = 40 + len(rows) * (GAP + len(BARS) * BAR)
+def picture(cases):
+    most = max(case["uniform"][key] for case in cases for key, _, _ in BARS)
+    scale = (WIDTH - LEFT - ROOM) / most
+    height = 40 + len(cases) * (GAP + len(BARS) * BAR)
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
            'font-family="sans-serif" font-size="13" fill="#222">',
            f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>',
-           f'<text x="{LEFT}" y="24" font-size="15" font-weight="bold">Error of a random forest, by what was held out</text>']
+           f'<text x="{LEFT}" y="24" font-size="15" font-weight="bold">Error of a random forest: what it says, what is told, what is true</text>']
     y = 40
-    for row in rows:
-        out.append(f'<text x="{LEFT}" y="{y + 16}">{TITLES[row["case"]]}</text>')
+    for case in cases:
+        out.append(f'<text x="{LEFT}" y="{y + 16}">{case["name"]}, {case["splits"]} {case["held_out"]} taken away</text>')
         y += 24
         for key, label, color in BARS:
-            out += draw_bar(row, key, label, color, y)
+            value = case["uniform"][key]
+            out.append(f'<rect x="{LEFT}" y="{y}" width="{value * scale:.1f}" height="{BAR - 3}" rx="2" fill="{color}"/>')
+            out.append(f'<text x="{LEFT + value * scale + 8:.1f}" y="{y + BAR - 7}">{value:.3f}  {label}</text>')
             y += BAR
         y += GAP - 24
-    out.append("</svg>")
-    (ROOT / "docs/naive_and_honest.svg").write_text("\n".join(out) + "\n", encoding="utf-8")
+    return "\n".join(out + ["</svg>"]) + "\n"
+
+
+def table(cases):
+    lines = [BEGIN, "", "| data | taken away | a forest says | specroute tells | really | really, by the default | always one class |",
+             "|---|---|---|---|---|---|---|"]
+    for case in cases:
+        forest, default = case["uniform"], case["auto"]
+        lines.append(f'| {case["name"]} | {case["splits"]} {case["held_out"]} | {forest["naive"]:.3f} | {forest["told"]:.3f} | '
+                     f'{forest["truth"]:.3f} | {default["truth"]:.3f} | {forest["baseline"]:.3f} |')
+    return "\n".join(lines + ["", END])
+
+
+def main():
+    cases = read_cases()
+    readme, svg = ROOT / "README.md", ROOT / "docs/naive_and_honest.svg"
+    text = readme.read_text(encoding="utf-8")
+    before, rest = text.split(BEGIN)
+    made = before + table(cases) + rest.split(END, 1)[1]
+    if "--check" in sys.argv:
+        if made != text or svg.read_text(encoding="utf-8") != picture(cases):
+            sys.exit("README.md or docs/naive_and_honest.svg is not what bench/results gives: run scripts/picture.py")
+        return
+    readme.write_text(made, encoding="utf-8")
+    svg.write_text(picture(cases), encoding="utf-8")
 
 
 main()
