@@ -62,8 +62,14 @@ def pooled(runs):
             out.append(f"| {plan}, {title} | next unit | {show(a[0])} {show(a[2])} ({a[3]}) |")
             out.append(f"| {plan}, {title} | naive, no interval | bias {show(mean([r['naive'] - r['truth'] for r in some]), 4, True)} |")
             if plan == "uniform":
+                beside = [r for r in some if r.get("folds_low") is not None]
+                out.append(f"| {plan}, {title} | honest, runs that have the rules below | {line(answer(beside, 'low', 'high', 'truth', 'honest'))} |")
                 out.append(f"| {plan}, {title} | 5 contiguous folds + t | {line(answer(some, 'folds_low', 'folds_high', 'truth', 'folds'))} |")
                 out.append(f"| {plan}, {title} | time-series split + t | {line(answer(some, 'split_low', 'split_high', 'truth', 'split'))} |")
+    endless = [r for r in runs if "truth" in r and not r["tmix"]]
+    for plan in ("auto", "uniform"):
+        a = answer([r for r in endless if r["plan"] == plan], "low", "high", "truth", "honest")
+        out.append(f"| {plan}, long memory | honest | {line(a)} |")
     drifting = [r for r in runs if "later_error" in r]
     for plan in ("auto", "uniform"):
         some = [r for r in drifting if r["plan"] == plan]

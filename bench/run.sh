@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 all=(csv graph neighbors fiedler parts dependence coverage forest forest_levels plan python replay nn series intervals
-  auto_witness auto_real honest real_dependence honest_coverage)
+  auto_witness auto_real honest real_dependence honest_real honest_choice honest_coverage)
 [ "${1:-}" != --list ] || { printf '%s\n' "${all[@]}"; exit 0; }
 programs=build/release/bench
 python=.cache/peers/bin/python
@@ -36,6 +36,8 @@ run_auto_witness() { record auto_witness bench/auto_witness.sh $programs/bench_a
 run_auto_real() { with_data auto_real && record auto_real $python bench/auto_real.py build/release/specroute "$data"; }
 run_honest() { with_data honest && record honest $python bench/honest.py build/release/specroute "$data" sklearn; }
 run_real_dependence() { with_data real_dependence && record real_dependence $python bench/real_dependence.py build/release/specroute "$data"; }
+run_honest_real() { with_data honest_real && record honest_real $python bench/choice_real.py build/release/specroute "$data"; }
+run_honest_choice() { $programs/bench_choice bench/results/honest_choice.jsonl; }
 run_honest_coverage() { $programs/bench_honest bench/results/honest_coverage.jsonl; } # goes on where it stopped
 
 [ $# -gt 0 ] || set -- "${all[@]}"
