@@ -35,7 +35,8 @@ static void test_streams(void **state) {
   const json_t *warnings = json_object_get(elec, "warnings");
   bool grows = false;
   for (size_t i = 0; i < json_array_size(warnings); i++)
-    grows |= strstr(json_string_value(json_array_get(warnings, i)), "grows with the number of rows") != NULL;
+    grows |= strstr(json_string_value(json_array_get(warnings, i)),
+                    "grows with the number of rows") != NULL;
   assert_true(grows);
   assert_close(json_number_value(json_object_get(elec, "period")), 48.0, 0.05);
   assert_true(estimate_of(office) > 200.0);
