@@ -8,6 +8,7 @@
 
 typedef enum hold_out {
   HOLD_GROUPS,
+  HOLD_PLACES,
   HOLD_REGION,
   HOLD_TILE,
   HOLD_SECTOR,
@@ -23,11 +24,11 @@ static const struct {
     {"Germany, polygons",
      "satellite/sentinel2_germany.csv.gz",
      "Label",
-     "Lat,Lon",
+     NULL,
      "Lon",
      "Lat",
      "ID,ClassID,Region",
-     HOLD_GROUPS,
+     HOLD_PLACES,
      {.216, .087}},
     {"Germany, regions",
      "satellite/sentinel2_germany.csv.gz",
@@ -126,6 +127,24 @@ static sr_status hold_groups(const sr_table_view *view, uint64_t seed, bool one,
   }
   free(draw);
   return SR_OK;
+}
+
+/* A fifth of the places that rows share. */
+static sr_status hold_places(const sr_table_view *view, uint64_t seed, uint8_t *test) {
+  int64_t places = 0, *first = malloc(sizeof *first * (size_t)view->rows);
+  double *draw = malloc(sizeof *draw * (size_t)view->rows);
+  const double *east = view->coordinates, *north = view->coordinates + view->rows;
+  sr_status status = first && draw ? SR_OK : SR_ERROR_MEMORY;
+  if (status == SR_OK) sr_random_uniform(seed, 7, 1, view->rows, draw);
+  for (int64_t i = 0; status == SR_OK && i < view->rows; i++) {
+    int64_t p = 0;
+    while (p < places && (east[first[p]] != east[i] || north[first[p]] != north[i])) p++;
+    if (p == places) first[places++] = i;
+    test[i] = draw[p] < 0.2;
+  }
+  free(first);
+  free(draw);
+  return status;
 }
 
 /* A tile of a fifth of the width and of the height, and ground around it that is left out. */
@@ -307,6 +326,8 @@ static sr_status read_set(sr_context *ctx, const experiment_unit *unit, measurem
   if (!*test) return SR_ERROR_MEMORY;
   if (sets[set].rule == HOLD_TILE)
     hold_tile(view, unit->seed, *test);
+  else if (sets[set].rule == HOLD_PLACES)
+    status = hold_places(view, unit->seed, *test);
   else
     status = hold_groups(view, unit->seed, sets[set].rule == HOLD_REGION, *test);
   return status == SR_OK ? thin(view->rows, unit->seed, most, *test) : status;

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 tree=${1:?usage: python/test.sh BUILD_TREE [pytest options]}
 shift
 venv=build/venv
-needed="numpy scipy scikit-learn pandas polars pyarrow matplotlib pytest joblib hypothesis"
+needed="numpy scipy scikit-learn pandas polars pyarrow matplotlib pytest joblib hypothesis lightgbm"
 if [ "$(cat "$venv/.packages" 2>/dev/null)" != "$needed" ]; then
   echo "making $venv"
   python3 -m venv "$venv"
