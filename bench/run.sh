@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 all=(csv graph neighbors fiedler parts dependence coverage forest forest_levels plan python replay nn series intervals
-  auto_witness auto_real honest real_dependence honest_real honest_choice honest_coverage)
+  auto_witness auto_real honest real_dependence honest_real honest_choice honest_coverage map_coverage)
 [ "${1:-}" != --list ] || { printf '%s\n' "${all[@]}"; exit 0; }
 programs=build/release/bench
 python=.cache/peers/bin/python
@@ -39,6 +39,7 @@ run_real_dependence() { with_data real_dependence && record real_dependence $pyt
 run_honest_real() { with_data honest_real && record honest_real $python bench/choice_real.py build/release/specroute "$data"; }
 run_honest_choice() { $programs/bench_choice bench/results/honest_choice.jsonl; }
 run_honest_coverage() { $programs/bench_honest bench/results/honest_coverage.jsonl; } # goes on where it stopped
+run_map_coverage() { $python bench/map_coverage.py build/release/specroute && $python bench/map_coverage.py --page; } # so does this
 
 [ $# -gt 0 ] || set -- "${all[@]}"
 for name; do
