@@ -42,5 +42,8 @@ done
 # The Debian package holds the same files. Sanitized libraries are not packaged.
 [ -z "${SR_SANITIZE:-}" ] || exit 0
 (cd "$SR_BUILD" && cpack -G DEB -B "$folder/deb" >/dev/null)
-dpkg-deb --contents "$folder"/deb/specroute_*.deb | grep -q ' ./usr/bin/specroute$'
-dpkg-deb --field "$folder"/deb/specroute_*.deb Depends | grep -q libc6
+# Read whole before they are searched: a pipe that closes early is a failure of dpkg-deb.
+contents=$(dpkg-deb --contents "$folder"/deb/specroute_*.deb)
+depends=$(dpkg-deb --field "$folder"/deb/specroute_*.deb Depends)
+grep -q ' ./usr/bin/specroute$' <<<"$contents" || { echo "the package lacks the command"; exit 1; }
+grep -q libc6 <<<"$depends" || { echo "the package depends on: $depends"; exit 1; }
