@@ -7,3 +7,4 @@ autodoc_default_options = {"members": True, "show-inheritance": True}
 autodoc_typehints = "none"
 html_theme = "alabaster"
 nitpicky = False
+suppress_warnings = ["ref.ref", "ref.term"]  # inherited docstrings point into scikit-learn's own pages
