@@ -98,6 +98,7 @@ class Plan:
     def write(self, path: Any) -> None: ...
 
 class Fiedler(tuple[Any, NDArray[np.float64]]):
+    def __new__(cls, value: Any, vector: NDArray[np.float64], **more: Any) -> Fiedler: ...
     value: Any
     vector: NDArray[np.float64]
     residual: float
