@@ -415,6 +415,36 @@ static void other_labels_give_the_same_value(void **state) {
   sr_context_free(&ctx);
 }
 
+/* Many lattices of different weights, joined by arcs of next to no weight: rounding leaves the
+ * dense factor of the coarsest graph without a pivot. */
+static void arcs_of_no_weight_are_survived(void **state) {
+  (void)state;
+  enum { BLOCKS = 40, SIDE = 12, NODES = SIDE * SIDE };
+  test_edges e = {.nodes = (int64_t)BLOCKS * NODES};
+  for (int b = 0; b < BLOCKS; b++) {
+    test_edges block = grid_edges(SIDE, SIDE, false);
+    for (int64_t k = 0; k < block.count; k++)
+      test_add_weighted(&e, block.from[k] + (int64_t)b * NODES, block.to[k] + (int64_t)b * NODES,
+                        1.0 / (1 + b));
+    if (b > 0) test_add_weighted(&e, (int64_t)b * NODES, (int64_t)b * NODES - 1, 1e-37);
+    test_edges_free(&block);
+  }
+  sr_context *ctx = test_context(1);
+  sr_graph *graph = NULL;
+  sr_spectrum *spectrum = NULL;
+  sr_spectrum_options options;
+  sr_spectrum_options_init(&options);
+  options.solver = "multilevel";
+  assert_ok(ctx, test_try_graph(ctx, &e, true, &graph));
+  sr_status status = sr_spectrum_compute(ctx, graph, &options, 1, &spectrum);
+  assert_true(status == SR_OK || status == SR_ERROR_NOT_CONVERGED);
+  assert_true(fabs(sr_spectrum_get(spectrum)->value[0]) < 1e-6);
+  sr_spectrum_free(&spectrum);
+  sr_graph_free(&graph);
+  test_edges_free(&e);
+  sr_context_free(&ctx);
+}
+
 static void the_thread_count_does_not_show(void **state) {
   (void)state;
   test_edges e = grid_edges(300, 251, false);
@@ -658,6 +688,7 @@ int main(void) {
       cmocka_unit_test(arpack_agrees_with_lapack),
       cmocka_unit_test(a_cluster_of_values_is_told_apart),
       cmocka_unit_test(other_labels_give_the_same_value),
+      cmocka_unit_test(arcs_of_no_weight_are_survived),
       cmocka_unit_test(the_thread_count_does_not_show),
       cmocka_unit_test(stopping_early_says_so),
       cmocka_unit_test(wrong_requests_are_refused),

@@ -175,13 +175,12 @@ static bool is_useful(const sr__hierarchy *h, const sr__csr *fine, const sr__csr
   return (double)coarse->nodes <= STALL * (double)fine->nodes && coarse->nodes >= 2 * h->wanted + 4;
 }
 
-static sr_status dense_level(sr_context *ctx, const sr__csr *graph, sr__hierarchy *h) {
-  sr_status status = SR_OK;
+/* The Laplacian with its mean added to every entry, so that constants are no longer in its kernel;
+ * `shift` of its mean diagonal is put on top of each diagonal entry. */
+static void fill_dense(const sr__csr *graph, double shift, double *a) {
   int64_t n = graph->nodes;
-  double *a = NULL, trace = 0;
-  bool definite = false;
-  SR_NEW_ZERO(ctx, a, n * n);
-  SR_NEW(ctx, h->solve, n * n);
+  double trace = 0;
+  memset(a, 0, (size_t)(n * n) * sizeof *a);
   for (int64_t i = 0; i < n; i++) {
     for (int64_t e = graph->offset[i]; e < graph->offset[i + 1]; e++) {
       double w = graph->weight ? graph->weight[e] : 1;
@@ -191,7 +190,23 @@ static sr_status dense_level(sr_context *ctx, const sr__csr *graph, sr__hierarch
     }
   }
   for (int64_t i = 0; i < n * n; i++) a[i] += trace / (double)(n * n);
-  SR_TRY(sr__plain_invert(ctx, n, a, &definite));
+  for (int64_t i = 0; i < n; i++) a[i * n + i] += shift * trace / (double)n;
+}
+
+static sr_status dense_level(sr_context *ctx, const sr__csr *graph, sr__hierarchy *h) {
+  /* Arcs of next to no weight leave the factor without a pivot. The solve only has to be near the
+   * inverse, so a shift far below what tells vectors apart does no harm. */
+  static const double shifts[] = {0, 1e-12, 1e-9};
+  sr_status status = SR_OK;
+  int64_t n = graph->nodes;
+  double *a = NULL;
+  bool definite = false;
+  SR_NEW(ctx, a, n * n);
+  SR_NEW(ctx, h->solve, n * n);
+  for (size_t k = 0; !definite && k < sizeof shifts / sizeof *shifts; k++) {
+    fill_dense(graph, shifts[k], a);
+    SR_TRY(sr__plain_invert(ctx, n, a, &definite));
+  }
   if (!definite)
     SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "the coarsest graph of %lld nodes is not connected",
                     (long long)n));
