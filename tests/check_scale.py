@@ -101,7 +101,7 @@ class Scale(unittest.TestCase):
             if case in TRAINED:
                 trained = self.run_json("train", table, "--target", "y", "-o", os.path.join(folder, "m"), "--members", "3",
                                         "--plan", "uniform", "--no-evaluation")
-                self.assertEqual(trained["tmix"], told["tmix"]["estimate"])
+                self.assertEqual(trained["tmix"]["estimate"], told["tmix"]["estimate"])
                 self.assertEqual(trained["warnings"], told["warnings"])
         tmix, warnings = told["tmix"]["estimate"], told["warnings"]
         self.assertTrue(least <= tmix <= most, f"{case}: T is {tmix}")
