@@ -92,16 +92,26 @@ def signal_at_many_moments(folder, files, faults):
         while after <= LONGEST:
             number = signal.SIGTERM if (index + point) % 3 == 2 else signal.SIGINT
             threads = 1 + (index + point) % 2
-            running = Running([*line, "--threads", str(threads)], folder)
-            if not running.wait_for(after):
-                running.end()
-                clean(folder, files)
-                break
             here = f"{' '.join(line)}, {threads} threads, {signal.Signals(number).name} after {after:.2f} s"
-            worst = max(worst, judge(here, running.stop(number), number, faults, threads))
-            left = clean(folder, files)
-            if left:
-                faults.append(f"{here}: leaves {left}")
+            # What is slow at a moment is slow there each time; a hiccup of the machine is not.
+            for _ in range(3):
+                running = Running([*line, "--threads", str(threads)], folder)
+                if not running.wait_for(after):
+                    running.end()
+                    clean(folder, files)
+                    found = None
+                    break
+                found = []
+                seconds = judge(here, running.stop(number), number, found, threads)
+                left = clean(folder, files)
+                if left:
+                    found.append(f"{here}: leaves {left}")
+                if not found or not all("went on for" in fault for fault in found):
+                    break
+            if found is None:
+                break
+            faults += found
+            worst = max(worst, seconds)
             met.add(line[0])
             signals += 1
             point += 1
