@@ -92,7 +92,7 @@ static sr_graph *build(sr_context *ctx, const sr_table_view *view, const char *b
 
 static sr_graph *window_graph(sr_context *ctx, int64_t n, int tau) {
   float *x = calloc((size_t)n, sizeof *x);
-  sr_graph *graph = build(ctx, &(sr_table_view){.rows = n, .features = 1, .x = x}, "time", 0, tau);
+  sr_graph *graph = build(ctx, &(sr_table_view){.rows = n, .features = 1, .x = x}, "time", tau);
   free(x);
   return graph;
 }
@@ -113,7 +113,7 @@ static sr_graph *grid_graph(sr_context *ctx, int64_t n, double holes) {
                         .grid_rows = rows,
                         .grid_columns = columns,
                         .cell = cell};
-  sr_graph *graph = build(ctx, &view, "grid", 4, 0);
+  sr_graph *graph = build(ctx, &view, "grid", 4);
   free(x);
   free(cell);
   return graph;
@@ -134,8 +134,7 @@ static sr_graph *knn_graph(sr_context *ctx, int64_t n, int d, bool clustered) {
       x[j * n + i] = (float)(clustered ? center[c][j] + sr__random_normal(&random)
                                        : sr__random_uniform(&random));
   }
-  sr_graph *graph =
-      build(ctx, &(sr_table_view){.rows = n, .features = d, .x = x}, "features", 10, 0);
+  sr_graph *graph = build(ctx, &(sr_table_view){.rows = n, .features = d, .x = x}, "features", 10);
   free(x);
   return graph;
 }

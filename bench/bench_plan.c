@@ -6,6 +6,7 @@
  * "write indices" copies members x rows 32-bit indices out of a table in the cache's reach: the
  * least that any program does that hands out bags as index lists. */
 #include <specroute/specroute.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
