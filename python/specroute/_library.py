@@ -138,9 +138,9 @@ class Handle:
         self._free = getattr(lib, free)
         self._keep = keep  # what the object refers to
 
-    def __del__(self):
+    def __del__(self, byref=ctypes.byref):  # the module may be gone by then
         if getattr(self, "address", None):
-            self._free(ctypes.byref(self.address))
+            self._free(byref(self.address))
 
     @property
     def _as_parameter_(self):
