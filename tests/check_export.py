@@ -102,6 +102,17 @@ class Export(unittest.TestCase):
                 for a, b in zip(got, want):
                     self.assertAlmostEqual(a, b, places=4)
 
+    def test_any_name_is_valid_json(self):
+        names = b'ca\xff"t', "caf\u00e9".encode()
+        lines = [b"%d.5,%d,%s" % (i % 9, i % 4, names[i // 40 % 2].replace(b'"', b'""').join((b'"', b'"'))) for i in range(600)]
+        pathlib.Path(self.at("odd.csv")).write_bytes(b"a,b,y\n" + b"\n".join(lines) + b"\n")
+        made = run("train", self.at("odd.csv"), "--target", "y", "-o", self.at("odd"), "--members", 3, "-q")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        made = run("show", self.at("odd"), "--export", self.at("odd.json"), "-q")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        forest = json.loads(pathlib.Path(self.at("odd.json")).read_bytes().decode("utf-8"))
+        self.assertEqual(sorted(forest["classes"]), ["caf\u00e9", 'ca\ufffd"t'])
+
     def test_onnx_is_read_by_its_runtime(self):
         try:
             import numpy

@@ -39,3 +39,23 @@ bool sr__ends_in(const char *text, const char *ending) {
   size_t length = strlen(text), tail = strlen(ending);
   return length >= tail && strcmp(text + length - tail, ending) == 0;
 }
+
+size_t sr__utf8_length(const unsigned char *text) {
+  static const struct {
+    unsigned char low, high, second_low, second_high;
+    size_t length;
+  } kind[] = {{0x01, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2},
+              {0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
+              {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+              {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4},
+              {0xf4, 0xf4, 0x80, 0x8f, 4}};
+  for (size_t k = 0; k < sizeof kind / sizeof *kind; k++) {
+    if (text[0] < kind[k].low || text[0] > kind[k].high) continue;
+    if (kind[k].length > 1 && (text[1] < kind[k].second_low || text[1] > kind[k].second_high))
+      return 0;
+    for (size_t i = 2; i < kind[k].length; i++)
+      if (text[i] < 0x80 || text[i] > 0xbf) return 0;
+    return kind[k].length;
+  }
+  return 0;
+}
