@@ -90,6 +90,7 @@ extern const cli_option cli_common_options[]; /* json, seed, threads, quiet, ver
 extern const cli_option cli_column_options[]; /* target, time, group, coords, weight, drop, ... */
 extern const cli_option cli_graph_options[];  /* graph */
 extern const cli_method_flag cli_graph_methods[];
+extern const cli_method_flag cli_compared_methods[]; /* lists of plans and learners, and a graph */
 
 struct cli_run {
   const cli_command *command;

@@ -10,11 +10,6 @@ static const cli_option options[] = {{"plans", 'p', CLI_TEXT, "PLAN,...",
                                       "also write a page: .html, or .md without pictures"},
                                      {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
-static const cli_method_flag methods[] = {{"plans", "plan", sr_train_plan_method, true, false},
-                                          {"learners", "learner", sr_learner_method, true, false},
-                                          {"graph", "graph", sr_graph_method, false, false},
-                                          {NULL, NULL, NULL, false, false}};
-
 static sr_status write_page(cli_run *run, const sr_comparison *comparison, const char *path) {
   sr_status status = SR_OK;
   sr_page *page = NULL;
@@ -72,6 +67,6 @@ const cli_command cli_compare = {
         "the blocks, corrected by Holm. auto chooses anew inside every fold.",
     .groups = {options, cli_column_options},
     .task = sr_compare_option_list,
-    .methods = methods,
+    .methods = cli_compared_methods,
     .example = "specroute compare elec2.csv --target class --plans uniform,routed,auto",
     .run = run_compare};

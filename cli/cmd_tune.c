@@ -8,11 +8,6 @@ static const cli_option options[] = {
      "also write a page: .html, or .md without pictures"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
-static const cli_method_flag methods[] = {{"plans", "plan", sr_train_plan_method, true, false},
-                                          {"learners", "learner", sr_learner_method, true, false},
-                                          {"graph", "graph", sr_graph_method, false, false},
-                                          {NULL, NULL, NULL, false, false}};
-
 static sr_status write_page(cli_run *run, const sr_tuning *tuning, const char *path) {
   sr_status status = SR_OK;
   sr_page *page = NULL;
@@ -91,6 +86,6 @@ const cli_command cli_tune = {
         "(--learners tree:min_leaf=5) stay, the others are tried.",
     .groups = {options, cli_column_options},
     .task = sr_tune_option_list,
-    .methods = methods,
+    .methods = cli_compared_methods,
     .example = "specroute tune elec2.csv --target class --learners tree,xgboost --tries 27",
     .run = run_tune};

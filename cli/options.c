@@ -57,6 +57,13 @@ const cli_option cli_graph_options[] = {
      "dependency graph NAME[:KEY=VALUE,...]; by default as the table is"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
+const cli_method_flag cli_compared_methods[] = {{"plans", "plan", sr_train_plan_method, true,
+                                                 false},
+                                                {"learners", "learner", sr_learner_method, true,
+                                                 false},
+                                                {"graph", "graph", sr_graph_method, false, false},
+                                                {NULL, NULL, NULL, false, false}};
+
 const cli_method_flag cli_graph_methods[] = {{"graph", "graph", sr_graph_method, false, false},
                                              {NULL, NULL, NULL, false, false}};
 
