@@ -63,6 +63,7 @@ static int run_tune(cli_run *run) {
   if (cli_given(run, "output"))
     SR_TRY(write_model(run, table, &o, sr_tuning_get(tuning), cli_text(run, "output")));
   if (cli_given(run, "report")) SR_TRY(write_page(run, tuning, cli_text(run, "report")));
+  if (o.resume && *o.resume) (void)remove(o.resume);
   cli_print_description(run, text);
   if (cli_given(run, "output")) cli_say(run, "written   %s\n", cli_text(run, "output"));
 cleanup:

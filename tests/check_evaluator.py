@@ -116,6 +116,19 @@ class Evaluator(unittest.TestCase):
         self.assertIn("<h1>The model", text(page))
         self.assertEqual(run("show", self.path("sorted.csv")).returncode, 3)
 
+    def test_the_error_is_told_by_members(self):
+        curve = self.train("--plan", "uniform", "--members", 9)["error"]["by_members"]
+        self.assertEqual([point["members"] for point in curve], [1, 3, 5, 9])
+        self.assertGreater(curve[0]["error"], curve[-1]["error"])
+        # Its ends are ensembles of their own.
+        for members, point in ((1, curve[0]), (9, curve[-1])):
+            alone = self.train("--plan", "uniform", "--members", members)["error"]["honest"]
+            self.assertAlmostEqual(point["error"], alone, places=9)
+        said = self.train("--members", 40, "--report", self.path("curve.html"))
+        self.assertEqual(said["error"]["by_members"][-1], {"members": 40, "error": said["error"]["honest"]})
+        self.assertIn("Error on held-out rows against the number of members", text(self.path("curve.html")))
+        self.assertRegex(run("show", self.path("h.model")).stdout, r"error where \d+, .*40 vote: 0\.\d{4}, ")
+
     def train(self, *more):
         made = run("train", self.path("sorted.csv"), "--target", "y", "--time", "when", "-o", self.path("h.model"), "--members", 20,
                    "--json", *more)
@@ -194,6 +207,13 @@ class Evaluator(unittest.TestCase):
             self.assertEqual(sum(map(sum, said["confusion"]["counts"])), ROWS)
         spoken = self.judge("form.csv")
         self.assertIn("confusion", spoken.stdout)
+        naive, honest = said["error"]["naive_low"], said["error"]["honest_low"]
+        self.assertNotEqual(naive, honest)
+        self.assertRegex(spoken.stdout, rf"naive: as if rows were independent +{naive:.4f} to")
+        self.assertRegex(spoken.stdout, rf"honest: rows that depend on each other +{honest:.4f} to .* from \d+ spans")
+        page = self.path("judged.html")
+        self.assertEqual(self.judge("form.csv", "--report", page).returncode, 0)
+        self.assertIn("how well it is known", text(page))
         piped = subprocess.run([COMMAND, "judge", "-", self.path("sorted.csv"), "--target", "y", "--json"], capture_output=True, text=True,
                                input="prediction\n" + "\n".join(guess) + "\n", timeout=60)
         self.assertAlmostEqual(json.loads(piped.stdout)["error"]["honest"], wrong, places=9)

@@ -89,6 +89,89 @@ static void the_best_third_goes_on(void **state) {
   sr_context_free(&ctx);
 }
 
+/* Labels of a stretch that is put aside are turned round: the search does not notice, the judgment
+ * of its winner does. The third and the seventh of eight stretches are those. */
+static void what_judges_was_never_searched(void **state) {
+  (void)state;
+  enum { ROWS = 800 };
+  sr_context *ctx = test_context(2);
+  sr_table *table = test_simulate(ctx, 3, "ar1:n=%d,tmix=5,d=3", ROWS), *turned = NULL;
+  sr_table_view view = *sr_table_get(table);
+  int32_t label[ROWS];
+  for (int32_t i = 0; i < ROWS; i++)
+    label[i] = i / (ROWS / 8) == 2 || i / (ROWS / 8) == 6 ? 1 - view.label[i] : view.label[i];
+  view.label = label;
+  assert_ok(ctx, sr_table_new(ctx, &view, &turned));
+  sr_tuning *tuning = NULL, *other = NULL;
+  sr_tune_options o;
+  sr_tune_options_init(&o);
+  o.plans = "uniform,auto";
+  o.tries = 5;
+  o.members = 18;
+  o.structure.tmix = 5;
+  assert_ok(ctx, sr_tune(ctx, table, &o, 5, &tuning));
+  assert_ok(ctx, sr_tune(ctx, turned, &o, 5, &other));
+  const sr_tuning_view *a = sr_tuning_get(tuning), *b = sr_tuning_get(other);
+  assert_int_equal(a->tried_count, b->tried_count);
+  for (int32_t k = 0; k < a->tried_count; k++) assert_true(a->tried[k].error == b->tried[k].error);
+  assert_string_equal(a->best_plan, b->best_plan);
+  assert_close(a->best.error, 1.0 - b->best.error, 1e-12);
+  sr_tuning_free(&other);
+  sr_tuning_free(&tuning);
+  sr_table_free(&turned);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
+static void stop_after_tries(void *data, const char *stage, int64_t done, int64_t total) {
+  (void)total;
+  if (strcmp(stage, "tune") == 0 && done >= 20) sr_context_interrupt(*(sr_context **)data);
+}
+
+/* The tries that were made before the interrupt are not made again, and all comes out the same. */
+static void an_interrupted_search_goes_on(void **state) {
+  (void)state;
+  sr_context *ctx = NULL, *stopped = NULL;
+  sr_context_options options;
+  sr_context_options_init(&options);
+  assert_int_equal(sr_context_new(&options, &ctx), SR_OK);
+  options.progress = stop_after_tries;
+  options.progress_data = &stopped;
+  assert_int_equal(sr_context_new(&options, &stopped), SR_OK);
+  sr_table *table = test_simulate(ctx, 3, "ar1:n=400,tmix=5,d=2");
+  sr_tuning *whole = NULL, *resumed = NULL;
+  sr_tune_options o;
+  sr_tune_options_init(&o);
+  o.plans = "uniform,routed";
+  o.tries = 6;
+  o.members = 18;
+  assert_ok(ctx, sr_tune(ctx, table, &o, 5, &whole));
+  o.resume = test_file("tries", "", 0);
+  assert_int_equal(sr_tune(stopped, table, &o, 5, &resumed), SR_ERROR_INTERRUPTED);
+  assert_null(resumed);
+  assert_ok(ctx, sr_tune(ctx, table, &o, 5, &resumed));
+  const sr_tuning_view *a = sr_tuning_get(whole), *b = sr_tuning_get(resumed);
+  assert_int_equal(a->tried_count, b->tried_count);
+  for (int32_t k = 0; k < a->tried_count; k++) assert_true(a->tried[k].error == b->tried[k].error);
+  assert_string_equal(a->best_learner, b->best_learner);
+  assert_true(a->best.error == b->best.error);
+  double made = 0.0, kept = 0.0;
+  for (int32_t k = 0; k < 2; k++) {
+    made += a->tried[k].seconds;
+    kept += b->tried[k].seconds;
+  }
+  assert_true(kept < 0.5 * made);
+  /* Another search in the same file finds nothing of its own. */
+  sr_tuning_free(&resumed);
+  assert_ok(ctx, sr_tune(ctx, table, &o, 6, &resumed));
+  assert_true(sr_tuning_get(resumed)->tried[0].error != a->tried[0].error);
+  sr_tuning_free(&resumed);
+  sr_tuning_free(&whole);
+  sr_table_free(&table);
+  sr_context_free(&stopped);
+  sr_context_free(&ctx);
+}
+
 static void wrong_searches_are_refused(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
@@ -281,6 +364,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(searches_may_run_out_of_memory),
       cmocka_unit_test(the_best_third_goes_on),
+      cmocka_unit_test(what_judges_was_never_searched),
+      cmocka_unit_test(an_interrupted_search_goes_on),
       cmocka_unit_test(wrong_searches_are_refused),
       cmocka_unit_test(weights_find_rare_classes),
       cmocka_unit_test(wrong_weights_are_named),

@@ -132,6 +132,12 @@ typedef struct sr_held_rows {
   const int32_t *unit, *fold; /* that it was held out with */
 } sr_held_rows;
 
+/* The error of held-out rows where so many members vote. */
+typedef struct sr_curve_point {
+  int32_t members;
+  double error;
+} sr_curve_point;
+
 /* Which rows are not like those that the model was trained on, by their features. It sees new
  * ground, not a change of law: it may refuse, never promise. Opaque. */
 typedef struct sr_applicability sr_applicability;
@@ -160,6 +166,8 @@ typedef struct sr_evaluation {
   /* What would be taken off variance_of_margin by twice the members, by bags of 30 % of the rows,
    * and by half of the parts per member; NaN like these. */
   double gain_members, gain_bags, gain_place;
+  int32_t curve_count;         /* 0: bags of one's own */
+  const sr_curve_point *curve; /* more and more members of the folds, then the ensemble itself */
   int32_t classes;
   const sr_class_report *by_class;
   int64_t features;

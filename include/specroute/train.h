@@ -128,7 +128,9 @@ typedef struct sr_tune_options {
   int64_t members;          /* of the last round: 100 */
   int vote;                 /* hard or soft */
   const char *class_weight; /* as in sr_train_options; the error that is lowered weighs the same */
-  double level;             /* of the interval: 0.95 */
+  const char *resume; /* file that keeps the tries as they are made, so that the same call goes on
+                         after an interrupt; the caller removes it. NULL or "": none */
+  double level;       /* of the interval: 0.95 */
   sr_structure_options structure;
   sr_folds_options folds;
 } sr_tune_options;

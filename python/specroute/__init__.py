@@ -27,6 +27,7 @@ _MODULES = {
     "fiedler": "functions",
     "parts": "functions",
     "plan": "functions",
+    "compare": "functions",
     "tune": "functions",
     "judge": "functions",
     "simulate": "functions",

@@ -153,6 +153,30 @@ def plan(
     random_state: Any = ...,
     n_jobs: int | None = ...,
 ) -> Plan: ...
+def compare(
+    X: Any,
+    y: ArrayLike,
+    *,
+    plans: str = ...,
+    learners: str | None = ...,
+    n_estimators: int = ...,
+    sample_weight: ArrayLike | None = ...,
+    class_weight: str | dict[Any, float] | None = ...,
+    graph: str | None = ...,
+    groups: ArrayLike | None = ...,
+    coords: ArrayLike | None = ...,
+    times: ArrayLike | None = ...,
+    tmix: float | None = ...,
+    parts: int | None = ...,
+    vote: str | None = ...,
+    folds: int | None = ...,
+    buffer: int | None = ...,
+    forward: bool = ...,
+    level: float | None = ...,
+    random_state: Any = ...,
+    n_jobs: int | None = ...,
+    verbose: bool = ...,
+) -> Report: ...
 def tune(
     X: Any,
     y: ArrayLike,
@@ -250,6 +274,9 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[Any]: ...
     def predict_proba(self, X: Any) -> NDArray[np.float64]: ...
     def votes(self, X: Any) -> NDArray[Any]: ...
+    def partial_dependence(
+        self, X: Any, feature: int | str
+    ) -> tuple[NDArray[Any], NDArray[np.float64]]: ...
     def nodes(self, member: int) -> dict[str, NDArray[Any]]: ...
     def save(self, path: Any) -> None: ...
     def export(self, path: Any) -> None: ...

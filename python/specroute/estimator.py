@@ -22,6 +22,26 @@ def _seed(random_state):
     return int(check_random_state(random_state).randint(0, 2**31 - 1))
 
 
+def _check_names(estimator, X, reset):
+    """Columns by name, whatever frames this scikit-learn knows: some know pandas alone."""
+    if hasattr(X, "iloc"):
+        _check_feature_names(estimator, X, reset=reset)
+        return
+    names = list(getattr(X, "column_names", None) or X.columns)
+    if reset:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+        return
+    known = getattr(estimator, "feature_names_in_", None)
+    if known is None or names == known.tolist():
+        return
+    unseen, missing = sorted(set(names) - set(known)), sorted(set(known) - set(names))
+    what = (f"unseen at fit time: {', '.join(unseen)}" if unseen
+            else f"yet now missing: {', '.join(missing)}" if missing
+            else "in the same order as they were in fit")
+    raise ValueError(f"The feature names should match those that were passed during fit. "
+                     f"Feature names must be {what}")
+
+
 def _checked(estimator, X, reset):
     """X as the library takes it, after the checks that scikit-learn asks for."""
     if isinstance(X, Table):
@@ -36,7 +56,7 @@ def _checked(estimator, X, reset):
                              f"expecting {estimator.n_features_in_} channels")
         return X
     if is_frame(X) and getattr(X, "ndim", 2) == 2:
-        _check_feature_names(estimator, X, reset=reset)
+        _check_names(estimator, X, reset)
         _check_n_features(estimator, X, reset=reset)
         if not len(X):
             raise ValueError(f"Found array with 0 sample(s) (shape={tuple(X.shape)}) while a minimum "
@@ -310,6 +330,40 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
         call("sr_ensemble_votes", self._model, table, votes.ctypes.data,
              threads=threads_of(self.n_jobs), long=True)
         return self.classes_[votes]
+
+    def partial_dependence(self, X, feature):
+        """How the vote moves with one feature: its values, and the mean share of every class there.
+
+        ``feature`` is a name or a number. Gives ``values`` (quantiles of the feature in ``X``, or the
+        names of its categories) and ``shares`` (values x classes), averaged over at most 500 rows of
+        ``X`` in which the feature is set to one value after the other.
+
+        >>> import specroute
+        >>> table, _ = specroute.simulate("ar1:n=300,tmix=5,d=2", random_state=1)
+        >>> model = specroute.SpecrouteClassifier(n_estimators=9, random_state=1).fit(table.X, table.y)
+        >>> values, shares = model.partial_dependence(table.X, 0)
+        >>> len(values) == len(shares), shares.shape[1]
+        (True, 2)
+        """
+        check_is_fitted(self)
+        handle = features(_checked(self, X, reset=False), threads_of(self.n_jobs))
+        names = getattr(self, "feature_names_in_", None)
+        column = feature
+        if isinstance(feature, str):
+            if names is None or feature not in names:
+                raise ArgumentError(f"feature is {feature!r}, expected one of "
+                                    f"{'0 to ' + str(self.n_features_in_ - 1) if names is None else names.tolist()}")
+            column = names.tolist().index(feature)
+        shares = np.empty((c.SR_PARTIAL_POINTS, len(self.classes_)), np.float64)
+        told = c.sr_partial_dependence_view()
+        call("sr_partial_dependence", self._model, handle, int(column), shares.ctypes.data,
+             ctypes.byref(told), threads=threads_of(self.n_jobs), long=True)
+        values = np.array(told.value[:told.points])
+        categories = lib.sr_table_get(handle).contents.categories
+        if categories and categories[int(column)].count:
+            known = names_of(categories[int(column)].names, categories[int(column)].count)
+            values = np.array([known[int(value)] for value in values], dtype=object)
+        return values, shares[:told.points].copy()
 
     def nodes(self, member):
         """One tree as arrays: a dict of feature, threshold, left, right, missing_left and share."""

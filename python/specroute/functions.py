@@ -422,6 +422,49 @@ def plan(X, y=None, *, plan="routed", n_estimators=100, graph=None, groups=None,
     return Plan(handle, structure._order)
 
 
+# ---- comparing ----------------------------------------------------------------------------------
+
+
+def compare(X, y, *, plans="uniform,auto", learners=None, n_estimators=100, sample_weight=None,
+            class_weight=None, graph=None, groups=None, coords=None, times=None, tmix=None, parts=None,
+            vote=None, folds=None, buffer=None, forward=False, level=None, random_state=1, n_jobs=None,
+            verbose=False):
+    """Plans and learners on the same honest folds, with paired tests.
+
+    ``plans`` and ``learners`` are comma separated names with their options. The rest is as in
+    :class:`SpecrouteClassifier`. Gives a :class:`Report`: ``rows`` has the error of each with its
+    interval, ``best`` the one with the least, ``wilcoxon`` the tests of it against the others.
+
+    >>> import specroute
+    >>> table, _ = specroute.simulate("ar1:n=400,tmix=5,d=2", random_state=1)
+    >>> told = specroute.compare(table.X, table.y, plans="uniform,routed", n_estimators=9)
+    >>> [row["plan"] for row in told["rows"]]
+    ['uniform', 'routed']
+    """
+    options = {"plans": plans, "learners": learners, "members": n_estimators, "vote": vote,
+               "forward": bool(forward), "level": level, "folds": folds, "buffer": buffer}
+    return _side_by_side("compare", "comparison", options, X, y, sample_weight, class_weight, graph,
+                         groups, coords, times, tmix, parts, random_state, n_jobs, verbose)
+
+
+def _side_by_side(task, result, options, X, y, sample_weight, class_weight, graph, groups, coords,
+                  times, tmix, parts, random_state, n_jobs, verbose):
+    """What comparing and searching share: settings tried on honest folds of one table."""
+    from .estimator import weights_of
+
+    options.update(class_weight=class_weight if isinstance(class_weight, str) else None, graph=graph,
+                   tmix=tmix, parts=parts)
+    options = set_options(task, f"sr_{task}_option_list", getattr(c, f"sr_{task}_options"),
+                          f"sr_{task}_options_init", options)
+    threads = threads_of(n_jobs)
+    label, classes = codes_of(y)
+    weight = weights_of(sample_weight, class_weight, X, y)
+    table, _ = whole(X, label, classes, weight, groups, coords, times, threads)
+    return Report(f"sr_describe_{result}", made(
+        f"sr_{result}_free", f"sr_{task}", table, ctypes.byref(options), seed_of(random_state),
+        threads=threads, verbose=bool(verbose), long=True))
+
+
 # ---- searching ----------------------------------------------------------------------------------
 
 
@@ -442,19 +485,10 @@ def tune(X, y, *, plans=None, learners=None, tries=None, n_estimators=100, sampl
     >>> 0 <= found["error"]["honest"] <= 1, len(found["tried"]) >= 3
     (True, True)
     """
-    from .estimator import weights_of
-
-    options = set_options("tune", "sr_tune_option_list", c.sr_tune_options, "sr_tune_options_init", {
-        "plans": plans, "learners": learners, "tries": tries, "members": n_estimators, "vote": vote,
-        "class_weight": class_weight if isinstance(class_weight, str) else None, "level": level,
-        "graph": graph, "tmix": tmix, "parts": parts, "folds": folds, "buffer": buffer})
-    threads = threads_of(n_jobs)
-    label, classes = codes_of(y)
-    weight = weights_of(sample_weight, class_weight, X, y)
-    table, _ = whole(X, label, classes, weight, groups, coords, times, threads)
-    return Report("sr_describe_tuning", made(
-        "sr_tuning_free", "sr_tune", table, ctypes.byref(options), seed_of(random_state), threads=threads,
-        verbose=bool(verbose), long=True))
+    options = {"plans": plans, "learners": learners, "tries": tries, "members": n_estimators,
+               "vote": vote, "level": level, "folds": folds, "buffer": buffer}
+    return _side_by_side("tune", "tuning", options, X, y, sample_weight, class_weight, graph, groups,
+                         coords, times, tmix, parts, random_state, n_jobs, verbose)
 
 
 # ---- what predictions are worth -----------------------------------------------------------------

@@ -127,10 +127,41 @@ def test_frames_by_name(witness):
         fitted.predict(frame[["b", "a", "c", "d", "color"]])
     with pytest.raises(ValueError, match="missing"):
         fitted.predict(frame[["a"]])
-    polars = pytest.importorskip("polars")
-    other = clone(how).fit(polars.from_pandas(frame), y)
-    np.testing.assert_array_equal(other.predict_proba(polars.from_pandas(frame)),
-                                  fitted.predict_proba(frame))
+    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    for other in (polars.from_pandas(frame), pyarrow.table(frame)):
+        again = clone(how).fit(other, y)
+        assert again.feature_names_in_.tolist() == fitted.feature_names_in_.tolist()
+        np.testing.assert_array_equal(again.predict_proba(other), fitted.predict_proba(frame))
+        with pytest.raises(ValueError, match="same order"):
+            again.predict(other.select(["b", "a", "c", "d", "color"]))
+        with pytest.raises(ValueError, match="now missing: a"):
+            again.predict(other.select(["b", "c", "d", "color"]))
+        with pytest.raises(ValueError, match="unseen at fit time: e"):
+            again.predict(other.rename_columns(list("abcd") + ["e"]) if hasattr(other, "rename_columns")
+                          else other.rename({"color": "e"}))
+
+
+def test_the_vote_moves_with_a_feature(witness):
+    pandas = pytest.importorskip("pandas")
+    X, y = witness
+    frame = pandas.DataFrame(X, columns=list("abcd"))
+    frame["color"] = np.where(y == "1", "red", "blue")
+    how = SpecrouteClassifier(n_estimators=9, random_state=0, evaluate=False, plan="uniform")
+    fitted = clone(how).fit(frame, y)
+    values, shares = fitted.partial_dependence(frame, "color")
+    assert values.tolist() == ["blue", "red"] and shares.shape == (2, 2)
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    assert shares[1, 1] > shares[0, 1] + 0.5
+    for value, share in zip(values, shares):
+        set_to = frame.assign(color=pandas.Categorical([value] * 600, ["blue", "red"]))[::2]
+        assert np.abs(fitted.predict_proba(set_to).mean(axis=0) - share).max() < 0.1
+    plain = clone(how).fit(X, y)
+    values, shares = plain.partial_dependence(X, 1)
+    assert len(values) == len(shares) > 5 and (np.diff(values) > 0).all()
+    with pytest.raises(ValueError, match="feature"):
+        plain.partial_dependence(X, 4)
+    with pytest.raises(ValueError, match="expected one of"):
+        fitted.partial_dependence(frame, "colour")
 
 
 def test_what_is_known_of_rows_is_used(witness):

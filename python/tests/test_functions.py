@@ -170,6 +170,22 @@ def test_simulated_rows_have_a_risk():
 
 
 
+def test_plans_stand_side_by_side(witness):
+    X, y = witness
+    how = {"plans": "uniform,routed", "learners": "tree:min_leaf=3", "n_estimators": 9, "tmix": 5.0}
+    told = specroute.compare(X, y, random_state=3, **how)
+    assert [row["plan"] for row in told["rows"]] == ["uniform", "routed"]
+    assert all(row["learner"] == "tree:min_leaf=3" and 0 <= row["error"] <= 1 for row in told["rows"])
+    assert "uniform" in str(told) and "<html" in told.page()
+    alone = SpecrouteClassifier("tree:min_leaf=3", "uniform", n_estimators=9, tmix=5.0, random_state=0)
+    assert told["rows"][0]["error"] == pytest.approx(alone.fit(X, y).honest_error_, abs=0.05)
+    order = np.random.default_rng(0).permutation(600)
+    again = specroute.compare(X[order], y[order], times=np.arange(600)[order], random_state=3, **how)
+    assert [row["error"] for row in again["rows"]] == [row["error"] for row in told["rows"]]
+    with pytest.raises(ValueError, match="uniform"):
+        specroute.compare(X, y, plans="uniforn")
+
+
 def test_a_search_finds_settings(witness):
     X, y = witness
     how = {"plans": "uniform,routed", "learners": "tree", "tries": 4, "n_estimators": 9, "tmix": 5.0}

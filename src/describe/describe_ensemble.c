@@ -168,6 +168,15 @@ static void add_shared_lines(sr__description *lines, const sr_evaluation *e) {
                       e->shared_rows, e->shared_parts, e->shared_law, text);
 }
 
+/* How the error falls as members join. */
+static void add_curve_lines(sr__description *lines, const sr_evaluation *e) {
+  for (int32_t k = 0; k < e->curve_count; k++)
+    sr__description_add(lines, "%s%d", k ? ", " : "          error where ", e->curve[k].members);
+  for (int32_t k = 0; k < e->curve_count; k++)
+    sr__description_add(lines, "%s%.4f", k ? ", " : " vote: ", e->curve[k].error);
+  if (e->curve_count) sr__description_add(lines, "\n");
+}
+
 static void add_error_lines(sr__description *lines, const sr_evaluation *e) {
   char text[256];
   add_question_lines(lines, e);
@@ -180,6 +189,7 @@ static void add_error_lines(sr__description *lines, const sr_evaluation *e) {
       "members   mean pairwise covariance %.4f, variance of the margin %.4f, worth %.1f "
       "independent members\n",
       e->covariance, e->variance_of_margin, e->effective_members);
+  add_curve_lines(lines, e);
   add_shared_lines(lines, e);
 }
 
@@ -289,6 +299,14 @@ static json_t *question_json(const sr_question *q) {
   return value;
 }
 
+static json_t *curve_json(const sr_evaluation *e) {
+  json_t *list = json_array();
+  for (int32_t k = 0; k < e->curve_count; k++)
+    json_array_append_new(list, json_pack("{s:i,s:o}", "members", (int)e->curve[k].members, "error",
+                                          sr__json_real(e->curve[k].error)));
+  return list;
+}
+
 static json_t *error_json(const sr_evaluation *e) {
   double next_low = NAN, next_high = NAN;
   json_t *questions = json_array(), *origins = json_array();
@@ -328,6 +346,7 @@ static json_t *error_json(const sr_evaluation *e) {
     json_object_set_new(value, more[k].key, sr__json_real(more[k].value));
   json_object_set_new(value, "next_rows", json_integer(e->next_rows));
   json_object_set_new(value, "origins", origins);
+  json_object_set_new(value, "by_members", curve_json(e));
   return value;
 }
 
@@ -511,6 +530,25 @@ static sr_status add_forward_plot(sr_context *ctx, sr_page *page, const sr_evalu
   return sr_page_add_plot(ctx, page, &plot);
 }
 
+/* How the error falls as members join, and what more of them could still take off. */
+static sr_status add_curve_plot(sr_context *ctx, sr_page *page, const sr_evaluation *e) {
+  enum { MOST_POINTS = 64 };
+  double x[MOST_POINTS], y[MOST_POINTS];
+  int32_t count = e->curve_count < MOST_POINTS ? e->curve_count : MOST_POINTS;
+  for (int32_t k = 0; k < count; k++) {
+    x[k] = e->curve[k].members;
+    y[k] = e->curve[k].error;
+  }
+  sr_plot_series series = {.kind = SR_PLOT_LINE_POINTS, .count = count, .x = x, .y = y};
+  sr_plot plot = {.title = "Error on held-out rows against the number of members",
+                  .x_label = "members that vote",
+                  .y_label = "error",
+                  .log_x = 1,
+                  .series_count = 1,
+                  .series = &series};
+  return sr_page_add_plot(ctx, page, &plot);
+}
+
 static sr_status add_classes(sr_context *ctx, sr_page *page, const sr_ensemble_view *v) {
   static const char *const header[] = {"class", "rows", "error", "precision"};
   const sr_evaluation *e = v->evaluation;
@@ -547,6 +585,7 @@ static sr_status add_error(sr_context *ctx, sr_page *page, const sr_ensemble_vie
   SR_TRY(add_error_table(ctx, page, e));
   SR_TRY(add_error_plot(ctx, page, e));
   if (e->origin_count > 0) SR_TRY(add_forward_plot(ctx, page, e));
+  if (e->curve_count > 1) SR_TRY(add_curve_plot(ctx, page, e));
   SR_TRY(add_classes(ctx, page, v));
   if (e->confusion) SR_TRY(sr__page_add_metrics(ctx, page, &e->metrics, &v->classes, e->confusion));
 cleanup:

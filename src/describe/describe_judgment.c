@@ -11,24 +11,34 @@ static const char *units_name(sr_unit unit) {
 
 /* ---- text --------------------------------------------------------------------------------- */
 
-static void add_interval(sr__description *lines, const sr_judgment *j) {
-  if (isfinite(j->low))
-    sr__description_add(lines, "%g %% interval %.4f to %.4f, from %d %s", 100 * j->level, j->low,
-                        j->high, j->units, units_name(j->unit));
+static void print_interval(double low, double high, char *text, size_t size) {
+  if (isfinite(low))
+    snprintf(text, size, "%.4f to %.4f", low, high);
   else
-    sr__description_add(lines, "no interval: %d %s tell too little", j->units, units_name(j->unit));
+    snprintf(text, size, "not told");
+}
+
+/* Where the interval comes from, or why there is none. */
+static void print_source(const sr_judgment *j, char *text, size_t size) {
+  snprintf(text, size, "%s %d %s%s", isfinite(j->low) ? "from" : "of", j->units,
+           units_name(j->unit), isfinite(j->low) ? "" : ", which tell too little");
 }
 
 static void add_lines(sr__description *lines, const void *object) {
   const sr_judgment *j = object;
-  sr__description_add(lines, "error     %.4f of %lld rows (", j->error, (long long)j->rows);
-  add_interval(lines, j);
-  sr__description_add(lines, ")\n");
+  char naive[64], honest[64], source[96];
+  print_interval(j->naive_low, j->naive_high, naive, sizeof naive);
+  print_interval(j->low, j->high, honest, sizeof honest);
+  print_source(j, source, sizeof source);
   sr__description_add(lines,
-                      "          were the rows independent: %.4f to %.4f\n"
+                      "error     %.4f of %lld rows %*s %g %% interval\n"
+                      "          naive: as if rows were independent         %s\n"
+                      "          honest: rows that depend on each other     %s, %s\n"
                       "          always naming the most frequent class: %.4f\n"
                       "scale     rows are new after about %.3g rows\n",
-                      j->naive_low, j->naive_high, j->baseline, j->tmix);
+                      j->error, (long long)j->rows,
+                      (int)(26 - snprintf(NULL, 0, "%lld", (long long)j->rows)), "", 100 * j->level,
+                      naive, honest, source, j->baseline, j->tmix);
   sr__description_add_metrics(lines, &j->metrics);
   if (!j->confusion) return;
   sr__description_add_confusion(lines, &j->classes, j->confusion);
@@ -74,27 +84,53 @@ static void print_headline(const sr_judgment *j, char *text, size_t size) {
 }
 
 static sr_status add_error_table(sr_context *ctx, sr_page *page, const sr_judgment *j) {
-  enum { ROWS = 4, CELL = 64 };
-  static const char *const header[] = {"", "value"};
-  static const char *const name[ROWS] = {"error", "interval, dependence included",
-                                         "interval, were the rows independent",
-                                         "always the most frequent class"};
-  char shown[ROWS][CELL];
-  sr_page_cell cell[2 * ROWS] = {0};
-  snprintf(shown[0], CELL, "%.4f", j->error);
-  snprintf(shown[1], CELL, isfinite(j->low) ? "%.4f to %.4f" : "not told", j->low, j->high);
-  snprintf(shown[2], CELL, "%.4f to %.4f", j->naive_low, j->naive_high);
-  snprintf(shown[3], CELL, "%.4f", j->baseline);
-  for (int r = 0; r < ROWS; r++) {
-    cell[2 * r].text = name[r];
-    cell[2 * r + 1].text = shown[r];
-  }
+  enum { ROWS = 3, COLUMNS = 4, CELL = 96 };
+  static const char *const header[] = {"", "error", "interval", "from"};
+  char error[CELL], naive[CELL], honest[CELL], rows[CELL], source[CELL], baseline[CELL];
+  snprintf(error, CELL, "%.4f", j->error);
+  snprintf(baseline, CELL, "%.4f", j->baseline);
+  snprintf(rows, CELL, "%lld rows", (long long)j->rows);
+  print_interval(j->naive_low, j->naive_high, naive, CELL);
+  print_interval(j->low, j->high, honest, CELL);
+  print_source(j, source, CELL);
+  const sr_page_cell cells[ROWS * COLUMNS] = {{.text = "naive: as if rows were independent"},
+                                              {.text = error},
+                                              {.text = naive},
+                                              {.text = rows},
+                                              {.text = "honest: rows that depend on each other"},
+                                              {.text = error},
+                                              {.text = honest},
+                                              {.text = source},
+                                              {.text = "always the most frequent class"},
+                                              {.text = baseline},
+                                              {.text = ""},
+                                              {.text = rows}};
   sr_page_table table = {.caption = "Predictions on held-out rows",
-                         .columns = 2,
+                         .columns = COLUMNS,
                          .header = header,
+                         .alignment = "lrll",
                          .rows = ROWS,
-                         .cells = cell};
+                         .cells = cells};
   return sr_page_add_table(ctx, page, &table);
+}
+
+/* The two intervals side by side: the same error, known less well where rows depend. */
+static sr_status add_interval_plot(sr_context *ctx, sr_page *page, const sr_judgment *j) {
+  static const char *const names[] = {"naive: as if rows were independent",
+                                      "honest: rows that depend on each other",
+                                      "always the most frequent class"};
+  const double x[] = {0, 1, 2}, y[] = {j->error, j->error, j->baseline};
+  const double low[] = {j->naive_low, j->low, j->baseline};
+  const double high[] = {j->naive_high, j->high, j->baseline};
+  sr_plot_series bars = {
+      .kind = SR_PLOT_BARS, .count = 3, .x = x, .y = y, .low = low, .high = high};
+  sr_plot plot = {.title = "The error, and how well it is known",
+                  .y_label = "error",
+                  .series_count = 1,
+                  .series = &bars,
+                  .x_names = names,
+                  .x_name_count = 3};
+  return isfinite(j->low) ? sr_page_add_plot(ctx, page, &plot) : SR_OK;
 }
 
 sr_status sr_page_add_judgment(sr_context *ctx, sr_page *page, const sr_judgment *judgment) {
@@ -113,6 +149,7 @@ sr_status sr_page_add_judgment(sr_context *ctx, sr_page *page, const sr_judgment
            j->tmix, j->units, units_name(j->unit));
   SR_TRY(sr_page_paragraph(ctx, page, text));
   SR_TRY(add_error_table(ctx, page, j));
+  SR_TRY(add_interval_plot(ctx, page, j));
   SR_TRY(sr__page_add_metrics(ctx, page, &j->metrics, &j->classes, j->confusion));
 cleanup:
   return status;

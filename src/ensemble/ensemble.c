@@ -188,6 +188,7 @@ void sr__evaluation_free(const sr_allocator *allocator, sr_evaluation *evaluatio
     sr__release(allocator, (void *)(uintptr_t)evaluation->questions[k].reason);
   sr__release(allocator, (void *)(uintptr_t)evaluation->questions);
   sr__release(allocator, (void *)(uintptr_t)evaluation->origin_error);
+  sr__release(allocator, (void *)(uintptr_t)evaluation->curve);
   sr__release(allocator, (void *)(uintptr_t)evaluation->confusion);
   sr_applicability *applicability = (sr_applicability *)(uintptr_t)evaluation->applicability;
   sr__applicability_free(allocator, &applicability);

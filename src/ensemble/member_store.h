@@ -1,4 +1,5 @@
-/* Fitted members on disk, so that a training which was cut off goes on where it was. Internal.
+/* Fitted members (of a search: what its tries came to) on disk, so that work which was cut off goes
+ * on where it was. Internal.
  *
  * A member is known by a key of all that it depends on: rows, learner, bag and stream. Members are
  * appended as they are done. A record that was cut short is dropped when the file is opened. */

@@ -301,6 +301,26 @@ static sr_status get_pairs(model_reader *m, sr__byte_reader *from) {
   return from->status;
 }
 
+static sr_status get_curve(model_reader *m, sr__byte_reader *from) {
+  sr_status status = SR_OK;
+  sr_evaluation *to = &m->ensemble->evaluation;
+  sr_curve_point *curve = NULL;
+  if (!m->has_evaluation || to->curve) return refuse(m, "its error by members is out of place");
+  int64_t count = sr__get_count(from, 12);
+  SR_TRY(from->status);
+  if (count > INT32_MAX) SR_TRY(refuse(m, "its error by members is out of range"));
+  SR_NEW(m->ctx, curve, count);
+  to->curve = curve;
+  to->curve_count = (int32_t)count;
+  for (int64_t k = 0; k < count; k++) {
+    curve[k].members = (int32_t)sr__get_u32(from);
+    curve[k].error = sr__get_f64(from);
+  }
+  status = from->status;
+cleanup:
+  return status;
+}
+
 static sr_status get_question(model_reader *m, sr__byte_reader *from, sr_question *q) {
   uint32_t kind = sr__get_u32(from);
   q->units = (int32_t)sr__get_u32(from);
@@ -447,7 +467,8 @@ static const section_kind kinds[] = {{"Head", get_head},      {"Mix ", get_mix},
                                      {"asks", get_questions}, {"pair", get_pairs},
                                      {"gain", get_gain},      {"Shar", get_shared},
                                      {"Memb", get_members},   {"Near", get_part_weights},
-                                     {"scor", get_metrics},   {"area", get_applicability}};
+                                     {"scor", get_metrics},   {"area", get_applicability},
+                                     {"curv", get_curve}};
 
 static sr_status get_section(model_reader *m, sr__byte_reader *from) {
   char tag[SR_MODEL_TAG_BYTES + 1] = {0};

@@ -157,6 +157,18 @@ static void put_pairs(sr__bytes *to, const sr_evaluation *e) {
   section_end(to, begin);
 }
 
+/* The error against the members; behind the evaluation that it belongs to. */
+static void put_curve(sr__bytes *to, const sr_evaluation *e) {
+  if (!e || !e->curve_count) return;
+  int64_t begin = section_begin(to, "curv");
+  sr__put_u64(to, (uint64_t)e->curve_count);
+  for (int32_t k = 0; k < e->curve_count; k++) {
+    sr__put_u32(to, (uint32_t)e->curve[k].members);
+    sr__put_f64(to, e->curve[k].error);
+  }
+  section_end(to, begin);
+}
+
 /* Metrics of the held-out votes; behind the evaluation that they belong to. */
 static void put_metrics(sr__bytes *to, const sr_evaluation *e) {
   if (!e || !e->confusion) return;
@@ -223,6 +235,7 @@ sr_status sr__model_write(const sr_ensemble *ensemble, sr__bytes *to) {
   put_evaluation(to, ensemble->view.evaluation);
   put_questions(to, ensemble->view.evaluation);
   put_pairs(to, ensemble->view.evaluation);
+  put_curve(to, ensemble->view.evaluation);
   put_metrics(to, ensemble->view.evaluation);
   put_applicability(to, ensemble->view.evaluation);
   put_members(to, ensemble);

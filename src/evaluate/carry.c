@@ -75,8 +75,7 @@ cleanup:
 
 /* ---- any vote ------------------------------------------------------------------------------- */
 
-/* Ties count as the share of wrong classes among those at the top. */
-static double split_loss(const double *vote, const double *offset, int32_t classes, int32_t label) {
+double sr__vote_loss(const double *vote, const double *offset, int32_t classes, int32_t label) {
   double most = -INFINITY, own = 0.0;
   int32_t top = 0;
   for (int32_t c = 0; c < classes; c++) {
@@ -171,8 +170,8 @@ static void cast(carry_work *w, int k, int32_t *const *order) {
 static void add_losses(const carry_work *w, double times, double *loss) {
   const int32_t *label = w->held->prepared->view->label;
   for (int64_t i = 0; i < w->count; i++)
-    loss[i] += times * split_loss(w->vote + i * w->held->classes, w->weights->offset,
-                                  w->held->classes, label[w->held->row[w->begin + i]]);
+    loss[i] += times * sr__vote_loss(w->vote + i * w->held->classes, w->weights->offset,
+                                     w->held->classes, label[w->held->row[w->begin + i]]);
 }
 
 static void give_vote(const carry_work *w, int32_t *vote, float *share) {

@@ -250,6 +250,7 @@ sr_status sr__evaluate(sr_context *ctx, const sr__evaluate_input *input,
   SR_TRY(sr__measure_held(ctx, input->prepared->view, folds, judged, options->keep_held_rows,
                           evaluation));
   if (input->trial) SR_TRY(sr__covariance(ctx, input->trial, evaluation));
+  if (input->trial) SR_TRY(sr__members_curve(ctx, input->trial, judged, evaluation));
   if (options->importance) SR_TRY(report_importance(ctx, input, seed, evaluation));
   if (options->importance && input->trial)
     SR_TRY(sr__shared_covariance(ctx, input->trial, input->mix, seed, evaluation));

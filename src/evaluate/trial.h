@@ -32,6 +32,10 @@ SR_MUST_CHECK sr_status sr__importance(sr_context *ctx, const sr__trial *trial, 
 /* How alike the margins of the members are on held-out rows. */
 SR_MUST_CHECK sr_status sr__covariance(sr_context *ctx, const sr__trial *trial,
                                        sr_evaluation *evaluation);
+/* The error against the number of members that vote: 1, 3, 5, 9, .. of each fold in their order,
+ * and the delivered ensemble, to which the losses were carried. */
+SR_MUST_CHECK sr_status sr__members_curve(sr_context *ctx, const sr__trial *trial,
+                                          const sr__judged *judged, sr_evaluation *to);
 /* How far an answer stands for the label: its share minus the best other. */
 double sr__margin_of(const float *answer, int32_t classes, int32_t label);
 /* Weights of the delivered members, squared and summed: 1 / m for one plan of m. */

@@ -52,6 +52,7 @@ typedef struct tune_job {
   sr__class_weights weights;
   sr_structure *search_structure;
   sr_folds *search_folds;
+  sr__member_store *store; /* of tries; NULL: none */
 } tune_job;
 
 #define TUNE(kind, key, field, ...) SR_##kind##_AT(sr_tune_options, field, key, __VA_ARGS__)
@@ -66,6 +67,8 @@ static const sr_option tune_options[] = {
     TUNE(CHOICE, "vote", vote, "hard", "hard|soft", "majority or mean probability"),
     TUNE(TEXT, "class_weight", class_weight, "",
          "what classes weigh: balanced, or a csv file with lines CLASS,WEIGHT"),
+    TUNE(TEXT, "resume", resume, "",
+         "keep the tries here as they are made: the same command goes on after an interrupt"),
     TUNE(REAL, "level", level, "0.95", 0.01, 0.999, "probability of the interval"),
     TUNE(TEXT, "graph", structure.graph, "", "dependency graph; by default as the table is"),
     TUNE(REAL, "tmix", structure.tmix, "0", 0, 1e12, "rows until a row is new; 0 estimates it"),
@@ -306,26 +309,45 @@ static double mean_loss(const tune_job *job, const sr_table_view *view, const sr
   return total > 0.0 ? loss / total : NAN;
 }
 
-static sr_status try_setting(sr_context *ctx, tune_job *job, setting *one, int32_t members,
-                             int32_t round) {
+/* Everything that the error of a try depends on. */
+static sr_status key_of_try(sr_context *ctx, const tune_job *job, const setting *one,
+                            int32_t members, sr__prepared *prepared, sr__member_key *key) {
+  const sr_folds_view *folds = sr_folds_get(job->search_folds);
+  const sr_structure_view *structure = sr_structure_get(job->search_structure);
+  const sr_parts_view *parts = structure->parts ? sr_parts_get(structure->parts) : NULL;
+  const int64_t numbers[] = {members, job->options->members, job->options->vote,
+                             (int64_t)job->seed};
+  sr_status status = sr__prepared_use_store(ctx, prepared, one->learner_text, job->store);
+  prepared->store = NULL; /* the try is kept, not its members */
+  *key = prepared->key;
+  sr__member_key_add(key, one->plan_text, (int64_t)strlen(one->plan_text));
+  sr__member_key_add(key, numbers, sizeof numbers);
+  sr__member_key_add(key, &structure->tmix, sizeof structure->tmix);
+  sr__member_key_add(key, folds->role, folds->folds * folds->rows);
+  if (parts) sr__member_key_add(key, parts->part, parts->nodes * (int64_t)sizeof *parts->part);
+  if (job->weights.of_class)
+    sr__member_key_add(key, job->weights.of_class,
+                       sr_table_get(job->table)->classes.count *
+                           (int64_t)sizeof *job->weights.of_class);
+  return status;
+}
+
+/* The error of the setting with so many members on the folds of the search. */
+static sr_status measure_setting(sr_context *ctx, const tune_job *job, const setting *one,
+                                 int32_t members, const sr__prepared *prepared, double *error) {
   sr_status status = SR_OK;
   sr_allocator allocator = sr__allocator(ctx);
-  sr__prepared prepared = {0};
   sr__mix mix = {0};
   sr__trial trial = {0};
   sr__judged judged = {0};
   sr_vote vote;
-  sr_tuning *t = job->tuning;
-  double start = sr_seconds();
   sr__choose_input choose = {.structure = job->search_structure,
-                             .prepared = &prepared,
+                             .prepared = prepared,
                              .folds = job->search_folds,
                              .members = members,
                              .vote = (sr_vote)job->options->vote,
                              .class_weight = job->weights.of_class,
                              .seed = job->seed};
-  SR_TRY(sr__prepare(ctx, search_rows(job), one->learner_text, &prepared));
-  sr__prepared_use_units(&prepared, job->search_structure);
   SR_TRY(sr__choose(ctx, &one->plan, &choose, &mix, &vote, &trial));
   SR_TRY(sr__try_mix(ctx, &choose, &mix, vote, &trial));
   if (sr__trial_is_empty(&trial))
@@ -333,7 +355,51 @@ static sr_status try_setting(sr_context *ctx, tune_job *job, setting *one, int32
                     "the bags of plan %s name rows and cannot be dealt on folds; leave it out",
                     one->plan_text));
   SR_TRY(sr__trial_losses(ctx, &trial, &judged));
-  one->error = mean_loss(job, sr_table_get(search_rows(job)), &judged);
+  *error = mean_loss(job, sr_table_get(search_rows(job)), &judged);
+cleanup:
+  sr__judged_free(ctx, &judged);
+  sr__trial_free(ctx, &trial);
+  sr__mix_free(&allocator, &mix);
+  return status;
+}
+
+/* The same, from the store where it is there, and else kept in it. */
+static sr_status measure_or_find(sr_context *ctx, const tune_job *job, const setting *one,
+                                 int32_t members, sr__prepared *prepared, double *error) {
+  sr_status status = SR_OK;
+  sr__bytes bytes = {.ctx = ctx};
+  sr__member_key key = {0};
+  const uint8_t *found = NULL;
+  int64_t size = 0;
+  if (job->store) {
+    SR_TRY(key_of_try(ctx, job, one, members, prepared, &key));
+    found = sr__member_store_find(job->store, &key, &size);
+  }
+  if (found) {
+    sr__byte_reader reader = {ctx, found, size, 0, "the stored try", SR_OK};
+    *error = sr__get_f64(&reader);
+    SR_TRY(reader.status);
+    goto cleanup;
+  }
+  SR_TRY(measure_setting(ctx, job, one, members, prepared, error));
+  if (!job->store) goto cleanup;
+  sr__put_f64(&bytes, *error);
+  SR_TRY(bytes.status);
+  SR_TRY(sr__member_store_add(ctx, job->store, &key, &bytes));
+cleanup:
+  sr__bytes_free(&bytes);
+  return status;
+}
+
+static sr_status try_setting(sr_context *ctx, tune_job *job, setting *one, int32_t members,
+                             int32_t round) {
+  sr_status status = SR_OK;
+  sr__prepared prepared = {0};
+  sr_tuning *t = job->tuning;
+  double start = sr_seconds();
+  SR_TRY(sr__prepare(ctx, search_rows(job), one->learner_text, &prepared));
+  sr__prepared_use_units(&prepared, job->search_structure);
+  SR_TRY(measure_or_find(ctx, job, one, members, &prepared, &one->error));
   SR_GROW(ctx, t->tried, t->room, t->view.tried_count + 1);
   t->tried[t->view.tried_count++] = (sr_tune_try){.plan = one->plan_text,
                                                   .learner = one->learner_text,
@@ -343,9 +409,6 @@ static sr_status try_setting(sr_context *ctx, tune_job *job, setting *one, int32
                                                   .seconds = sr_seconds() - start};
   t->view.tried = t->tried;
 cleanup:
-  sr__judged_free(ctx, &judged);
-  sr__trial_free(ctx, &trial);
-  sr__mix_free(&allocator, &mix);
   sr__prepared_free(ctx, &prepared);
   return status;
 }
@@ -486,6 +549,7 @@ static void job_free(sr_context *ctx, tune_job *job) {
     sr__configuration_free(&allocator, &job->settings[k].plan);
   methods_free(ctx, &job->plans);
   methods_free(ctx, &job->learners);
+  sr__member_store_close(&job->store);
   sr_folds_free(&job->search_folds);
   sr_structure_free(&job->search_structure);
   sr__class_weights_free(ctx, &job->weights);
@@ -511,6 +575,8 @@ static sr_status tune(sr_context *ctx, const sr_table *table, tune_job *job) {
   const char *first_plan = job->settings[0].plan_text, *first = job->settings[0].learner_text;
   SR_TRY(sr__keep_teaching_rows(ctx, table, &job->kept));
   job->table = job->kept ? job->kept : table;
+  if (job->options->resume && *job->options->resume)
+    SR_TRY(sr__member_store_open(ctx, job->options->resume, &job->store));
   SR_TRY(open_search(ctx, job));
   const sr_folds_view *folds = sr_folds_get(job->search_folds);
   sr_tuning_view *view = &job->tuning->view;
