@@ -3,7 +3,7 @@
 
 #include "agent.h"
 
-enum { FILE_VERSION = 1, HEADER_BYTES = 24 };
+enum { FILE_VERSION = 2, HEADER_BYTES = 24 };
 static const char magic[8] = "SRAGENT";
 
 static uint64_t checksum(const uint8_t *bytes, int64_t count) {

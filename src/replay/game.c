@@ -96,9 +96,13 @@ void sr__frame_to_bytes(sr__frame_form form, const sr_game_view *shape, const ui
     return;
   }
   size_t whole = cells / 8, rest = cells % 8;
-  for (int c = 0; c < shape->channels; c++, frame += 16) {
-    for (size_t k = 0; k < whole; k++, bytes += 8) memcpy(bytes, &spread[frame[k]], 8);
-    for (size_t k = 0; k < rest; k++) *bytes++ = frame[whole] >> k & 1;
+  for (int c = 0; c < shape->channels; c++, frame += 16, bytes += cells) {
+    for (size_t k = 0; k < whole; k++) memcpy(bytes + 8 * k, &spread[frame[k]], 8);
+    if (rest == 0) continue;
+    if (c + 1 < shape->channels) /* the next channel writes over what is too much */
+      memcpy(bytes + 8 * whole, &spread[frame[whole]], 8);
+    else
+      memcpy(bytes + 8 * whole, &spread[frame[whole]], rest);
   }
 }
 

@@ -23,12 +23,22 @@ enum {
        left_ &= left_ - 1)
 
 typedef struct seaquest {
+  /* Where the swimmers are and the cells behind them, which tell their headings: charted again when
+   * one moves, enters or leaves. */
+  sr__cells fish, diver, behind;
   sr__mover mover[MOVERS];
-  uint32_t alive; /* bit = slot */
-  int32_t level;  /* dives that were finished */
+  uint32_t alive;                 /* bit = slot */
+  uint32_t clock_low, clock_high; /* bits of the ticks since each swimmer moved, bit = slot */
+  int32_t level;                  /* dives that were finished */
   int16_t air;
   int8_t x, y, face, reload, divers;
 } seaquest;
+
+/* The cell behind a mover in cell `own`; none where it has just entered. */
+static sr__cells cell_behind(const sr__mover *mover, sr__cells own) {
+  if ((unsigned)(mover->x - mover->dx) >= SR__GRID_SIDE) return 0;
+  return mover->dx > 0 ? own >> 1 : own << 1;
+}
 
 static void start(void *state, sr__turn *turn) {
   (void)turn;
@@ -39,6 +49,17 @@ static void start(void *state, sr__turn *turn) {
   game->air = AIR_TICKS;
 }
 
+/* Charts the swimmers. */
+static void chart(seaquest *game) {
+  game->fish = game->diver = game->behind = 0;
+  EACH_SLOT(slot, game->alive & ~TORPEDO_SLOTS) {
+    const sr__mover *mover = &game->mover[slot];
+    sr__cells own = sr__cell(mover->x, mover->y);
+    *(slot < FISH_END ? &game->fish : &game->diver) |= own;
+    game->behind |= cell_behind(mover, own);
+  }
+}
+
 /* Puts a mover into a free slot of these; false where there is none. */
 static bool enter(seaquest *game, uint32_t slots, int x, int y, int dx) {
   uint32_t free_slots = slots & ~game->alive;
@@ -46,6 +67,8 @@ static bool enter(seaquest *game, uint32_t slots, int x, int y, int dx) {
   int slot = __builtin_ctz(free_slots);
   game->mover[slot] = (sr__mover){(int8_t)x, (int8_t)y, (int8_t)dx, 0};
   game->alive |= 1u << slot;
+  game->clock_low &= ~(1u << slot);
+  game->clock_high &= ~(1u << slot);
   return true;
 }
 
@@ -68,6 +91,7 @@ static uint32_t slots_at(const seaquest *game, uint32_t slots, int x, int y) {
 
 /* What touches the boat. */
 static void touch(seaquest *game, sr__turn *turn) {
+  if (!sr__has(game->fish | game->diver, game->x, game->y)) return;
   uint32_t there = slots_at(game, game->alive & (FISH_SLOTS | DIVER_SLOTS), game->x, game->y);
   if (there & FISH_SLOTS) turn->over = true;
   for (uint32_t divers = there & DIVER_SLOTS; divers && game->divers < DIVERS_MAX;
@@ -75,16 +99,18 @@ static void touch(seaquest *game, sr__turn *turn) {
     game->divers++;
     game->alive &= ~(divers & -divers);
   }
+  chart(game);
 }
 
 /* Fish that torpedoes are on, one each; both are gone. */
 static float shoot(seaquest *game) {
   float reward = 0;
   EACH_SLOT(shot, game->alive & TORPEDO_SLOTS) {
-    uint32_t fish =
-        slots_at(game, game->alive & FISH_SLOTS, game->mover[shot].x, game->mover[shot].y);
-    if (!fish) continue;
+    const sr__mover *torpedo = &game->mover[shot];
+    if (!sr__has(game->fish, torpedo->x, torpedo->y)) continue;
+    uint32_t fish = slots_at(game, game->alive & FISH_SLOTS, torpedo->x, torpedo->y);
     game->alive &= ~((fish & -fish) | 1u << shot);
+    chart(game);
     reward += 1;
   }
   return reward;
@@ -121,6 +147,19 @@ static float breathe(seaquest *game, sr__turn *turn) {
   return reward;
 }
 
+/* Swimmers that move in this tick, all clocks put on: fish every 3 ticks, later every 2; divers
+ * every 4. */
+static uint32_t due_slots(seaquest *game, int level) {
+  game->clock_high ^= game->clock_low;
+  game->clock_low = ~game->clock_low;
+  uint32_t fish = game->clock_high & (level > 3 ? FISH_SLOTS : game->clock_low);
+  uint32_t divers = ~(game->clock_high | game->clock_low);
+  uint32_t due = ((fish & FISH_SLOTS) | (divers & DIVER_SLOTS)) & game->alive;
+  game->clock_low &= ~due;
+  game->clock_high &= ~due;
+  return due;
+}
+
 static float tick(void *state, sr__move move, sr__turn *turn) {
   seaquest *game = state;
   int level = turn->ramp ? game->level : 0;
@@ -131,20 +170,17 @@ static float tick(void *state, sr__move move, sr__turn *turn) {
     game->reload = RELOAD_TICKS;
   EACH_SLOT(slot, game->alive & TORPEDO_SLOTS) swim(game, slot);
   if (game->alive & TORPEDO_SLOTS) reward += count_hits(game, turn);
-  bool moved = false;
-  EACH_SLOT(slot,
-            game->alive & ~TORPEDO_SLOTS) { /* fish every 3 ticks, later every 2; divers every 4 */
-    sr__mover *mover = &game->mover[slot];
-    if (++mover->clock < (slot < FISH_END ? 3 - (level > 3) : 4)) continue;
-    mover->clock = 0;
-    swim(game, slot);
-    moved = true;
+  uint32_t due = due_slots(game, level);
+  EACH_SLOT(slot, due) swim(game, slot);
+  if (due) {
+    chart(game);
+    reward += count_hits(game, turn);
   }
-  if (moved) reward += count_hits(game, turn);
   if (turn->tick % sr__clamp(14 - level, 5, 14) == 0) {
     int y = 2 + sr__draw_below(turn, 7), dx = sr__draw_sign(turn);
     bool diver = sr__draw_below(turn, 3) == 0;
-    (void)enter(game, diver ? DIVER_SLOTS : FISH_SLOTS, dx > 0 ? 0 : SR__GRID_SIDE - 1, y, dx);
+    if (enter(game, diver ? DIVER_SLOTS : FISH_SLOTS, dx > 0 ? 0 : SR__GRID_SIDE - 1, y, dx))
+      chart(game);
   }
   return reward + breathe(game, turn);
 }
@@ -154,13 +190,14 @@ static void draw(const void *state, sr__cells *planes) {
   planes[0] = sr__cell(game->x, game->y);
   if (sr__inside(game->x + game->face, game->y))
     planes[1] = sr__cell(game->x + game->face, game->y);
-  /* The cell behind a mover tells its heading; it is one bit beside the mover's own. */
-  EACH_SLOT(slot, game->alive) {
-    const sr__mover *mover = &game->mover[slot];
-    sr__cells own = sr__cell(mover->x, mover->y);
-    planes[slot < TORPEDOES ? 2 : slot < FISH_END ? 3 : 4] |= own;
-    if ((unsigned)(mover->x - mover->dx) < SR__GRID_SIDE)
-      planes[5] |= mover->dx > 0 ? own >> 1 : own << 1;
+  planes[3] = game->fish;
+  planes[4] = game->diver;
+  planes[5] = game->behind;
+  EACH_SLOT(slot, game->alive & TORPEDO_SLOTS) {
+    const sr__mover *torpedo = &game->mover[slot];
+    sr__cells own = sr__cell(torpedo->x, torpedo->y);
+    planes[2] |= own;
+    planes[5] |= cell_behind(torpedo, own);
   }
   planes[6] = sr__row(0, SEABED, (game->air + 11) / 12);
   planes[7] = sr__row(0, SEABED, game->divers);

@@ -70,13 +70,18 @@ static sr_status reset_grid(sr_context *ctx, sr_game *game) {
   return SR_OK;
 }
 
-/* The move of the tick that just became complete. */
-static sr__move decide(grid *state) {
+/* The move that most frames of a tick asked for. */
+static int most_asked(grid *state) {
   int move = state->last_asked;
   for (int k = 0; k < SR__MOVES; k++)
     if (state->asked[k] > state->asked[move]) move = k;
   memset(state->asked, 0, sizeof state->asked);
   state->phase = 0;
+  return move;
+}
+
+/* The move that is played: the one asked for, or the one before. */
+static sr__move decide(grid *state, int move) {
   if (state->sticky_bound && sr__random_bits(&state->random) >> 11 < state->sticky_bound)
     move = state->last_played;
   state->last_played = (uint8_t)move;
@@ -94,11 +99,15 @@ static sr_status step_grid(sr_context *ctx, sr_game *game, int32_t action, doubl
     int together = SR__TICK_FRAMES - state->phase;
     if (together > frames) together = frames;
     frames -= together;
-    state->phase += together;
-    state->asked[move] = (uint8_t)(state->asked[move] + together);
     state->last_asked = (uint8_t)move;
-    if (state->phase < SR__TICK_FRAMES) break;
-    sr__move played = decide(state);
+    int asked = move;
+    if (together < SR__TICK_FRAMES) {
+      state->phase += together;
+      state->asked[move] = (uint8_t)(state->asked[move] + together);
+      if (state->phase < SR__TICK_FRAMES) break;
+      asked = most_asked(state);
+    }
+    sr__move played = decide(state, asked);
     sr__turn turn = {&state->random, ++state->tick, state->ramp, false};
     sum += rules->tick(state->rule_state, played, &turn);
     game->view.over = turn.over;

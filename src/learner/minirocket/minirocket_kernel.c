@@ -61,6 +61,14 @@ SR__INLINE ints floor_of(floats x) {
 #endif
 }
 
+/* Counts of the first lanes as shares of their outputs. */
+SR__INLINE void store_shares(const int32_t *above, const float *number, int lanes, float *to) {
+  for (int i = 0; i < lanes; i += FLOAT_LANES) {
+    floats share = __builtin_convertvector(load_ints(above + i), floats) / load_floats(number + i);
+    memcpy(to + i, &share, sizeof share);
+  }
+}
+
 /* ---- the two forms -------------------------------------------------------------------------- */
 
 #define ELEMENT float

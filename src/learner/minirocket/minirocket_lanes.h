@@ -117,10 +117,8 @@ static void count_filter(const ELEMENT *pair, const ELEMENT *third, const lane_c
         int32_t sum = 0;
         for (int i = 0; i < BLOCK; i++) sum += above[k][i];
         to[0] = (float)sum / n->number[0];
-      } else if (lanes == BLOCK) {
-        for (int i = 0; i < BLOCK; i++) to[i] = (float)above[k][i] / n->number[i];
       } else {
-        for (int i = 0; i < SR__SERIES_LANES; i++) to[i] = (float)above[k][i] / n->number[i];
+        store_shares(above[k], n->number, lanes, to);
       }
     }
   }
