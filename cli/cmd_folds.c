@@ -1,3 +1,5 @@
+#include <math.h>
+
 #include "commands.h"
 #include "generated.h"
 
@@ -18,8 +20,12 @@ static int finish(cli_run *run, const sr_folds *folds, const sr_structure *struc
   cli_say(run, "folds     %d of %d %ss, %.0f rows each, %lld %s kept free around them\n",
           view->folds, view->units, unit, length, (long long)view->buffer,
           view->unit == SR_UNIT_PART ? "steps" : "rows");
-  cli_say(run, "T         %.4g rows\nwritten   %s\n", sr_structure_get(structure)->tmix,
-          cli_text(run, "output"));
+  double tmix = sr_structure_get(structure)->tmix;
+  if (isnan(tmix))
+    cli_say(run, "T         cannot be told from these rows\n");
+  else
+    cli_say(run, "T         %.4g rows\n", tmix);
+  cli_say(run, "written   %s\n", cli_text(run, "output"));
   return cli_finish(run,
                     json_pack("{s:i,s:s,s:i,s:o,s:I,s:I,s:o}", "folds", (int)view->folds, "unit",
                               unit, "units", (int)view->units, "length", cli_json_real(length),

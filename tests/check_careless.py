@@ -81,7 +81,7 @@ class Careless(unittest.TestCase):
         rows = [[round(draw.gauss(m, 0.3), 1) for m in values] + [name] for name, values in middle.items() for _ in range(50)]
         name = self.write("iris.csv", "sl,sw,pl,pw,species", rows)
         told, _ = self.train(name, "--target", "species")
-        self.assertEqual(told["tmix"]["estimate"], 1)
+        self.assertIsNone(told["tmix"]["estimate"])
         hint = "sorted by class.*--graph none"
         self.assertRegex(" ".join(told["warnings"]), hint)
         self.assertRegex(self.run_command("diagnose", name, "--target", "species").stdout, hint)
@@ -121,12 +121,16 @@ class Careless(unittest.TestCase):
         self.assertIn("class '2' has no row of a weight above 0",
                       self.train(third, "--target", "y", "--weight", "extra")[1])
 
-    def test_a_time_that_cannot_be_told_is_no_silent_1(self):
+    def test_a_time_that_cannot_be_told_is_never_1(self):
         few = self.write("few.csv", "a,y", [[1, 0], [1, 1], [1, 0], [1, 1], [1, 1], [1, 0]])
         told, _ = self.train(few, "--target", "y")
-        self.assertRegex(" ".join(told["warnings"]), "T cannot be estimated .*--tmix")
+        self.assertIsNone(told["tmix"]["estimate"])
+        self.assertRegex(" ".join(told["warnings"]), "T cannot be told .*--tmix")
+        said = self.run_command("folds", few, "--target", "y", "-o", "folds.csv")
+        self.assertIn("cannot be told", said.stdout)
         told, _ = self.train(few, "--target", "y", "--tmix", "2")
-        self.assertNotIn("taken as 1", " ".join(told["warnings"]))
+        self.assertEqual(told["tmix"]["estimate"], 2)
+        self.assertNotIn("cannot be told", " ".join(told["warnings"]))
 
 
 if __name__ == "__main__":

@@ -102,16 +102,23 @@ class Export(unittest.TestCase):
                 for a, b in zip(got, want):
                     self.assertAlmostEqual(a, b, places=4)
 
-    def test_any_name_is_valid_json(self):
+    def test_any_name_is_valid_utf8(self):
         names = b'ca\xff"t', "caf\u00e9".encode()
         lines = [b"%d.5,%d,%s" % (i % 9, i % 4, names[i // 40 % 2].replace(b'"', b'""').join((b'"', b'"'))) for i in range(600)]
-        pathlib.Path(self.at("odd.csv")).write_bytes(b"a,b,y\n" + b"\n".join(lines) + b"\n")
+        pathlib.Path(self.at("odd.csv")).write_bytes(b"a,b\xe9e,y\n" + b"\n".join(lines) + b"\n")
         made = run("train", self.at("odd.csv"), "--target", "y", "-o", self.at("odd"), "--members", 3, "-q")
         self.assertEqual(made.returncode, 0, made.stderr)
         made = run("show", self.at("odd"), "--export", self.at("odd.json"), "-q")
         self.assertEqual(made.returncode, 0, made.stderr)
         forest = json.loads(pathlib.Path(self.at("odd.json")).read_bytes().decode("utf-8"))
         self.assertEqual(sorted(forest["classes"]), ["caf\u00e9", 'ca\ufffd"t'])
+        made = run("show", self.at("odd"), "--export", self.at("odd.onnx"), "-q")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        model = pathlib.Path(self.at("odd.onnx")).read_bytes()
+        for name in ("caf\u00e9", 'ca\ufffd"t', "b\ufffde"):
+            text = name.encode()
+            self.assertIn(bytes([len(text)]) + text, model)
+        self.assertNotIn(names[0], model)
 
     def test_onnx_is_read_by_its_runtime(self):
         try:

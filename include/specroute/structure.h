@@ -35,13 +35,14 @@ typedef struct sr_structure_options {
 
 typedef struct sr_structure_view {
   int64_t rows;
-  const char *graph;                /* as it was named */
-  double tmix, tmix_low, tmix_high; /* the bounds are NaN where tmix was given */
-  double tmix_careful;              /* rather too long than too short; tmix where it was given */
-  const char *tmix_method;          /* "given" or the estimator's name */
-  int64_t overlap;                  /* rows behind a row that share values with it */
-  double block_rows;                /* Politis-White, circular form; NaN where it cannot be told */
-  sr_unit unit;                     /* what the parts are: parts of the graph, or groups */
+  const char *graph; /* as it was named */
+  double tmix, tmix_low,
+      tmix_high;           /* NaN where it cannot be told; bounds also where it was given */
+  double tmix_careful;     /* rather too long than too short; tmix where it was given */
+  const char *tmix_method; /* "given" or the estimator's name */
+  int64_t overlap;         /* rows behind a row that share values with it */
+  double block_rows;       /* Politis-White, circular form; NaN where it cannot be told */
+  sr_unit unit;            /* what the parts are: parts of the graph, or groups */
   const sr_parts *parts;
   int independent;                  /* 1: the rows are as good as independent */
   const char *recommend;            /* name of a plan */
@@ -68,7 +69,7 @@ typedef struct sr_structure_input {
   int32_t parts;         /* how many, or how many to cut; 0: about 4 tmix rows per part */
   const int32_t *group;  /* of each row; NULL: one group */
   int32_t groups;
-  double tmix;       /* 1 or more rows until a row is new */
+  double tmix;       /* 1 or more rows until a row is new; NaN: it cannot be told */
   double block_rows; /* Politis-White length; 0: not known */
 } sr_structure_input;
 

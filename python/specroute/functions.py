@@ -98,7 +98,7 @@ class Structure:
 
     @property
     def tmix(self):
-        """Rows until a row is new."""
+        """Rows until a row is new; NaN where it cannot be told."""
         return self._view.tmix
 
     @property
@@ -142,7 +142,8 @@ class Structure:
                 np.array(shown(view.correlation, view.lag_count, np.float64, self)))
 
     def __repr__(self):
-        return f"<specroute.Structure: {self._view.rows} rows, new after about {self.tmix:.3g}>"
+        scale = "T cannot be told" if np.isnan(self.tmix) else f"new after about {self.tmix:.3g}"
+        return f"<specroute.Structure: {self._view.rows} rows, {scale}>"
 
     def __str__(self):
         return str(self.report)
@@ -215,7 +216,7 @@ def structure_of(table, order, graph=None, tmix=None, parts=None, groups=None, s
         found = made("sr_dependence_free", "sr_dependence_estimate", table, handle, None, seed,
                      threads=threads, long=True)
         tmix = lib.sr_dependence_get(found).contents.tmix.estimate
-        tmix = float(tmix) if tmix >= 1 and np.isfinite(tmix) else 1.0
+        tmix = float(tmix) if tmix >= 1 and np.isfinite(tmix) else np.nan
     made_of = c.sr_structure_input(rows=rows, tmix=float(tmix))
     kept = [handle]
     if handle is not None:

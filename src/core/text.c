@@ -40,7 +40,8 @@ bool sr__ends_in(const char *text, const char *ending) {
   return length >= tail && strcmp(text + length - tail, ending) == 0;
 }
 
-size_t sr__utf8_length(const unsigned char *text) {
+/* Bytes of the UTF-8 character at `text`, which ends with a zero; 0 where there is none. */
+static size_t utf8_length(const unsigned char *text) {
   static const struct {
     unsigned char low, high, second_low, second_high;
     size_t length;
@@ -58,4 +59,12 @@ size_t sr__utf8_length(const unsigned char *text) {
     return kind[k].length;
   }
   return 0;
+}
+
+size_t sr__utf8_next(const unsigned char **text, const char **bytes) {
+  static const char unknown[] = "\xef\xbf\xbd";
+  size_t length = utf8_length(*text);
+  *bytes = length ? (const char *)*text : unknown;
+  *text += length ? length : 1;
+  return length ? length : sizeof unknown - 1;
 }

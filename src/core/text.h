@@ -21,7 +21,8 @@ SR_MUST_CHECK sr_status sr__text_print(sr_context *ctx, sr__text *text, const ch
 /* Whether the text ends in `ending`, letter by letter. */
 bool sr__ends_in(const char *text, const char *ending);
 
-/* Bytes of the UTF-8 character at `text`, which ends with a zero; 0 where there is none. */
-size_t sr__utf8_length(const unsigned char *text);
+/* The next character of a text that may be no UTF-8: its bytes, or those of U+FFFD for a byte that
+ * belongs to none; gives how many and moves *text on. */
+size_t sr__utf8_next(const unsigned char **text, const char **bytes);
 
 #endif

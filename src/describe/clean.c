@@ -12,13 +12,15 @@ void sr_text_clean(const char *text, int controls, char *out, size_t size) {
   const unsigned char *from = (const unsigned char *)text;
   size_t used = 0;
   while (*from && size > 0) {
-    size_t length = sr__utf8_length(from), step = length ? length : 1;
-    bool kept = length > 0 && (controls || !is_control(from, length));
-    size_t bytes = kept ? length : sizeof unknown - 1;
-    if (used + bytes >= size) break;
-    memcpy(out + used, kept ? (const char *)from : unknown, bytes);
-    used += bytes;
-    from += step;
+    const char *bytes;
+    size_t length = sr__utf8_next(&from, &bytes);
+    if (!controls && is_control((const unsigned char *)bytes, length)) {
+      bytes = unknown;
+      length = sizeof unknown - 1;
+    }
+    if (used + length >= size) break;
+    memcpy(out + used, bytes, length);
+    used += length;
   }
   if (size > 0) out[used] = '\0';
 }

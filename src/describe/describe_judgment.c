@@ -20,6 +20,10 @@ static void print_interval(double low, double high, char *text, size_t size) {
 
 /* Where the interval comes from, or why there is none. */
 static void print_source(const sr_judgment *j, char *text, size_t size) {
+  if (isnan(j->tmix) && isnan(j->low)) {
+    snprintf(text, size, "for want of T; give it with --tmix");
+    return;
+  }
   snprintf(text, size, "%s %d %s%s", isfinite(j->low) ? "from" : "of", j->units,
            units_name(j->unit), isfinite(j->low) ? "" : ", which tell too little");
 }
@@ -34,11 +38,14 @@ static void add_lines(sr__description *lines, const void *object) {
                       "error     %.4f of %lld rows %*s %g %% interval\n"
                       "          naive: as if rows were independent         %s\n"
                       "          honest: rows that depend on each other     %s, %s\n"
-                      "          always naming the most frequent class: %.4f\n"
-                      "scale     rows are new after about %.3g rows\n",
+                      "          always naming the most frequent class: %.4f\n",
                       j->error, (long long)j->rows,
                       (int)(26 - snprintf(NULL, 0, "%lld", (long long)j->rows)), "", 100 * j->level,
-                      naive, honest, source, j->baseline, j->tmix);
+                      naive, honest, source, j->baseline);
+  if (isnan(j->tmix))
+    sr__description_add(lines, "scale     T cannot be told from these rows\n");
+  else
+    sr__description_add(lines, "scale     rows are new after about %.3g rows\n", j->tmix);
   sr__description_add_metrics(lines, &j->metrics);
   if (!j->confusion) return;
   sr__description_add_confusion(lines, &j->classes, j->confusion);
@@ -143,10 +150,13 @@ sr_status sr_page_add_judgment(sr_context *ctx, sr_page *page, const sr_judgment
                       : isfinite(j->low) && j->low > j->baseline ? SR_AGREEMENT_BAD
                                                                  : SR_AGREEMENT_PARTLY,
                       text));
-  snprintf(text, sizeof text,
-           "Rows are new after about %.3g rows; the interval comes from %d %s. It holds if the "
-           "predictions were made without having seen the rows or what lies near them.",
-           j->tmix, j->units, units_name(j->unit));
+  if (isnan(j->tmix))
+    snprintf(text, sizeof text, "T cannot be told from these rows.");
+  else
+    snprintf(text, sizeof text,
+             "Rows are new after about %.3g rows; the interval comes from %d %s. It holds if the "
+             "predictions were made without having seen the rows or what lies near them.",
+             j->tmix, j->units, units_name(j->unit));
   SR_TRY(sr_page_paragraph(ctx, page, text));
   SR_TRY(add_error_table(ctx, page, j));
   SR_TRY(add_interval_plot(ctx, page, j));

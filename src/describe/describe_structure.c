@@ -19,6 +19,10 @@ static void add_lines(sr__description *lines, const void *object) {
   const sr_dependence_view *found = v->dependence ? sr_dependence_get(v->dependence) : NULL;
   if (found)
     sr__dependence_head(lines, found);
+  else if (isnan(v->tmix))
+    sr__description_add(lines,
+                        "%lld rows; dependence by %s.\n\n  T                cannot be told\n",
+                        (long long)v->rows, v->graph);
   else
     sr__description_add(lines, "%lld rows; dependence by %s.\n\n  T                %.3g rows, %s\n",
                         (long long)v->rows, v->graph, v->tmix, v->tmix_method);
@@ -65,12 +69,13 @@ static json_t *to_json(const void *object) {
 sr_status sr_page_add_structure(sr_context *ctx, sr_page *page, const sr_structure *structure) {
   sr_status status = SR_OK;
   const sr_structure_view *v = sr_structure_get(structure);
-  char text[512];
+  char text[512], scale[64] = "T cannot be told from these rows";
+  if (isfinite(v->tmix))
+    snprintf(scale, sizeof scale, "Rows are taken as new after %.3g rows", v->tmix);
   snprintf(text, sizeof text,
-           "Rows are taken as new after %.3g rows. Use parts or blocks of about %.0f rows (%d "
-           "%ss). Recommended plan: %s%s.",
-           v->tmix, rows_per_part(v), sr_parts_get(v->parts)->parts, sr_unit_name(v->unit),
-           v->recommend, advice(v));
+           "%s. Use parts or blocks of about %.0f rows (%d %ss). Recommended plan: %s%s.", scale,
+           rows_per_part(v), sr_parts_get(v->parts)->parts, sr_unit_name(v->unit), v->recommend,
+           advice(v));
   SR_TRY(sr_page_paragraph(ctx, page, text));
   if (v->dependence) SR_TRY(sr_page_add_dependence(ctx, page, v->dependence));
 cleanup:

@@ -9,17 +9,15 @@
 static sr_status put_text(sr__writer *out, const char *text) {
   sr_status status = SR_OK;
   SR_TRY(sr__writer_print(out, "\""));
-  for (const unsigned char *c = (const unsigned char *)text; *c;) {
-    size_t length = sr__utf8_length(c);
-    if (length == 0)
-      SR_TRY(sr__writer_print(out, "\xef\xbf\xbd"));
-    else if (*c == '"' || *c == '\\')
+  for (const unsigned char *at = (const unsigned char *)text; *at;) {
+    const char *c;
+    size_t length = sr__utf8_next(&at, &c);
+    if (*c == '"' || *c == '\\')
       SR_TRY(sr__writer_print(out, "\\%c", *c));
-    else if (*c < 0x20)
-      SR_TRY(sr__writer_print(out, "\\u%04x", *c));
+    else if (length == 1 && *c < 0x20)
+      SR_TRY(sr__writer_print(out, "\\u%04x", (unsigned)*c));
     else
       SR_TRY(sr__writer_put(out, c, length));
-    c += length ? length : 1;
   }
   SR_TRY(sr__writer_print(out, "\""));
 cleanup:

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "core/bytes.h"
+#include "core/text.h"
 #include "export.h"
 
 /* ---- protocol buffers ----------------------------------------------------------------------- */
@@ -33,6 +34,19 @@ static void put_block(sr__bytes *to, uint32_t field, const void *bytes, int64_t 
 
 static void put_string(sr__bytes *to, uint32_t field, const char *text) {
   put_block(to, field, text, (int64_t)strlen(text));
+}
+
+/* A user's name, which may be no UTF-8 as the form wants it. */
+static void put_name(sr__bytes *to, uint32_t field, const char *name) {
+  const char *c;
+  uint64_t count = 0;
+  for (const unsigned char *at = (const unsigned char *)name; *at;) count += sr__utf8_next(&at, &c);
+  put_tag(to, field, BLOCK);
+  put_varint(to, count);
+  for (const unsigned char *at = (const unsigned char *)name; *at;) {
+    size_t length = sr__utf8_next(&at, &c);
+    sr__put_raw(to, c, (int64_t)length);
+  }
 }
 
 /* A message inside another; the inner one is empty afterwards. */
@@ -194,7 +208,7 @@ static void put_answers(sr__bytes *graph, sr__bytes *node, sr__bytes *scratch,
   sr__bytes keys = {.ctx = node->ctx}, names = {.ctx = node->ctx}, axis = {.ctx = node->ctx};
   for (int32_t c = 0; c < e->view.classes.count; c++) {
     put_varint(&keys, (uint64_t)c);
-    put_string(&names, ATTRIBUTE_STRINGS, e->view.classes.names[c]);
+    put_name(&names, ATTRIBUTE_STRINGS, e->view.classes.names[c]);
   }
   put_varint(&axis, 1);
   put_node(graph, node, "Relu", "", "vote", NULL, "cut");
@@ -214,7 +228,7 @@ static void put_answers(sr__bytes *graph, sr__bytes *node, sr__bytes *scratch,
 
 static void put_property(sr__bytes *model, sr__bytes *scratch, const char *key, const char *value) {
   put_string(scratch, 1, key);
-  put_string(scratch, 2, value);
+  put_name(scratch, 2, value);
   put_message(model, 14, scratch);
 }
 

@@ -32,7 +32,7 @@ void sr__prepared_use_units(sr__prepared *prepared, const sr_structure *structur
   prepared->units.unit = parts->part;
   if (!sr__structure_is_series(structure)) return;
   int64_t most = structure->view.rows / parts->parts / 4;
-  double wanted = ceil(structure->view.tmix);
+  double wanted = ceil(structure->scale);
   prepared->units.buffer = wanted < (double)most ? (int64_t)wanted : most;
   if (prepared->units.buffer < structure->view.overlap)
     prepared->units.buffer = structure->view.overlap;

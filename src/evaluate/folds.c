@@ -21,7 +21,7 @@ void sr_folds_options_init(sr_folds_options *options) {
 
 /* Blocks of a series are dealt in order, the same number to every fold. */
 static int32_t block_count(const sr_structure *s, int32_t folds) {
-  double rows = (double)s->view.rows, wanted = rows / (BLOCK_SCALES * s->view.tmix);
+  double rows = (double)s->view.rows, wanted = rows / (BLOCK_SCALES * s->scale);
   if (wanted > MOST_BLOCKS) wanted = MOST_BLOCKS;
   if (sr__structure_is_series(s)) {
     double each = fmax(1.0, round(wanted / folds));
@@ -125,9 +125,8 @@ cleanup:
 
 static int64_t default_buffer(const sr_structure *s) {
   if (!sr__structure_is_series(s)) return 0;
-  int64_t buffer = s->view.tmix <= 1.0
-                       ? 0
-                       : (int64_t)fmin(ceil(s->view.tmix), MOST_BUFFER * (double)s->view.rows);
+  int64_t buffer =
+      s->scale <= 1.0 ? 0 : (int64_t)fmin(ceil(s->scale), MOST_BUFFER * (double)s->view.rows);
   /* rows that share values never stand on both sides */
   return buffer > s->view.overlap ? buffer : s->view.overlap;
 }
@@ -291,7 +290,7 @@ sr_status sr_folds_forward(sr_context *ctx, const sr_structure *structure, int64
   for (int64_t i = 0; i < rows; i++) f->unit[i] = (int32_t)(i * (folds + 1) / rows);
   for (int32_t u = 0; u < f->view.units; u++) f->fold[u] = u - 1;
   int64_t most = rows / (folds + 1) / 4;
-  double wanted = ceil(structure->view.tmix);
+  double wanted = ceil(structure->scale);
   f->view.buffer = buffer >= 0 ? buffer : wanted < (double)most ? (int64_t)wanted : most;
   set_forward_roles(f);
   if (!memchr(f->role, SR_ROLE_TRAIN, (size_t)rows))

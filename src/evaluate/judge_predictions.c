@@ -120,9 +120,10 @@ static sr_status judge_in_order(sr_context *ctx, const judged *j, sr_judgment *t
   int64_t start[2] = {0, j->count};
   SR_TRY(sr__reach_plan_new(ctx, &(sr__runs){1, start}, &plan));
   SR_TRY(sr__reach_measure(ctx, &plan, j->loss, NULL, sr__reach_clear(1), &reach));
+  to->unit = SR_UNIT_ROW;
+  if (isnan(to->tmix)) goto cleanup; /* no interval without T */
   to->tmix = fmax(to->tmix, reach.careful);
   double spans = (double)j->count / to->tmix;
-  to->unit = SR_UNIT_ROW;
   to->units = (int32_t)spans;
   if (spans >= LEAST_SPANS) {
     sr__interval_in_order(j->loss, j->count, to->tmix, 1.0, to->level, &interval);
@@ -179,7 +180,7 @@ sr_status sr_judge(sr_context *ctx, const sr_table *table, const sr_structure *s
                     (long long)structure->view.rows, (long long)view->rows));
   SR_TRY(collect(ctx, view, predictions, &j));
   judgment->rows = j.count;
-  judgment->tmix = fmax(1.0, structure->view.tmix_careful);
+  judgment->tmix = structure->view.tmix_careful;
   judgment->error = sr_mean(j.count, j.loss);
   SR_TRY(measure_baseline(ctx, view, &j, &judgment->baseline));
   judge_naively(&j, judgment);

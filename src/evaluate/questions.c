@@ -54,13 +54,13 @@ static sr_status find_scale(sr_context *ctx, question_job *job) {
   sr__reach reach;
   double stride = (double)job->judged->stride;
   int64_t start[2] = {0, job->judged->count};
-  job->tmix = fmax(1.0, job->in->structure->view.tmix_careful / stride);
+  job->tmix = fmax(1.0, job->in->structure->scale_careful / stride);
   if (!job->in_order) goto cleanup;
   SR_TRY(sr__reach_plan_new(ctx, &(sr__runs){1, start}, &plan));
   SR_TRY(sr__reach_measure(ctx, &plan, job->judged->loss, NULL, sr__reach_clear(1), &reach));
   job->tmix = fmax(job->tmix, reach.careful);
 cleanup:
-  job->to->tmix_careful = job->tmix * stride;
+  job->to->tmix_careful = isnan(job->in->structure->view.tmix) ? NAN : job->tmix * stride;
   sr__reach_plan_free(ctx, &plan);
   return status;
 }
@@ -129,7 +129,10 @@ static sr_status judge_mean(sr_context *ctx, question_job *job) {
     sr__interval_of_units(job->unit_loss, job->unit_rows, job->folds->units, widen, level,
                           &job->mean);
   double spans = n / job->tmix, rows = n * (double)job->judged->stride;
-  if (job->in_order && spans < LEAST_SPANS) {
+  if (job->in_order && isnan(job->to->tmix_careful)) {
+    say(job, "T cannot be told from these rows, so no interval can be given; give T (--tmix).");
+    refused = true;
+  } else if (job->in_order && spans < LEAST_SPANS) {
     say(job, "%.0f rows are %.1f spans of %.0f rows, fewer than %d: no interval can be given.",
         rows, spans, job->to->tmix_careful, LEAST_SPANS);
     refused = true;

@@ -13,7 +13,7 @@ static int64_t first_kept(const sr_plan *plan, int64_t group) {
 static sr_status prepare(sr_context *ctx, const sr__plan_scope *scope, const void *values,
                          sr_plan *plan, void **state) {
   (void)values;
-  double skip = ceil(scope->structure->view.tmix * sr__log_portable((double)scope->rows));
+  double skip = ceil(scope->structure->scale * sr__log_portable((double)scope->rows));
   sr_status status = SR_OK;
   int64_t *skipped = NULL;
   SR_NEW(ctx, skipped, 1);

@@ -4,7 +4,7 @@
 static sr_status prepare(sr_context *ctx, const sr__plan_scope *scope, const void *values,
                          sr_plan *plan, void **state) {
   (void)values;
-  return sr__rows_state(ctx, scope->structure->view.tmix, "block", plan, state);
+  return sr__rows_state(ctx, scope->structure->scale, "block", plan, state);
 }
 
 const sr__scheme sr__scheme_oracle_block = {

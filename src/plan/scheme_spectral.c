@@ -41,7 +41,7 @@ static sr_status prepare(sr_context *ctx, const sr__plan_scope *scope, const voi
   sr_status status = SR_OK;
   const spectral *o = values;
   sr__part_rows *parts = NULL;
-  double lambda2 = 1.0 / scope->structure->view.tmix;
+  double lambda2 = 1.0 / scope->structure->scale;
   if (o->parts == 0 && o->scale == SCALE_LITERAL)
     SR_TRY(graph_gap(ctx, scope->structure, &lambda2));
   int64_t count =

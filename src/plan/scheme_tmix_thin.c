@@ -4,7 +4,7 @@
 static sr_status prepare(sr_context *ctx, const sr__plan_scope *scope, const void *values,
                          sr_plan *plan, void **state) {
   (void)values;
-  int64_t lag = sr__plan_length(scope->structure->view.tmix, scope->rows);
+  int64_t lag = sr__plan_length(scope->structure->scale, scope->rows);
   plan->capacity = sr__thinned_capacity(plan, lag);
   return sr__rows_state(ctx, (double)lag, "lag", plan, state);
 }

@@ -67,7 +67,7 @@ sr_status sr__structure_make_parts(sr_context *ctx, sr_structure *s, int64_t cou
   if (groups > 1) {
     s->view.unit = SR_UNIT_GROUP;
   } else {
-    if (count == 0) count = sr__default_part_count(s->view.rows, s->view.tmix);
+    if (count == 0) count = sr__default_part_count(s->view.rows, s->scale);
     if (count > s->view.rows)
       SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "%lld parts were asked for, but there are %lld rows",
                       (long long)count, (long long)s->view.rows));

@@ -7,6 +7,9 @@
 #include "dependence/dependence.h"
 #include "graph/graph.h"
 
+/* So many spans of T a table has where T cannot be told: the fewest parts, one block per fold. */
+enum { UNKNOWN_SPANS = 80 };
+
 const char *sr_unit_name(sr_unit unit) {
   static const char *const name[] = {"row", "block", "part", "group", "field", "area"};
   return name[unit];
@@ -73,6 +76,16 @@ sr_status sr__structure_window(sr_context *ctx, const sr_structure *structure, s
   return status;
 }
 
+void sr__structure_settle_scale(sr_structure *s) {
+  double unknown = fmax((double)s->view.rows / UNKNOWN_SPANS, (double)s->view.overlap + 1.0);
+  if (s->rank)
+    unknown = 1.0; /* a random order has no memory */
+  else
+    unknown = fmax(unknown, 2.0);
+  s->scale = isnan(s->view.tmix) ? unknown : s->view.tmix;
+  s->scale_careful = isnan(s->view.tmix_careful) ? unknown : s->view.tmix_careful;
+}
+
 static sr_status find_scale(sr_context *ctx, const sr_table *table,
                             const sr_structure_options *options, uint64_t seed, sr_structure *s) {
   sr_status status = SR_OK;
@@ -92,14 +105,14 @@ static sr_status find_scale(sr_context *ctx, const sr_table *table,
     s->view.tmix_careful = found->tmix_careful;
     method = found->tmix.method;
   } else {
-    s->view.tmix = s->view.tmix_careful = 1.0;
-    method = "none: taken as 1";
+    s->view.tmix = s->view.tmix_careful = NAN;
+    method = "none: it cannot be told";
     sr__dependence_warn(s->dependence,
-                        "T cannot be estimated from these rows and is taken as 1, as if they were "
-                        "independent: the honest error may be too low; give T with --tmix");
+                        "T cannot be told from these rows: parts and held-out blocks are as long "
+                        "as they may be, and no interval rests on T; give T with --tmix");
   }
   if (s->rank && !s->graph) {
-    s->view.tmix = s->view.tmix_careful = 1.0;
+    s->view.tmix = s->view.tmix_careful = NAN;
     s->view.tmix_low = s->view.tmix_high = NAN;
     method = "none: sorted by class";
     sr__dependence_warn(s->dependence,
@@ -113,6 +126,7 @@ static sr_status find_scale(sr_context *ctx, const sr_table *table,
   }
   s->tmix_method = copy_text(ctx, method, &s->view.tmix_method);
   if (!s->tmix_method) SR_TRY(SR_ERROR_MEMORY);
+  sr__structure_settle_scale(s);
   /* what cannot be told is not independent */
   s->view.independent = isfinite(found->tmix.estimate) &&
                         found->ess >= 0.8 * (double)s->view.rows && s->view.tmix < 1.25;
@@ -185,7 +199,7 @@ cleanup:
 }
 
 static sr_status check_input(sr_context *ctx, const sr_structure_input *in) {
-  if (!(in->tmix >= 1.0 && isfinite(in->tmix)))
+  if (!isnan(in->tmix) && !(in->tmix >= 1.0 && isfinite(in->tmix)))
     return sr__fail(ctx, SR_ERROR_ARGUMENT, "tmix is %g, expected 1 or more rows", in->tmix);
   if (in->graph && sr_graph_get(in->graph)->nodes != in->rows)
     return sr__fail(ctx, SR_ERROR_ARGUMENT, "the graph has %lld nodes, but there are %lld rows",
@@ -209,11 +223,13 @@ sr_status sr_structure_new(sr_context *ctx, const sr_structure_input *in,
   SR_TRY(new_structure(ctx, in->rows, &s));
   SR_TRY(check_input(ctx, in));
   s->view.tmix = s->view.tmix_careful = in->tmix;
+  sr__structure_settle_scale(s);
   if (in->block_rows > 0.0) s->view.block_rows = in->block_rows;
   s->view.tmix_low = s->view.tmix_high = NAN;
   s->view.recommend = "auto";
   s->graph_text = copy_text(ctx, in->graph ? "given" : "time", &s->view.graph);
-  s->tmix_method = copy_text(ctx, "given", &s->view.tmix_method);
+  s->tmix_method =
+      copy_text(ctx, isnan(in->tmix) ? "none: it cannot be told" : "given", &s->view.tmix_method);
   if (!s->graph_text || !s->tmix_method) SR_TRY(SR_ERROR_MEMORY);
   SR_TRY(copy_groups(ctx, in->group, in->groups, s));
   if (in->graph) SR_TRY(sr_graph_new(ctx, sr_graph_get(in->graph), &s->graph));

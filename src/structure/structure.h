@@ -19,6 +19,7 @@ struct sr_structure {
   int32_t groups;
   int32_t *rank; /* rows whose order means nothing: the random order that cuts follow; else NULL */
   sr__map *map;  /* rows with places; else NULL */
+  double scale, scale_careful; /* T and its careful form as plans and folds use them: never NaN */
   char *graph_text, *tmix_method;
   char *recommend;    /* owns view.recommend where it was loaded; else NULL */
   atomic_int sharers; /* who holds it beside the first */
@@ -39,6 +40,9 @@ static inline bool sr__structure_has_cuts(const sr_structure *structure) {
 /* The window graph of rows that are one series, which the structure itself does not need. */
 SR_MUST_CHECK sr_status sr__structure_window(sr_context *ctx, const sr_structure *structure,
                                              sr_graph **graph);
+/* Settles `scale` by the view: where T cannot be told, the longest spans that leave enough parts.
+ */
+void sr__structure_settle_scale(sr_structure *structure);
 /* How many parts a table gets where none are named: about 4 T rows each, 20 to 1000 of them. */
 int32_t sr__default_part_count(int64_t rows, double tmix);
 /* Cuts the parts that options or groups ask for (0: by default), and keeps their hierarchy. */

@@ -129,8 +129,9 @@ static sr_status get_numbers(sr__byte_reader *in, sr_structure *s) {
   int unit = sr__get_u8(in);
   v->independent = sr__get_u8(in) != 0;
   s->groups = (int32_t)sr__get_u32(in);
-  if (!(v->tmix >= 1.0 && isfinite(v->tmix)) || !(v->tmix_careful >= 1.0) || unit > SR_UNIT_GROUP ||
-      s->groups < 0)
+  bool unknown = isnan(v->tmix) && isnan(v->tmix_careful);
+  if ((!unknown && (!(v->tmix >= 1.0 && isfinite(v->tmix)) || !(v->tmix_careful >= 1.0))) ||
+      unit > SR_UNIT_GROUP || s->groups < 0)
     sr__get_refuse(in, "a number is out of range");
   v->unit = (sr_unit)unit;
   return in->status;
@@ -158,6 +159,7 @@ sr_status sr_structure_from_bytes(sr_context *ctx, const void *bytes, int64_t co
   SR_TRY(get_parts(&in, s->view.rows, s->graph, &s->hierarchy));
   if (!s->parts || in.at != in.size) sr__get_refuse(&in, "it does not end where it should");
   SR_TRY(in.status);
+  sr__structure_settle_scale(s);
   s->view.parts = s->parts;
   s->view.dependency_graph = s->graph;
   *structure = s;

@@ -445,8 +445,8 @@ static sr_status open_trial(sr_context *ctx, auto_job *job) {
   SR_NEW(ctx, job->offset, in->prepared->classes);
   job->question.members = in->members;
   bool by_group = job->folds->unit == SR_UNIT_GROUP;
-  job->question.thin = by_group ? 1.0 / job->folds->units
-                                : in->structure->view.tmix / (double)in->structure->view.rows;
+  job->question.thin =
+      by_group ? 1.0 / job->folds->units : in->structure->scale / (double)in->structure->view.rows;
 cleanup:
   return status;
 }

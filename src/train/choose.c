@@ -113,7 +113,7 @@ static sr_status make_units(sr_context *ctx, choose_job *job) {
   const sr_parts_view *parts = sr_parts_get(job->in->structure->parts);
   SR_NEW(ctx, job->unit, rows);
   if (sr__structure_is_series(job->in->structure)) {
-    double wanted = (double)rows / (UNIT_SCALES * job->in->structure->view.tmix);
+    double wanted = (double)rows / (UNIT_SCALES * job->in->structure->scale);
     wanted = wanted > MOST_UNITS ? MOST_UNITS : wanted < LEAST_UNITS ? LEAST_UNITS : wanted;
     job->units = (int32_t)(wanted < (double)rows ? wanted : (double)rows);
     SR_TRY(sr_structure_cut(ctx, job->in->structure, job->units, job->unit));

@@ -286,7 +286,8 @@ static sr_status open_search(sr_context *ctx, tune_job *job) {
   SR_TRY(count_groups(ctx, job));
   SR_TRY(sr__class_weights_new(ctx, job->grouped ? job->grouped : job->search_table,
                                job->options->class_weight, &job->weights));
-  structure.tmix = sr_structure_get(job->structure)->tmix; /* of all rows: known once */
+  if (isfinite(job->structure->view.tmix)) /* of all rows: known once */
+    structure.tmix = job->structure->view.tmix;
   SR_TRY(
       sr_structure_estimate(ctx, search_rows(job), &structure, job->seed, &job->search_structure));
   SR_TRY(sr_folds_new(ctx, job->search_structure, &job->options->folds, job->seed,
