@@ -90,13 +90,15 @@ static void run_quant(sr_context *ctx, const series_set *train, const series_set
   at[2] = processor_seconds();
   must(ctx, sr__quant_encode(ctx, encoder, &test->ragged, 0, tests, &encoded));
   at[3] = processor_seconds();
-  must(ctx, sr__quant_predict(ctx, encoder, member, encoded, NULL, tests, to->vote, NULL));
+  must(ctx, sr__quant_predict(ctx, encoder, member, encoded, (sr__picked){NULL, tests},
+                              (sr__answers){to->vote, NULL}));
   at[4] = processor_seconds();
   sr__quant_rows_free(&encoded);
   for (int i = 0; i < 20; i++) {
     int32_t vote;
     must(ctx, sr__quant_encode(ctx, encoder, &test->ragged, i % tests, 1, &encoded));
-    must(ctx, sr__quant_predict(ctx, encoder, member, encoded, NULL, 1, &vote, NULL));
+    must(ctx, sr__quant_predict(ctx, encoder, member, encoded, (sr__picked){NULL, 1},
+                                (sr__answers){&vote, NULL}));
     sr__quant_rows_free(&encoded);
   }
   at[5] = processor_seconds();
@@ -152,7 +154,8 @@ static void run_tsf(sr_context *ctx, const series_set *train, const series_set *
     must(ctx, sr__tsf_encode(ctx, encoder, &test->ragged, first, rows_now, &encoded));
     encode += processor_seconds() - start;
     for (int32_t t = 0; t < trees; t++) {
-      must(ctx, sr__tsf_predict(ctx, encoder, member[t], encoded, NULL, rows_now, NULL, share));
+      must(ctx, sr__tsf_predict(ctx, encoder, member[t], encoded, (sr__picked){NULL, rows_now},
+                                (sr__answers){NULL, share}));
       for (int64_t i = 0; i < rows_now * train->classes; i++)
         sum[first * train->classes + i] += share[i];
     }
@@ -163,7 +166,8 @@ static void run_tsf(sr_context *ctx, const series_set *train, const series_set *
   for (int i = 0; i < 20; i++) {
     must(ctx, sr__tsf_encode(ctx, encoder, &test->ragged, i % tests, 1, &encoded));
     for (int32_t t = 0; t < trees; t++)
-      must(ctx, sr__tsf_predict(ctx, encoder, member[t], encoded, NULL, 1, NULL, share));
+      must(ctx, sr__tsf_predict(ctx, encoder, member[t], encoded, (sr__picked){NULL, 1},
+                                (sr__answers){NULL, share}));
     sr__tsf_rows_free(&encoded);
   }
   at[5] = processor_seconds();

@@ -79,12 +79,13 @@ static void time_transform(sr_context *ctx, const bench_method *method, const ca
   void *made = NULL;
   int64_t begin[4096], widest = 0;
   sr__random random;
+  sr__series_cases cases = {.rows = f->prepared, .count = f->rows};
+  sr__series_recipe recipe = {.options = method->options, .length = f->prepared->longest};
   *all = *one = *setup = 1e300;
   for (int r = 0; r < repeats; r++) {
     double start = processor_seconds();
     sr__random_init(&random, seed, SR_PURPOSE_LEARNER, 0, 0);
-    must(ctx, t->fit(ctx, method->options, f->prepared, NULL, f->rows, f->prepared->longest,
-                     &random, &made));
+    must(ctx, t->fit(ctx, &recipe, &cases, &random, &made));
     double taken = processor_seconds() - start;
     if (taken < *setup) *setup = taken;
     if (r + 1 < repeats) t->free(made);
@@ -123,8 +124,6 @@ int main(int argc, char **argv) {
   }
   int repeats = argc > 4 ? atoi(argv[4]) : 3;
   uint64_t seed = argc > 5 ? strtoull(argv[5], NULL, 10) : 1;
-  sr__linear_classes_options ridge = {.most_penalty = argc > 6 ? atof(argv[6]) : 0.0,
-                                      .memory = (argc > 7 ? atoll(argv[7]) : 1024) << 20};
   int64_t kernels = argc > 8 ? atoll(argv[8]) : 10000;
   sr__rocket_options rocket = {.kernels = kernels};
   sr__minirocket_options floats = {.features = kernels, .dilations = 32};
@@ -150,23 +149,29 @@ int main(int argc, char **argv) {
                             .count = train.rows,
                             .label = train.label,
                             .classes = (int32_t)train.classes};
+  sr__series_recipe recipe = {.transform = method->transform,
+                              .options = method->options,
+                              .length = train.prepared->longest,
+                              .ridge = {.most_penalty = argc > 6 ? atof(argv[6]) : 0.0,
+                                        .memory = (argc > 7 ? atoll(argv[7]) : 1024) << 20}};
   sr__series_ridge *model = NULL;
   sr__classes_report report;
   sr__random random;
   sr__random_init(&random, seed, SR_PURPOSE_LEARNER, 0, 0);
   int32_t *vote = malloc((size_t)test.rows * sizeof *vote);
   double start = processor_seconds();
-  must(ctx, sr__series_ridge_fit(ctx, method->transform, method->options, &cases,
-                                 train.prepared->longest, &ridge, &random, NULL, &report, &model));
+  must(ctx, sr__series_ridge_fit(ctx, &recipe, &cases, &random, &report, &model));
   fit = processor_seconds() - start;
   start = processor_seconds();
-  must(ctx, sr__series_ridge_predict(ctx, model, test.prepared, NULL, test.rows, vote, NULL));
+  must(ctx, sr__series_ridge_predict(ctx, model, test.prepared, (sr__picked){NULL, test.rows},
+                                     (sr__answers){vote, NULL}));
   predict = processor_seconds() - start;
   for (int r = 0; r < repeats; r++) {
     start = processor_seconds();
     for (int32_t i = 0; i < 10; i++) {
       int32_t row = i % (int32_t)test.rows, answer;
-      must(ctx, sr__series_ridge_predict(ctx, model, test.prepared, &row, 1, &answer, NULL));
+      must(ctx, sr__series_ridge_predict(ctx, model, test.prepared, (sr__picked){&row, 1},
+                                         (sr__answers){&answer, NULL}));
     }
     double taken = (processor_seconds() - start) / 10.0;
     if (taken < latency) latency = taken;

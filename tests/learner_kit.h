@@ -62,8 +62,8 @@ static inline sr_status fit_table(sr_context *ctx, const sr_table *table,
   for (int64_t i = 0; i < rows; i++) all[i] = (int32_t)i;
   sr__bag every = {.rows = all, .length = rows};
   sr__random_init(&random, seed, SR_PURPOSE_LEARNER, 0, 0);
-  SR_TRY(f->learner->fit(ctx, f->encoder, f->training, f->configuration.options, bag ? bag : &every,
-                         &random, &f->member));
+  sr__fit_input input = {f->encoder, f->training, f->configuration.options};
+  SR_TRY(f->learner->fit(ctx, &input, bag ? bag : &every, &random, &f->member));
 cleanup:
   sr__free(ctx, all);
   return status;
@@ -75,7 +75,8 @@ static inline sr_status predict_table(sr_context *ctx, const fitted *f, const sr
   sr__encoded *rows = NULL;
   int64_t count = sr_table_get(table)->rows;
   SR_TRY(f->learner->encode(ctx, f->encoder, table, 0, count, &rows));
-  SR_TRY(f->learner->predict(ctx, f->encoder, f->member, rows, NULL, count, vote, proba));
+  SR_TRY(f->learner->predict(ctx, f->encoder, f->member, rows, (sr__picked){NULL, count},
+                             (sr__answers){vote, proba}));
 cleanup:
   f->learner->free_encoded(rows);
   return status;

@@ -437,9 +437,11 @@ static void test_classes(void **state) {
     sr__linear_classes *model = NULL;
     sr__classes_report report;
     float *proba = malloc((size_t)(NEW * classes) * sizeof *proba);
-    sr__linear_classes_options options = {.memory = (int64_t)1 << 30};
-    assert_ok(ctx, sr__linear_classes_fit(ctx, &m.maker, label, NULL, classes, NULL, &options,
-                                          proba, &report, &model));
+    sr__classes_problem problem = {.maker = &m.maker,
+                                   .label = label,
+                                   .classes = classes,
+                                   .options = {.memory = (int64_t)1 << 30}};
+    assert_ok(ctx, sr__linear_classes_fit(ctx, &problem, proba, &report, &model));
     assert_int_equal(model->model->targets, classes == 2 ? 1 : 3);
     assert_int_equal(report.judged, ROWS);
     double expected = (double)report.wrong / ROWS;
@@ -481,14 +483,13 @@ static void test_few_cases(void **state) {
   test_matrix m = clouds(ROWS, FEATURES, 2, 50.0, 6, label);
   m.maker.tile_begin = m.tile_begin;
   m.maker.data = &m;
-  sr__linear_classes_options options = {.memory = 0};
+  sr__classes_problem problem = {.maker = &m.maker, .label = label, .classes = 6};
   for (int i = 1; i < ROWS; i += 2) /* equal rows of different classes ask for a large penalty */
     memcpy(m.x + i * FEATURES, m.x + (i - 1) * FEATURES, FEATURES * sizeof *m.x);
   for (int few = 0; few < 2; few++) {
     sr__linear_classes *model = NULL;
     for (int i = 0; i < ROWS; i++) label[i] = i < 3 - few ? 4 : i % 2 ? 1 : 3;
-    assert_ok(ctx, sr__linear_classes_fit(ctx, &m.maker, label, NULL, 6, NULL, &options, NULL, NULL,
-                                          &model));
+    assert_ok(ctx, sr__linear_classes_fit(ctx, &problem, NULL, NULL, &model));
     assert_int_equal(model->known, 3);
     assert_true(few ? model->model->penalty <= 1.0001e3 : model->model->penalty > 1e5);
     assert_ok(ctx, sr__linear_classes_predict(ctx, model, &m.maker, NULL, vote, proba));
@@ -500,8 +501,7 @@ static void test_few_cases(void **state) {
   }
   for (int i = 0; i < ROWS; i++) label[i] = 2;
   sr__linear_classes *model = NULL;
-  assert_ok(ctx, sr__linear_classes_fit(ctx, &m.maker, label, NULL, 6, NULL, &options, NULL, NULL,
-                                        &model));
+  assert_ok(ctx, sr__linear_classes_fit(ctx, &problem, NULL, NULL, &model));
   assert_null(model->model);
   assert_ok(ctx, sr__linear_classes_predict(ctx, model, &m.maker, NULL, vote, proba));
   for (int i = 0; i < ROWS; i++) assert_true(vote[i] == 2 && proba[i * 6 + 2] == 1.0f);
@@ -518,11 +518,10 @@ static void test_store(void **state) {
   test_matrix m = clouds(ROWS, FEATURES, 3, 1.0, 6, label);
   m.maker.tile_begin = m.tile_begin;
   m.maker.data = &m;
-  sr__linear_classes_options options = {.memory = 0};
+  sr__classes_problem problem = {.maker = &m.maker, .label = label, .classes = 3};
   sr__linear_classes *model = NULL, *loaded = NULL;
   sr__bytes bytes = {.ctx = ctx}, again = {.ctx = ctx};
-  assert_ok(ctx, sr__linear_classes_fit(ctx, &m.maker, label, NULL, 3, NULL, &options, NULL, NULL,
-                                        &model));
+  assert_ok(ctx, sr__linear_classes_fit(ctx, &problem, NULL, NULL, &model));
   sr__linear_classes_save(model, &bytes);
   sr__byte_reader reader = {.ctx = ctx, .data = bytes.data, .size = bytes.size, .what = "x"};
   assert_ok(ctx, sr__linear_classes_load(&reader, 3, &loaded));
@@ -555,12 +554,15 @@ static sr_status fit_both(sr_context *ctx, void *data) {
   int32_t label[30], vote[30];
   test_sets *sets = malloc(sizeof *sets);
   sr__linear_classes *model = NULL;
-  sr__linear_classes_options options = {.memory = (int64_t)1 << 30};
   make_sets(sets, 30, 6);
   for (int i = 0; i < 30; i++) label[i] = i % 3;
   for (int k = 0; k < 4 && status == SR_OK; k++) {
-    status = sr__linear_classes_fit(ctx, &m[k % 2].maker, label, NULL, 3, k < 2 ? NULL : &sets->out,
-                                    &options, NULL, NULL, &model);
+    sr__classes_problem problem = {.maker = &m[k % 2].maker,
+                                   .label = label,
+                                   .classes = 3,
+                                   .left_out = k < 2 ? NULL : &sets->out,
+                                   .options = {.memory = (int64_t)1 << 30}};
+    status = sr__linear_classes_fit(ctx, &problem, NULL, NULL, &model);
     if (status == SR_OK)
       status = sr__linear_classes_predict(ctx, model, &m[k % 2].maker, NULL, vote, NULL);
     sr__linear_classes_free(model);

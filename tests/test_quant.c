@@ -517,8 +517,8 @@ static void training_rows_are_known_by_heart(void **state) {
     assert_ok(ctx, sr__quant_encode(ctx, f.encoder, &series.ragged, 0, rows, &values));
     for (int v = 0; v < 2; v++) {
       share[v] = malloc(sizeof **share * (size_t)(rows * shapes[k].classes));
-      assert_ok(ctx, sr__quant_predict(ctx, f.encoder, f.member, v ? values : f.rows, all, rows,
-                                       vote, share[v]));
+      assert_ok(ctx, sr__quant_predict(ctx, f.encoder, f.member, v ? values : f.rows,
+                                       (sr__picked){all, rows}, (sr__answers){vote, share[v]}));
     }
     assert_memory_equal(share[0], share[1], sizeof **share * (size_t)(rows * shapes[k].classes));
     /* Bins of a small set keep all values apart; of series of up to nine points, a third of them
@@ -550,8 +550,8 @@ static void new_shapelets_are_told_apart(void **state) {
     fitted f;
     assert_ok(ctx, fit_series(ctx, &train, all, NULL, form->rows, &options, &f));
     assert_ok(ctx, sr__quant_encode(ctx, f.encoder, &test.ragged, 0, form->rows, &values));
-    assert_ok(ctx,
-              sr__quant_predict(ctx, f.encoder, f.member, values, NULL, form->rows, vote, NULL));
+    assert_ok(ctx, sr__quant_predict(ctx, f.encoder, f.member, values,
+                                     (sr__picked){NULL, form->rows}, (sr__answers){vote, NULL}));
     if (kit_accuracy(&test, vote) < 0.9) fail_msg("accuracy %g", kit_accuracy(&test, vote));
     free(all);
     free(vote);
@@ -608,7 +608,8 @@ static void leaves_hold_shares(void **state) {
     for (int t = 0; t < 20; t++) series.values[20 * i + t] = i % 2 ? (float)(i / 2 % 2) : NAN;
   for (int i = 0; i < 12; i++) series.label[i] = i % 2 ? 2 : i % 4 / 2; /* even rows: 0 1 0 1 0 1 */
   assert_ok(ctx, fit_series(ctx, &series, all, NULL, 12, &DEFAULTS, &f));
-  assert_ok(ctx, sr__quant_predict(ctx, f.encoder, f.member, f.rows, NULL, 12, vote, share));
+  assert_ok(ctx, sr__quant_predict(ctx, f.encoder, f.member, f.rows, (sr__picked){NULL, 12},
+                                   (sr__answers){vote, share}));
   for (int i = 0; i < 12; i++) {
     assert_int_equal(vote[i], i % 2 ? 2 : 0);
     assert_close(share[3 * i], i % 2 ? 0.0 : 0.5, 1e-6);
@@ -619,7 +620,8 @@ static void leaves_hold_shares(void **state) {
   for (int i = 0; i < 12; i++) series.label[i] = 1;
   assert_ok(ctx, fit_series(ctx, &series, all, NULL, 12, &DEFAULTS, &f));
   assert_int_equal(f.member->nodes, 1);
-  assert_ok(ctx, sr__quant_predict(ctx, f.encoder, f.member, f.rows, all, 12, vote, NULL));
+  assert_ok(ctx, sr__quant_predict(ctx, f.encoder, f.member, f.rows, (sr__picked){all, 12},
+                                   (sr__answers){vote, NULL}));
   for (int i = 0; i < 12; i++) assert_int_equal(vote[i], 1);
   fitted_free(&f);
   free(all);
@@ -645,7 +647,8 @@ static void missing_channels_are_seen(void **state) {
     }
   assert_ok(ctx, fit_series(ctx, &series, all, NULL, 40, &options, &f));
   assert_ok(ctx, sr__quant_encode(ctx, f.encoder, &series.ragged, 0, 60, &values));
-  assert_ok(ctx, sr__quant_predict(ctx, f.encoder, f.member, values, NULL, 60, vote, NULL));
+  assert_ok(ctx, sr__quant_predict(ctx, f.encoder, f.member, values, (sr__picked){NULL, 60},
+                                   (sr__answers){vote, NULL}));
   assert_true(kit_accuracy(&series, vote) == 1.0);
   free(all);
   sr__quant_rows_free(&values);
@@ -668,8 +671,10 @@ static void huge_values_have_an_answer(void **state) {
   fitted f;
   assert_ok(ctx, fit_series(ctx, &series, all, NULL, 50, &options, &f));
   assert_ok(ctx, sr__quant_encode(ctx, f.encoder, &series.ragged, 0, 50, &values));
-  assert_ok(ctx, sr__quant_predict(ctx, f.encoder, f.member, values, NULL, 50, vote[0], NULL));
-  assert_ok(ctx, sr__quant_predict(ctx, f.encoder, f.member, f.rows, NULL, 50, vote[1], NULL));
+  assert_ok(ctx, sr__quant_predict(ctx, f.encoder, f.member, values, (sr__picked){NULL, 50},
+                                   (sr__answers){vote[0], NULL}));
+  assert_ok(ctx, sr__quant_predict(ctx, f.encoder, f.member, f.rows, (sr__picked){NULL, 50},
+                                   (sr__answers){vote[1], NULL}));
   assert_memory_equal(vote[0], vote[1], sizeof vote[0]);
   assert_true(kit_accuracy(&series, vote[0]) == 1.0);
   free(all);
@@ -727,8 +732,8 @@ static void what_is_stored_is_what_was(void **state) {
     bytes.data[at] ^= (uint8_t)(1 + at % 255);
     if (at >= 16 && load_all(ctx, bytes.data, bytes.size, &back) == SR_OK &&
         sr__quant_encode(ctx, back.encoder, &series.ragged, 0, 50, &values) == SR_OK)
-      assert_ok(ctx,
-                sr__quant_predict(ctx, back.encoder, back.member, values, NULL, 50, vote, NULL));
+      assert_ok(ctx, sr__quant_predict(ctx, back.encoder, back.member, values,
+                                       (sr__picked){NULL, 50}, (sr__answers){vote, NULL}));
     bytes.data[at] ^= (uint8_t)(1 + at % 255);
     sr__quant_rows_free(&values);
     if (at >= 16) fitted_free(&back);
@@ -755,7 +760,8 @@ static sr_status whole_life(sr_context *ctx, void *data) {
   SR_TRY(fit_series(ctx, series, all, NULL, 20, &options, &f));
   SR_TRY(sr__quant_encode(ctx, f.encoder, &series->ragged, 0, 20, &values));
   SR_TRY(sr__quant_bins(ctx, f.encoder, &series->ragged, 0, 20, &bins));
-  SR_TRY(sr__quant_predict(ctx, f.encoder, f.member, values, NULL, 20, vote, NULL));
+  SR_TRY(sr__quant_predict(ctx, f.encoder, f.member, values, (sr__picked){NULL, 20},
+                           (sr__answers){vote, NULL}));
   sr__quant_encoder_save(f.encoder, true, &bytes);
   sr__quant_member_save(f.encoder, f.member, &bytes);
   SR_TRY(bytes.status);
@@ -791,7 +797,8 @@ static void model_bytes(int threads, sr__bytes *bytes, sr_context **context) {
   assert_ok(ctx, fit_series(ctx, &series, all, NULL, 100, &options, &f));
   save_all(ctx, &f, bytes);
   assert_ok(ctx, sr__quant_encode(ctx, f.encoder, &series.ragged, 0, 150, &values));
-  assert_ok(ctx, sr__quant_predict(ctx, f.encoder, f.member, values, NULL, 150, NULL, share));
+  assert_ok(ctx, sr__quant_predict(ctx, f.encoder, f.member, values, (sr__picked){NULL, 150},
+                                   (sr__answers){NULL, share}));
   sr__put_raw(bytes, share, sizeof share);
   sr__put_raw(bytes, f.rows->bin, f.rows->count * f.rows->tiles * 32);
   assert_ok(ctx, bytes->status);

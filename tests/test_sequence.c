@@ -92,7 +92,8 @@ static double share_right(sr_context *ctx, const sr__body *body, const encoded *
                           const sr__sequence_member *member, int64_t first) {
   int64_t rows = e->rows->rows, right = 0;
   int32_t *vote = malloc(sizeof(int32_t) * (size_t)rows);
-  assert_ok(ctx, sr__sequence_predict(ctx, body, member, e->rows, NULL, rows, vote, NULL));
+  assert_ok(ctx, sr__sequence_predict(ctx, body, member, e->rows, (sr__picked){NULL, rows},
+                                      (sr__answers){vote, NULL}));
   for (int64_t i = first; i < rows; i++) right += vote[i] == e->set.label[i];
   free(vote);
   return (double)right / (double)(rows - first);
@@ -222,11 +223,13 @@ static void training_ends_where_held_out_rows_stop_gaining(void **state) {
   assert_true(member->curve[member->best_look].held_out_loss == least);
   /* The member is that of the best look, and the temperature makes it no worse. */
   float proba[40];
-  assert_ok(ctx, sr__sequence_predict(ctx, BODIES[1], member, e.rows, held, 20, NULL, proba));
+  assert_ok(ctx, sr__sequence_predict(ctx, BODIES[1], member, e.rows, (sr__picked){held, 20},
+                                      (sr__answers){NULL, proba}));
   for (int i = 0; i < 20; i++) loss -= log((double)proba[2 * i + e.set.label[40 + i]]) / 20;
   assert_true(loss <= least + 1e-6);
   member->temperature = 1;
-  assert_ok(ctx, sr__sequence_predict(ctx, BODIES[1], member, e.rows, held, 20, NULL, proba));
+  assert_ok(ctx, sr__sequence_predict(ctx, BODIES[1], member, e.rows, (sr__picked){held, 20},
+                                      (sr__answers){NULL, proba}));
   loss = 0;
   for (int i = 0; i < 20; i++) loss -= log((double)proba[2 * i + e.set.label[40 + i]]) / 20;
   assert_close(loss, least, 1e-5);
@@ -245,7 +248,8 @@ static void a_class_that_was_never_seen_gets_nothing(void **state) {
   assert_ok(ctx, fit(ctx, BODIES[0], &e, 4, &options, &sample, NULL, &member));
   int32_t vote[20];
   float proba[80];
-  assert_ok(ctx, sr__sequence_predict(ctx, BODIES[0], member, e.rows, NULL, 20, vote, proba));
+  assert_ok(ctx, sr__sequence_predict(ctx, BODIES[0], member, e.rows, (sr__picked){NULL, 20},
+                                      (sr__answers){vote, proba}));
   for (int i = 0; i < 20; i++) {
     assert_true(vote[i] < 2 && proba[4 * i + 2] == 0 && proba[4 * i + 3] == 0);
     assert_close((double)proba[4 * i] + (double)proba[4 * i + 1], 1, 1e-6);
@@ -312,8 +316,10 @@ static void stored_members_predict_alike_and_damage_is_refused(void **state) {
     assert_ok(ctx, sr__sequence_member_load(&reader, BODIES[b], encoder, 2, &again));
     assert_int_equal(reader.at, reader.size);
     float p[2][20];
-    assert_ok(ctx, sr__sequence_predict(ctx, BODIES[b], member, e.rows, NULL, 10, NULL, p[0]));
-    assert_ok(ctx, sr__sequence_predict(ctx, BODIES[b], again, e.rows, NULL, 10, NULL, p[1]));
+    assert_ok(ctx, sr__sequence_predict(ctx, BODIES[b], member, e.rows, (sr__picked){NULL, 10},
+                                        (sr__answers){NULL, p[0]}));
+    assert_ok(ctx, sr__sequence_predict(ctx, BODIES[b], again, e.rows, (sr__picked){NULL, 10},
+                                        (sr__answers){NULL, p[1]}));
     assert_memory_equal(p[0], p[1], sizeof p[0]);
     sr__sequence_member_free(again);
     for (int64_t size = 0; size < s.member.size; size += 1 + size / 3) {
@@ -360,7 +366,8 @@ static sr_status whole_life(sr_context *ctx, void *data) {
   const sr__sequence_sample sample = {.rows = rows, .label = set->label, .length = 4};
   SR_TRY(sr__sequence_fit(ctx, BODIES[1], encoder, 2, &options, true, &sample, &sample, &random,
                           &member));
-  SR_TRY(sr__sequence_predict(ctx, BODIES[1], member, rows, NULL, 4, NULL, proba));
+  SR_TRY(sr__sequence_predict(ctx, BODIES[1], member, rows, (sr__picked){NULL, 4},
+                              (sr__answers){NULL, proba}));
   sr__sequence_member_save(member, &bytes);
   SR_TRY(bytes.status);
   sr__byte_reader reader = {ctx, bytes.data, bytes.size, 0, "the member", SR_OK};
@@ -400,7 +407,8 @@ static int print_hashes(void) {
     sr__sequence_member *member = NULL;
     float proba[16];
     assert_ok(ctx, fit(ctx, BODIES[b], &e, 2, &options, &sample, &sample, &member));
-    assert_ok(ctx, sr__sequence_predict(ctx, BODIES[b], member, e.rows, NULL, 8, NULL, proba));
+    assert_ok(ctx, sr__sequence_predict(ctx, BODIES[b], member, e.rows, (sr__picked){NULL, 8},
+                                        (sr__answers){NULL, proba}));
     printf("%016llx %016llx\n",
            (unsigned long long)hash_of(member->value, sizeof(float) * (size_t)member->parameters),
            (unsigned long long)hash_of(proba, sizeof proba));

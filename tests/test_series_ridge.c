@@ -38,11 +38,15 @@ enum { METHODS = 3 };
 
 static sr_status fit(sr_context *ctx, const test_method *method, const sr__series_cases *cases,
                      float *proba, sr__classes_report *report, sr__series_ridge **model) {
-  sr__linear_classes_options ridge = {.memory = (int64_t)1 << 28};
+  sr__series_cases judged = *cases;
+  sr__series_recipe recipe = {.transform = method->transform,
+                              .options = method->options,
+                              .length = cases->rows->longest,
+                              .ridge = {.memory = (int64_t)1 << 28}};
   sr__random random;
+  judged.judged = proba;
   sr__random_init(&random, 5, SR_PURPOSE_LEARNER, 0, 0);
-  return sr__series_ridge_fit(ctx, method->transform, method->options, cases, cases->rows->longest,
-                              &ridge, &random, proba, report, model);
+  return sr__series_ridge_fit(ctx, &recipe, &judged, &random, report, model);
 }
 
 /* Learns where to look: a straight line through the values could not, the bump being anywhere. The
@@ -64,14 +68,15 @@ static void test_learns(void **state) {
       assert_ok(ctx, sr__series_prepare(ctx, &test.view, 0, TEST, methods[k].normalize, &fresh));
       sr__series_cases cases = {.rows = rows, .count = TRAIN, .label = label, .classes = 2};
       assert_ok(ctx, fit(ctx, &methods[k], &cases, NULL, &report, &model));
-      assert_ok(ctx, sr__series_ridge_predict(ctx, model, fresh, NULL, TEST, vote, proba));
+      assert_ok(ctx, sr__series_ridge_predict(ctx, model, fresh, (sr__picked){NULL, TEST},
+                                              (sr__answers){vote, proba}));
       double wrong = 0.0, left_out = (double)report.wrong / (double)report.judged;
       for (int i = 0; i < TEST; i++) wrong += vote[i] != truth[i];
       assert_true(wrong / TEST < 0.12);
       assert_close(left_out, wrong / TEST, 0.08);
       for (int32_t i = 0; i < TEST; i++)
-        assert_ok(ctx,
-                  sr__series_ridge_predict(ctx, model, fresh, &i, 1, &single[i], alone + 2 * i));
+        assert_ok(ctx, sr__series_ridge_predict(ctx, model, fresh, (sr__picked){&i, 1},
+                                                (sr__answers){&single[i], alone + 2 * i}));
       assert_memory_equal(vote, single, sizeof vote);
       assert_memory_equal(proba, alone, TEST * 2 * sizeof *proba);
       sr__series_ridge_free(model);
@@ -149,8 +154,10 @@ static void test_store(void **state) {
     sr__byte_reader reader = {.ctx = ctx, .data = bytes.data, .size = bytes.size, .what = "x"};
     assert_ok(ctx, sr__series_ridge_load(&reader, methods[k].transform, 2, 2, &loaded));
     assert_int_equal(reader.at, bytes.size);
-    assert_ok(ctx, sr__series_ridge_predict(ctx, model, rows, NULL, ROWS, vote, NULL));
-    assert_ok(ctx, sr__series_ridge_predict(ctx, loaded, rows, NULL, ROWS, again, NULL));
+    assert_ok(ctx, sr__series_ridge_predict(ctx, model, rows, (sr__picked){NULL, ROWS},
+                                            (sr__answers){vote, NULL}));
+    assert_ok(ctx, sr__series_ridge_predict(ctx, loaded, rows, (sr__picked){NULL, ROWS},
+                                            (sr__answers){again, NULL}));
     assert_memory_equal(vote, again, sizeof vote);
     sr__series_ridge_free(loaded);
     reader = (sr__byte_reader){.ctx = ctx, .data = bytes.data, .size = bytes.size, .what = "x"};
@@ -181,8 +188,10 @@ static sr_status fit_and_predict(sr_context *ctx, void *data) {
   SR_TRY(sr__series_prepare(ctx, &c->series.view, 0, 10, true, &rows));
   sr__series_cases cases = {.rows = rows, .count = 10, .label = c->label, .classes = 2};
   SR_TRY(fit(ctx, c->method, &cases, proba, NULL, &model));
-  SR_TRY(sr__series_ridge_predict(ctx, model, rows, NULL, 10, vote, proba));
-  SR_TRY(sr__series_ridge_predict(ctx, model, rows, NULL, 2, vote, proba));
+  SR_TRY(sr__series_ridge_predict(ctx, model, rows, (sr__picked){NULL, 10},
+                                  (sr__answers){vote, proba}));
+  SR_TRY(sr__series_ridge_predict(ctx, model, rows, (sr__picked){NULL, 2},
+                                  (sr__answers){vote, proba}));
 cleanup:
   sr__series_ridge_free(model);
   sr__series_rows_free(rows);

@@ -410,11 +410,14 @@ static void rows_may_be_asked_for_in_any_way(void **state) {
   int32_t all[N], some[N], index[N], one;
   float shares[N * 3], share[3];
   for (int i = 0; i < N; i++) index[i] = (i * 7) % N;
-  assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, NULL, N, all, shares));
-  assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, index, N, some, NULL));
+  assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, (sr__picked){NULL, N},
+                                    (sr__answers){all, shares}));
+  assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, (sr__picked){index, N},
+                                    (sr__answers){some, NULL}));
   for (int i = 0; i < N; i++) {
     assert_int_equal(some[i], all[index[i]]);
-    assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, &index[i], 1, &one, share));
+    assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, (sr__picked){&index[i], 1},
+                                      (sr__answers){&one, share}));
     assert_int_equal(one, all[index[i]]);
     assert_memory_equal(share, shares + 3 * index[i], sizeof share);
   }
@@ -455,14 +458,19 @@ static void votes_do_not_depend_on_the_walk(void **state) {
     sr__tree_block *block = f.member->block;
     f.member->crown = NULL; /* node by node */
     f.member->block = NULL;
-    assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, NULL, N, by_node, shares));
+    assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, (sr__picked){NULL, N},
+                                      (sr__answers){by_node, shares}));
     f.member->crown = crown;
     f.member->block = block;
-    assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, NULL, N, alone, NULL));
-    assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, NULL, N, beside, some));
+    assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, (sr__picked){NULL, N},
+                                      (sr__answers){alone, NULL}));
+    assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, (sr__picked){NULL, N},
+                                      (sr__answers){beside, some}));
     assert_memory_equal(some, shares, sizeof shares);
-    assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, index, N, by_index, NULL));
-    assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, index, N, NULL, some));
+    assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, (sr__picked){index, N},
+                                      (sr__answers){by_index, NULL}));
+    assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, (sr__picked){index, N},
+                                      (sr__answers){NULL, some}));
     for (int i = 0; i < N; i++) {
       assert_int_equal(alone[i], by_node[i]);
       assert_int_equal(beside[i], by_node[i]);

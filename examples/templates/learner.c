@@ -177,14 +177,12 @@ static sr_status add_piece(void *data, const int32_t *rows, const int32_t *count
   return SR_OK;
 }
 
-static sr_status fit(sr_context *ctx, const sr__encoder *encoder, const sr__training *training,
-                     const void *values, const sr__bag *bag, sr__random *random,
-                     sr__member **member) {
-  (void)values;
+static sr_status fit(sr_context *ctx, const sr__fit_input *input, const sr__bag *bag,
+                     sr__random *random, sr__member **member) {
   (void)random; /* the member's own stream, for learners that draw */
   sr_status status = SR_OK;
-  int64_t size = encoder->classes * encoder->features;
-  class_sums sums = {.training = training};
+  int64_t size = input->encoder->classes * input->encoder->features;
+  class_sums sums = {.training = input->training};
   sr__member *made = NULL;
   *member = NULL;
   SR_NEW_ZERO(ctx, made, 1);
@@ -227,12 +225,12 @@ static bool class_seen(const sr__encoder *encoder, const double *mean) {
 }
 
 static sr_status predict(sr_context *ctx, const sr__encoder *encoder, const sr__member *member,
-                         const sr__encoded *rows, const int32_t *index, int64_t count,
-                         int32_t *vote, float *proba) {
+                         const sr__encoded *rows, sr__picked picked, sr__answers answers) {
   (void)ctx;
-  if (proba) memset(proba, 0, (size_t)(count * encoder->classes) * sizeof *proba);
-  for (int64_t i = 0; i < count; i++) {
-    const float *x = rows->x + (index ? index[i] : i) * rows->features;
+  if (answers.share)
+    memset(answers.share, 0, (size_t)(picked.count * encoder->classes) * sizeof *answers.share);
+  for (int64_t i = 0; i < picked.count; i++) {
+    const float *x = rows->x + sr__picked_row(picked, i) * rows->features;
     int32_t nearest = -1;
     double least = INFINITY;
     for (int32_t c = 0; c < encoder->classes; c++) {
@@ -244,8 +242,8 @@ static sr_status predict(sr_context *ctx, const sr__encoder *encoder, const sr__
       least = distance;
     }
     if (nearest < 0) nearest = 0;
-    if (vote) vote[i] = nearest;
-    if (proba) proba[i * encoder->classes + nearest] = 1.0f;
+    if (answers.vote) answers.vote[i] = nearest;
+    if (answers.share) answers.share[i * encoder->classes + nearest] = 1.0f;
   }
   return SR_OK;
 }

@@ -61,8 +61,8 @@ static sr_status fit_or_find(sr_context *ctx, const sr__prepared *prepared, cons
     SR_TRY(learner->load_member(&reader, prepared->encoder, member));
     goto cleanup;
   }
-  SR_TRY(learner->fit(ctx, prepared->encoder, prepared->training, prepared->configuration.options,
-                      bag, random, member));
+  sr__fit_input input = {prepared->encoder, prepared->training, prepared->configuration.options};
+  SR_TRY(learner->fit(ctx, &input, bag, random, member));
   if (!prepared->store) goto cleanup;
   learner->save_member(prepared->encoder, *member, &bytes);
   SR_TRY(bytes.status);

@@ -4,8 +4,9 @@
 sr_status sr__ask_member(sr_context *ctx, sr__member_votes *votes, const sr__member *member,
                          const sr__encoded *rows, const int32_t *index, int64_t count) {
   bool soft = votes->rule == SR_VOTE_SOFT;
-  return votes->learner->predict(ctx, votes->encoder, member, rows, index, count,
-                                 soft ? NULL : votes->vote, soft ? votes->proba : NULL);
+  return votes->learner->predict(ctx, votes->encoder, member, rows, (sr__picked){index, count},
+                                 (sr__answers){soft ? NULL : votes->vote,
+                                               soft ? votes->proba : NULL});
 }
 
 void sr__vote_add(const sr__member_votes *votes, int64_t i, float weight, float *tally) {

@@ -125,8 +125,8 @@ static sr_status add_member(sr_context *ctx, const sr__judging *judging, int32_t
   *judged = count > 0;
   if (!*judged) return SR_OK;
   SR_TRY(p->learner->predict(ctx, p->encoder, judging->members->member[member],
-                             p->learner->training_encoded(p->training), r->index, count, r->vote,
-                             NULL));
+                             p->learner->training_encoded(p->training),
+                             (sr__picked){r->index, count}, (sr__answers){.vote = r->vote}));
   for (int64_t k = 0; k < count; k++) {
     int32_t row = r->index[k];
     double margin = r->vote[k] == label[row] ? 1.0 : -1.0;

@@ -122,12 +122,13 @@ static sr_status ask(sr_context *ctx, const sr__held *held, int32_t fold, const 
   int64_t begin = held->first[fold], count = held->first[fold + 1] - begin;
   float *fine = answer + begin * held->classes;
   float *coarse = fine + held->count * held->classes;
+  sr__picked picked = {held->row + begin, count};
   if (held->leaves == 2)
-    return p->learner->predict_leaves(ctx, p->encoder, member, rows, held->row + begin, count, fine,
-                                      coarse);
+    return p->learner->predict_leaves(ctx, p->encoder, member, rows, picked,
+                                      (sr__leaf_answers){fine, coarse});
   bool soft = held->rule == SR_VOTE_SOFT;
-  sr_status status = p->learner->predict(ctx, p->encoder, member, rows, held->row + begin, count,
-                                         soft ? NULL : vote, soft ? fine : NULL);
+  sr_status status = p->learner->predict(ctx, p->encoder, member, rows, picked,
+                                         (sr__answers){soft ? NULL : vote, soft ? fine : NULL});
   if (status == SR_OK && !soft) give_votes(vote, count, held->classes, fine);
   return status;
 }

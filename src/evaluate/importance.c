@@ -42,12 +42,13 @@ static sr_status ask(sr_context *ctx, const importance_job *job, const sr__membe
                      int64_t count, fold_scratch *s) {
   const sr__held *held = &job->trial->held;
   const sr__prepared *p = held->prepared;
+  sr__picked picked = {s->index, count};
   if (held->leaves == 2)
-    return p->learner->predict_leaves(ctx, p->encoder, member, job->encoded, s->index, count,
-                                      s->fine, s->coarse);
+    return p->learner->predict_leaves(ctx, p->encoder, member, job->encoded, picked,
+                                      (sr__leaf_answers){s->fine, s->coarse});
   bool soft = held->rule == SR_VOTE_SOFT;
-  return p->learner->predict(ctx, p->encoder, member, job->encoded, s->index, count,
-                             soft ? NULL : s->vote, soft ? s->fine : NULL);
+  return p->learner->predict(ctx, p->encoder, member, job->encoded, picked,
+                             (sr__answers){soft ? NULL : s->vote, soft ? s->fine : NULL});
 }
 
 static void add_answer(const sr__held *held, const double *weight, int64_t count,

@@ -17,6 +17,7 @@
 
 #include <specroute/data.h>
 
+#include "answers.h"
 #include "core/bytes.h"
 #include "core/core.h"
 #include "core/options.h"
@@ -46,6 +47,13 @@ typedef struct sr__learning_look {
   bool kept;            /* the member is the net of this look */
 } sr__learning_look;
 
+/* What all members learn from. */
+typedef struct sr__fit_input {
+  const sr__encoder *encoder;
+  const sr__training *training;
+  const void *options; /* the learner's parsed struct */
+} sr__fit_input;
+
 /* How a member answers along a stream, one sample at a time in constant memory. */
 typedef struct sr__stream_operations {
   /* Borrows encoder and member; `stream` is freed with free_stream. */
@@ -71,20 +79,17 @@ typedef struct sr__learner {
    * `training`. This is how out-of-bag rows are judged without encoding again. */
   const sr__encoded *(*training_encoded)(const sr__training *training);
   /* `random` is the member's own stream. A bag without a labeled row is an SR_ERROR_DATA. */
-  sr_status (*fit)(sr_context *ctx, const sr__encoder *encoder, const sr__training *training,
-                   const void *options, const sr__bag *bag, sr__random *random,
-                   sr__member **member);
+  sr_status (*fit)(sr_context *ctx, const sr__fit_input *input, const sr__bag *bag,
+                   sr__random *random, sr__member **member);
 
   /* Rows [first, first + count) of a table; labels and weights are not looked at. SR_ERROR_DATA
    * where the table does not have the features of the training table. */
   sr_status (*encode)(sr_context *ctx, const sr__encoder *encoder, const sr_table *table,
                       int64_t first, int64_t count, sr__encoded **rows);
-  /* For i < count, row r = index ? index[i] : i of `rows`: vote[i] the class of the member, and
-   * proba[i * classes ...] its class probabilities. Either output may be NULL. Members never vote
-   * for a class that their bag did not hold; ties go to the lower class. */
+  /* Class and class shares of the picked rows. Members never vote for a class that their bag did
+   * not hold; ties go to the lower class. */
   sr_status (*predict)(sr_context *ctx, const sr__encoder *encoder, const sr__member *member,
-                       const sr__encoded *rows, const int32_t *index, int64_t count, int32_t *vote,
-                       float *proba);
+                       const sr__encoded *rows, sr__picked picked, sr__answers answers);
   /* Answers of larger leaves from the same member, for learners that have leaves; else all NULL.
    * read_leaves reads the bag of a fitted member once more and notes, for each of its leaves, the
    * class shares of the smallest node above it that holds SR__LARGE_LEAF rows of the bag.
@@ -94,8 +99,7 @@ typedef struct sr__learner {
   sr_status (*read_leaves)(sr_context *ctx, const sr__encoder *encoder,
                            const sr__training *training, const sr__bag *bag, sr__member *member);
   sr_status (*predict_leaves)(sr_context *ctx, const sr__encoder *encoder, const sr__member *member,
-                              const sr__encoded *rows, const int32_t *index, int64_t count,
-                              float *leaf, float *large_leaf);
+                              const sr__encoded *rows, sr__picked picked, sr__leaf_answers answers);
   sr_status (*blend_leaves)(sr_context *ctx, const sr__encoder *encoder, float weight,
                             sr__member *member);
 

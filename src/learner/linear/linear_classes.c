@@ -63,33 +63,34 @@ cleanup:
   return status;
 }
 
-/* -log likelihood of the judged rows at a temperature, by the weights. */
-static double log_loss(const sr__linear_classes *model, const double *score, const int32_t *label,
-                       const int32_t *place, const double *weight, int64_t rows,
-                       double temperature) {
+/* -log likelihood of the judged rows at a temperature, by the weights. `place`: of a class among
+ * the known ones. */
+static double log_loss(const sr__linear_classes *model, const sr__classes_problem *problem,
+                       const int32_t *place, const double *score, double temperature) {
   double loss = 0.0;
+  int64_t rows = problem->maker->rows;
   for (int64_t i = 0; i < rows; i++) {
     double top = -INFINITY, total = 0.0;
     if (isnan(score[i])) continue;
     for (int32_t k = 0; k < model->known; k++) top = fmax(top, score_of(model, score + i, rows, k));
     for (int32_t k = 0; k < model->known; k++)
       total += sr__exp_portable(temperature * (score_of(model, score + i, rows, k) - top));
-    double own = score_of(model, score + i, rows, place[label[i]]);
-    loss += (weight ? weight[i] : 1.0) * (sr__log_portable(total) - temperature * (own - top));
+    double own = score_of(model, score + i, rows, place[problem->label[i]]);
+    loss += (problem->weight ? problem->weight[i] : 1.0) *
+            (sr__log_portable(total) - temperature * (own - top));
   }
   return loss;
 }
 
 /* The best of 120 values between .3 and 60: bounded, because scores without an error ask for an
  * infinite one. */
-static double find_temperature(const sr__linear_classes *model, const double *score,
-                               const int32_t *label, const int32_t *place, const double *weight,
-                               int64_t rows) {
+static double find_temperature(const sr__linear_classes *model, const sr__classes_problem *problem,
+                               const int32_t *place, const double *score) {
   enum { VALUES = 120 };
   double best = 1.0, least = INFINITY;
   for (int i = 0; i < VALUES; i++) {
     double temperature = 0.3 * sr__pow_portable(60.0 / 0.3, i / (VALUES - 1.0));
-    double loss = log_loss(model, score, label, place, weight, rows, temperature);
+    double loss = log_loss(model, problem, place, score, temperature);
     if (!(loss < least)) continue;
     least = loss;
     best = temperature;
@@ -97,8 +98,9 @@ static double find_temperature(const sr__linear_classes *model, const double *sc
   return best;
 }
 
-static void judge(const sr__linear_classes *model, const double *score, const int32_t *label,
-                  int64_t rows, float *proba, sr__classes_report *report) {
+static void judge(const sr__linear_classes *model, const sr__classes_problem *problem,
+                  const double *score, float *proba, sr__classes_report *report) {
+  int64_t rows = problem->maker->rows;
   for (int64_t i = 0; i < rows; i++) {
     float *to = proba ? proba + i * model->classes : NULL;
     if (isnan(score[i])) {
@@ -107,64 +109,59 @@ static void judge(const sr__linear_classes *model, const double *score, const in
     }
     int32_t vote = sr__linear_classes_vote(model, score + i, rows, to);
     report->judged++;
-    report->wrong += vote != label[i];
+    report->wrong += vote != problem->label[i];
   }
 }
 
-static sr_status fit_targets(sr_context *ctx, const sr__feature_maker *maker, const int32_t *label,
-                             const double *weight, const sr__left_out *left_out,
-                             const int32_t *place, double most_penalty, int64_t memory,
+static sr_status fit_targets(sr_context *ctx, const sr__classes_problem *of, const int32_t *place,
                              float *proba, sr__classes_report *report, sr__linear_classes *made) {
   sr_status status = SR_OK;
-  int64_t rows = maker->rows;
+  int64_t rows = of->maker->rows;
   int32_t targets = made->known == 2 ? 1 : made->known;
   double *target = NULL, *score = NULL;
   SR_NEW(ctx, target, rows * targets);
   SR_NEW(ctx, score, rows * targets);
   for (int32_t t = 0; t < targets; t++)
     for (int64_t i = 0; i < rows; i++)
-      target[t * rows + i] = place[label[i]] == (made->known == 2 ? 1 : t) ? 1.0 : -1.0;
-  sr__linear_problem problem = {.maker = maker,
+      target[t * rows + i] = place[of->label[i]] == (made->known == 2 ? 1 : t) ? 1.0 : -1.0;
+  sr__linear_problem problem = {.maker = of->maker,
                                 .target = target,
                                 .targets = targets,
-                                .weight = weight,
-                                .left_out = left_out,
-                                .most_penalty = most_penalty,
-                                .memory = memory};
+                                .weight = of->weight,
+                                .left_out = of->left_out,
+                                .most_penalty = of->options.most_penalty,
+                                .memory = of->options.memory};
   SR_TRY(sr__linear_fit(ctx, &problem, score, &report->linear, &made->model));
-  made->temperature = find_temperature(made, score, label, place, weight, rows);
-  judge(made, score, label, rows, proba, report);
+  made->temperature = find_temperature(made, of, place, score);
+  judge(made, of, score, proba, report);
 cleanup:
   sr__free(ctx, target);
   sr__free(ctx, score);
   return status;
 }
 
-sr_status sr__linear_classes_fit(sr_context *ctx, const sr__feature_maker *maker,
-                                 const int32_t *label, const double *weight, int32_t classes,
-                                 const sr__left_out *left_out,
-                                 const sr__linear_classes_options *options, float *proba,
+sr_status sr__linear_classes_fit(sr_context *ctx, const sr__classes_problem *problem, float *proba,
                                  sr__classes_report *report, sr__linear_classes **model) {
   sr_status status = SR_OK;
   sr__linear_classes *made = NULL;
   sr__classes_report own = {0};
+  sr__classes_problem settled = *problem;
   int32_t *place = NULL; /* of a class among the known ones */
-  int64_t fewest = 0;
+  int64_t fewest = 0, rows = problem->maker->rows;
   *model = NULL;
-  if (maker->rows < 1)
+  if (rows < 1)
     SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "a ridge classifier needs at least one row and got none"));
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
-  made->classes = classes;
+  made->classes = problem->classes;
   made->temperature = 1.0;
-  SR_NEW(ctx, place, classes);
-  SR_TRY(find_classes(ctx, label, maker->rows, made, place, &fewest));
+  SR_NEW(ctx, place, problem->classes);
+  SR_TRY(find_classes(ctx, problem->label, rows, made, place, &fewest));
+  if (!(settled.options.most_penalty > 0.0)) settled.options.most_penalty = fewest < 3 ? 1e3 : 1e6;
   if (made->known > 1) {
-    double most = options->most_penalty > 0.0 ? options->most_penalty : fewest < 3 ? 1e3 : 1e6;
-    SR_TRY(fit_targets(ctx, maker, label, weight, left_out, place, most, options->memory, proba,
-                       &own, made));
+    SR_TRY(fit_targets(ctx, &settled, place, proba, &own, made));
   } else if (proba) {
-    for (int64_t i = 0; i < maker->rows * classes; i++) proba[i] = NAN;
+    for (int64_t i = 0; i < rows * problem->classes; i++) proba[i] = NAN;
   }
   if (report) *report = own;
   *model = made;

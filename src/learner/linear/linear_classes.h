@@ -21,6 +21,15 @@ typedef struct sr__linear_classes_options {
   int64_t memory;      /* bytes, see sr__linear_problem */
 } sr__linear_classes_options;
 
+typedef struct sr__classes_problem {
+  const sr__feature_maker *maker;
+  const int32_t *label; /* one of [0, classes) per row of the maker */
+  const double *weight; /* NULL: 1 each */
+  int32_t classes;
+  const sr__left_out *left_out; /* NULL: every row by itself */
+  sr__linear_classes_options options;
+} sr__classes_problem;
+
 /* What the left-out rows say. */
 typedef struct sr__classes_report {
   sr__linear_report linear;
@@ -28,12 +37,9 @@ typedef struct sr__classes_report {
   int64_t wrong;  /* of these */
 } sr__classes_report;
 
-/* label: one of [0, classes) per row of the maker. `proba` (may be NULL): rows x classes left-out
- * probabilities, NaN for rows that are not judged. Free with sr__linear_classes_free. */
-SR_MUST_CHECK sr_status sr__linear_classes_fit(sr_context *ctx, const sr__feature_maker *maker,
-                                               const int32_t *label, const double *weight,
-                                               int32_t classes, const sr__left_out *left_out,
-                                               const sr__linear_classes_options *options,
+/* `proba` (may be NULL): rows x classes left-out probabilities, NaN for rows that are not judged.
+ * Free with sr__linear_classes_free. */
+SR_MUST_CHECK sr_status sr__linear_classes_fit(sr_context *ctx, const sr__classes_problem *problem,
                                                float *proba, sr__classes_report *report,
                                                sr__linear_classes **model);
 void sr__linear_classes_free(sr__linear_classes *model);

@@ -4,19 +4,15 @@
 
 static const sr_option options_list[] = {SR__SEQUENCE_OPTIONS, SR_OPTIONS_END};
 
-static sr_status fit(sr_context *ctx, const sr__encoder *encoder, const sr__training *training,
-                     const void *options, const sr__bag *bag, sr__random *random,
-                     sr__member **member) {
-  return sr__sequence_learner_fit(ctx, &sr__mamba_body, encoder, training, options, bag, random,
-                                  member);
+static sr_status fit(sr_context *ctx, const sr__fit_input *input, const sr__bag *bag,
+                     sr__random *random, sr__member **member) {
+  return sr__sequence_learner_fit(ctx, &sr__mamba_body, input, bag, random, member);
 }
 
 static sr_status predict(sr_context *ctx, const sr__encoder *encoder, const sr__member *member,
-                         const sr__encoded *rows, const int32_t *index, int64_t count,
-                         int32_t *vote, float *proba) {
+                         const sr__encoded *rows, sr__picked picked, sr__answers answers) {
   (void)encoder;
-  return sr__sequence_learner_predict(ctx, &sr__mamba_body, member, rows, index, count, vote,
-                                      proba);
+  return sr__sequence_learner_predict(ctx, &sr__mamba_body, member, rows, picked, answers);
 }
 
 static sr_status load_member(sr__byte_reader *reader, const sr__encoder *encoder,

@@ -10,11 +10,11 @@ static int32_t filters_of(const sr__minirocket *mini, int32_t d) {
   return filters < 1 ? 1 : filters > SR__MINI_FILTERS ? SR__MINI_FILTERS : filters;
 }
 
-static sr_status fit(sr_context *ctx, const void *options, const sr__series_rows *rows,
-                     const int32_t *row, int64_t count, int64_t length, sr__random *random,
-                     void **made) {
+static sr_status fit(sr_context *ctx, const sr__series_recipe *recipe,
+                     const sr__series_cases *cases, sr__random *random, void **made) {
   sr__minirocket *mini = NULL;
-  sr_status status = sr__minirocket_fit(ctx, rows, row, count, length, options, random, &mini);
+  sr_status status = sr__minirocket_fit(ctx, cases->rows, cases->row, cases->count, recipe->length,
+                                        recipe->options, random, &mini);
   *made = mini;
   return status;
 }

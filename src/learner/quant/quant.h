@@ -11,6 +11,7 @@
 
 #include "core/bytes.h"
 #include "core/random.h"
+#include "learner/answers.h"
 #include "learner/intervals/even_series.h"
 
 /* ---- shapes ------------------------------------------------------------------------------- */
@@ -183,12 +184,11 @@ SR_MUST_CHECK sr_status sr__quant_fit(sr_context *ctx, const sr__quant_encoder *
                                       const int32_t *bag, const int32_t *counts, int64_t length,
                                       const sr__quant_options *options, sr__random *random,
                                       sr__quant_member **member);
-/* For i < count, row index ? index[i] : i. Either output may be NULL; shares count x classes. Ties
- * go to the lower class. */
+/* Ties go to the lower class. */
 SR_MUST_CHECK sr_status sr__quant_predict(sr_context *ctx, const sr__quant_encoder *encoder,
                                           const sr__quant_member *member,
-                                          const sr__quant_rows *rows, const int32_t *index,
-                                          int64_t count, int32_t *vote, float *share);
+                                          const sr__quant_rows *rows, sr__picked picked,
+                                          sr__answers answers);
 void sr__quant_member_save(const sr__quant_encoder *encoder, const sr__quant_member *member,
                            sr__bytes *bytes);
 SR_MUST_CHECK sr_status sr__quant_member_load(sr__byte_reader *reader,

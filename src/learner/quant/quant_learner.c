@@ -85,18 +85,18 @@ cleanup:
   return status;
 }
 
-static sr_status fit(sr_context *ctx, const sr__encoder *encoder, const sr__training *training,
-                     const void *options, const sr__bag *bag, sr__random *random,
-                     sr__member **member) {
+static sr_status fit(sr_context *ctx, const sr__fit_input *input, const sr__bag *bag,
+                     sr__random *random, sr__member **member) {
   sr_status status = SR_OK;
-  const quant_options *o = options;
+  const quant_options *o = input->options;
   sr__quant_options wanted = {.trees = (int32_t)o->trees, .share = o->share};
   sr__labeled_bag labeled = {0};
   sr__quant_member *made = NULL;
   *member = NULL;
-  SR_TRY(sr__labeled_bag_read(ctx, bag, training->label, NULL, &labeled));
-  SR_TRY(sr__quant_fit(ctx, own_encoder(encoder), training->rows, training->label, labeled.row,
-                       labeled.count, labeled.length, &wanted, random, &made));
+  SR_TRY(sr__labeled_bag_read(ctx, bag, input->training->label, NULL, &labeled));
+  SR_TRY(sr__quant_fit(ctx, own_encoder(input->encoder), input->training->rows,
+                       input->training->label, labeled.row, labeled.count, labeled.length, &wanted,
+                       random, &made));
   *member = (sr__member *)made;
 cleanup:
   sr__labeled_bag_free(ctx, &labeled);
@@ -104,10 +104,9 @@ cleanup:
 }
 
 static sr_status predict(sr_context *ctx, const sr__encoder *encoder, const sr__member *member,
-                         const sr__encoded *rows, const int32_t *index, int64_t count,
-                         int32_t *vote, float *proba) {
-  return sr__quant_predict(ctx, own_encoder(encoder), own_member(member), own_rows(rows), index,
-                           count, vote, proba);
+                         const sr__encoded *rows, sr__picked picked, sr__answers answers) {
+  return sr__quant_predict(ctx, own_encoder(encoder), own_member(member), own_rows(rows), picked,
+                           answers);
 }
 
 static const sr__encoded *training_encoded(const sr__training *training) {

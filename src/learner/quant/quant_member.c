@@ -72,25 +72,25 @@ static void share_of_rows(const sr__quant_encoder *encoder, const sr__quant_memb
 
 sr_status sr__quant_predict(sr_context *ctx, const sr__quant_encoder *encoder,
                             const sr__quant_member *member, const sr__quant_rows *rows,
-                            const int32_t *index, int64_t count, int32_t *vote, float *share) {
+                            sr__picked picked, sr__answers answers) {
   sr_status status = SR_OK;
   float *sum = NULL;
   int32_t classes = encoder->classes;
   SR_NEW(ctx, sum, (int64_t)TOGETHER * classes);
-  for (int64_t i = 0; i < count; i += TOGETHER) {
+  for (int64_t i = 0; i < picked.count; i += TOGETHER) {
     int64_t row[TOGETHER];
     for (int64_t j = 0; j < TOGETHER; j++) {
-      int64_t k = i + j < count ? i + j : count - 1;
-      row[j] = index ? index[k] : k;
+      int64_t k = i + j < picked.count ? i + j : picked.count - 1;
+      row[j] = sr__picked_row(picked, k);
     }
     share_of_rows(encoder, member, rows, row, sum);
-    for (int64_t j = 0; j < TOGETHER && i + j < count; j++) {
+    for (int64_t j = 0; j < TOGETHER && i + j < picked.count; j++) {
       int32_t best = 0;
       for (int32_t c = 1; c < classes; c++)
         if (sum[j * classes + c] > sum[j * classes + best]) best = c;
-      if (vote) vote[i + j] = best;
-      for (int32_t c = 0; share && c < classes; c++)
-        share[(i + j) * classes + c] = sum[j * classes + c] / (float)member->trees;
+      if (answers.vote) answers.vote[i + j] = best;
+      for (int32_t c = 0; answers.share && c < classes; c++)
+        answers.share[(i + j) * classes + c] = sum[j * classes + c] / (float)member->trees;
     }
   }
 cleanup:

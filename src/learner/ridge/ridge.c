@@ -234,23 +234,22 @@ cleanup:
   return status;
 }
 
-static sr_status fit(sr_context *ctx, const sr__encoder *encoder, const sr__training *training,
-                     const void *options, const sr__bag *bag, sr__random *random,
-                     sr__member **member) {
-  (void)options;
+static sr_status fit(sr_context *ctx, const sr__fit_input *input, const sr__bag *bag,
+                     sr__random *random, sr__member **member) {
   (void)random;
   sr_status status = SR_OK;
   sr__labeled_bag gathered = {0};
   sr__member *made = NULL;
   *member = NULL;
-  SR_TRY(sr__labeled_bag_read(ctx, bag, training->label, training->weight, &gathered));
-  sr__ridge_problem problem = {.x = training->rows->x,
-                               .columns = encoder->columns,
+  SR_TRY(
+      sr__labeled_bag_read(ctx, bag, input->training->label, input->training->weight, &gathered));
+  sr__ridge_problem problem = {.x = input->training->rows->x,
+                               .columns = input->encoder->columns,
                                .rows = gathered.length,
                                .row = gathered.row,
                                .weight = gathered.weight,
                                .label = gathered.label,
-                               .classes = encoder->classes};
+                               .classes = input->encoder->classes};
   if (problem.rows > MAX_SIDE && problem.columns > MAX_SIDE)
     SR_TRY(sr__fail(ctx, SR_ERROR_DATA,
                     "a ridge of %lld rows and %lld columns needs an eigenproblem larger than %d; "
@@ -268,17 +267,17 @@ cleanup:
 }
 
 static sr_status predict(sr_context *ctx, const sr__encoder *encoder, const sr__member *member,
-                         const sr__encoded *rows, const int32_t *index, int64_t count,
-                         int32_t *vote, float *proba) {
+                         const sr__encoded *rows, sr__picked picked, sr__answers answers) {
   sr_status status = SR_OK;
   double *centered = NULL;
   SR_NEW(ctx, centered, encoder->columns);
-  if (proba) memset(proba, 0, (size_t)(count * encoder->classes) * sizeof *proba);
-  for (int64_t i = 0; i < count; i++) {
-    const float *x = rows->x + (index ? index[i] : i) * rows->columns;
+  if (answers.share)
+    memset(answers.share, 0, (size_t)(picked.count * encoder->classes) * sizeof *answers.share);
+  for (int64_t i = 0; i < picked.count; i++) {
+    const float *x = rows->x + sr__picked_row(picked, i) * rows->columns;
     int32_t chosen = sr__ridge_vote(&member->model, x, centered, NULL);
-    if (vote) vote[i] = chosen;
-    if (proba) proba[i * encoder->classes + chosen] = 1.0f;
+    if (answers.vote) answers.vote[i] = chosen;
+    if (answers.share) answers.share[i * encoder->classes + chosen] = 1.0f;
   }
 cleanup:
   sr__free(ctx, centered);

@@ -16,23 +16,23 @@ static sr__series_kind kind_of(const rocket_options *o) {
   return (sr__series_kind){.name = "rocket",
                            .transform = &sr__rocket_series,
                            .normalize = true,
-                           .features = o ? 2 * o->rocket.kernels : 0};
+                           .features = o ? 2 * o->rocket.kernels : 0,
+                           .transform_options = o ? &o->rocket : NULL,
+                           .ridge = o ? &o->ridge : NULL};
 }
 
 static sr_status prepare(sr_context *ctx, const sr_table *table, const void *options,
                          sr__encoder **encoder, sr__training **training) {
   const rocket_options *o = options;
   sr__series_kind kind = kind_of(o);
-  return sr__series_learner_prepare(ctx, table, &kind, &o->ridge, encoder, training);
+  return sr__series_learner_prepare(ctx, table, &kind, encoder, training);
 }
 
-static sr_status fit(sr_context *ctx, const sr__encoder *encoder, const sr__training *training,
-                     const void *options, const sr__bag *bag, sr__random *random,
-                     sr__member **member) {
-  const rocket_options *o = options;
+static sr_status fit(sr_context *ctx, const sr__fit_input *input, const sr__bag *bag,
+                     sr__random *random, sr__member **member) {
+  const rocket_options *o = input->options;
   sr__series_kind kind = kind_of(o);
-  return sr__series_learner_fit(ctx, encoder, training, &kind, &o->rocket, &o->ridge, bag, random,
-                                member);
+  return sr__series_learner_fit(ctx, input, &kind, bag, random, member);
 }
 
 static sr_status load_member(sr__byte_reader *reader, const sr__encoder *encoder,

@@ -4,14 +4,12 @@
 
 enum { TILE_FILTERS = 512 };
 
-static sr_status fit(sr_context *ctx, const void *options, const sr__series_rows *rows,
-                     const int32_t *row, int64_t count, int64_t length, sr__random *random,
-                     void **made) {
-  (void)row;
-  (void)count;
+static sr_status fit(sr_context *ctx, const sr__series_recipe *recipe,
+                     const sr__series_cases *cases, sr__random *random, void **made) {
+  const sr__rocket_options *options = recipe->options;
   sr__rocket *rocket = NULL;
-  sr_status status = sr__rocket_draw(ctx, ((const sr__rocket_options *)options)->kernels, length,
-                                     rows->channels, random, &rocket);
+  sr_status status = sr__rocket_draw(ctx, options->kernels, recipe->length, cases->rows->channels,
+                                     random, &rocket);
   *made = rocket;
   return status;
 }

@@ -365,13 +365,13 @@ void sr__sequence_shares(const sr__sequence_member *member, float *score) {
 
 sr_status sr__sequence_predict(sr_context *ctx, const sr__body *body,
                                const sr__sequence_member *member, const sr__sequence_rows *rows,
-                               const int32_t *row, int64_t count, int32_t *vote, float *proba) {
+                               sr__picked picked, sr__answers answers) {
   sr_status status = SR_OK;
   sr__net *net = NULL;
-  const sr__sequence_sample asked = {.rows = rows, .row = row, .length = count};
+  const sr__sequence_sample asked = {.rows = rows, .row = picked.index, .length = picked.count};
   const int64_t classes = member->shape.classes;
   SR_TRY(sr__sequence_member_net(ctx, body, member, longest_of(&asked), &net));
-  for (int64_t i = 0; i < count; i++) {
+  for (int64_t i = 0; i < picked.count; i++) {
     const int32_t r = row_at(&asked, i);
     if (i % 64 == 0) SR_TRY(sr__check_interrupt(ctx));
     sr__net_forward(net, steps_at(rows, r), series_at(rows, r), 0, 0);
@@ -379,8 +379,9 @@ sr_status sr__sequence_predict(sr_context *ctx, const sr__body *body,
     int32_t best = -1;
     for (int32_t c = 0; c < classes; c++)
       if (member->seen[c] && (best < 0 || net->score[c] > net->score[best])) best = c;
-    if (vote) vote[i] = best;
-    if (proba) memcpy(proba + i * classes, net->score, (size_t)classes * sizeof *proba);
+    if (answers.vote) answers.vote[i] = best;
+    if (answers.share)
+      memcpy(answers.share + i * classes, net->score, (size_t)classes * sizeof *answers.share);
   }
 cleanup:
   sr__net_free(&net);

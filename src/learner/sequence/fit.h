@@ -3,6 +3,7 @@
 #ifndef SR_LEARNER_SEQUENCE_FIT_H
 #define SR_LEARNER_SEQUENCE_FIT_H
 
+#include "learner/answers.h"
 #include "learner/sequence/inputs.h"
 #include "learner/sequence/net.h"
 
@@ -59,12 +60,11 @@ SR_MUST_CHECK sr_status sr__sequence_fit(sr_context *ctx, const sr__body *body,
                                          sr__sequence_member **member);
 void sr__sequence_member_free(sr__sequence_member *member);
 
-/* vote: count; proba: count x classes; either may be NULL. Classes that the member never saw get 0.
- */
+/* Classes that the member never saw get 0. */
 SR_MUST_CHECK sr_status sr__sequence_predict(sr_context *ctx, const sr__body *body,
                                              const sr__sequence_member *member,
-                                             const sr__sequence_rows *rows, const int32_t *row,
-                                             int64_t count, int32_t *vote, float *proba);
+                                             const sr__sequence_rows *rows, sr__picked picked,
+                                             sr__answers answers);
 /* Scores to shares, in place: temperature, classes never seen. */
 void sr__sequence_shares(const sr__sequence_member *member, float *score);
 /* A net with the member's parameters, ready to predict series up to `capacity` steps. */

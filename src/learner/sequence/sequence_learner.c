@@ -201,18 +201,17 @@ cleanup:
 }
 
 sr_status sr__sequence_learner_fit(sr_context *ctx, const sr__body *body,
-                                   const sr__encoder *encoder, const sr__training *training,
-                                   const void *options, const sr__bag *bag, sr__random *random,
-                                   sr__member **member) {
+                                   const sr__fit_input *input, const sr__bag *bag,
+                                   sr__random *random, sr__member **member) {
   sr_status status = SR_OK;
-  const sr__sequence_learner_options *o = options;
+  const sr__sequence_learner_options *o = input->options;
   split_bag parts = {0};
   sr__member *made = NULL;
   *member = NULL;
-  SR_TRY(split(ctx, encoder, training, bag, o->validation, random, &parts));
+  SR_TRY(split(ctx, input->encoder, input->training, bag, o->validation, random, &parts));
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
-  SR_TRY(fit_best(ctx, body, encoder, o, &parts, random, &made->net));
+  SR_TRY(fit_best(ctx, body, input->encoder, o, &parts, random, &made->net));
   *member = made;
   made = NULL;
 cleanup:
@@ -224,9 +223,8 @@ cleanup:
 
 sr_status sr__sequence_learner_predict(sr_context *ctx, const sr__body *body,
                                        const sr__member *member, const sr__encoded *rows,
-                                       const int32_t *index, int64_t count, int32_t *vote,
-                                       float *proba) {
-  return sr__sequence_predict(ctx, body, member->net, rows->rows, index, count, vote, proba);
+                                       sr__picked picked, sr__answers answers) {
+  return sr__sequence_predict(ctx, body, member->net, rows->rows, picked, answers);
 }
 
 const sr__encoded *sr__sequence_learner_training_encoded(const sr__training *training) {

@@ -47,14 +47,12 @@ struct sr__member {
 };
 
 SR_MUST_CHECK sr_status sr__sequence_learner_fit(sr_context *ctx, const sr__body *body,
-                                                 const sr__encoder *encoder,
-                                                 const sr__training *training, const void *options,
-                                                 const sr__bag *bag, sr__random *random,
-                                                 sr__member **member);
+                                                 const sr__fit_input *input, const sr__bag *bag,
+                                                 sr__random *random, sr__member **member);
 SR_MUST_CHECK sr_status sr__sequence_learner_predict(sr_context *ctx, const sr__body *body,
                                                      const sr__member *member,
-                                                     const sr__encoded *rows, const int32_t *index,
-                                                     int64_t count, int32_t *vote, float *proba);
+                                                     const sr__encoded *rows, sr__picked picked,
+                                                     sr__answers answers);
 SR_MUST_CHECK sr_status sr__sequence_learner_load(sr__byte_reader *reader, const sr__body *body,
                                                   const sr__encoder *encoder, sr__member **member);
 

@@ -89,12 +89,12 @@ static double bytes_of_member(double rows, double features, double classes) {
 }
 
 static void say_memory(sr_context *ctx, const sr__encoder *encoder, const sr__training *training,
-                       const sr__series_kind *kind, const sr__series_ridge_options *options) {
+                       const sr__series_kind *kind) {
   double rows = (double)training->rows->rows->rows, features = (double)kind->features;
   double series = 4.0 * (double)training->rows->rows->begin[training->rows->rows->rows];
   double member = bytes_of_member(rows, features, encoder->classes), held = 4.0 * rows * features;
   int threads = training->threads;
-  bool kept = member + held <= (double)options->memory * 1e6 / threads;
+  bool kept = member + held <= (double)kind->ridge->memory * 1e6 / threads;
   double all = 2.0 * series + threads * (series + member + (kept ? held : 0.0));
   sr__log(ctx, all > 2.5e8 ? SR_LOG_INFO : SR_LOG_DEBUG,
           "%s: up to %.0f MB for %d member%s at a time; features of a member (%.0f MB) are %s",
@@ -103,8 +103,7 @@ static void say_memory(sr_context *ctx, const sr__encoder *encoder, const sr__tr
 }
 
 sr_status sr__series_learner_prepare(sr_context *ctx, const sr_table *table,
-                                     const sr__series_kind *kind,
-                                     const sr__series_ridge_options *options, sr__encoder **encoder,
+                                     const sr__series_kind *kind, sr__encoder **encoder,
                                      sr__training **training) {
   sr_status status = SR_OK;
   const sr_table_view *view = sr_table_get(table);
@@ -124,7 +123,7 @@ sr_status sr__series_learner_prepare(sr_context *ctx, const sr_table *table,
   SR_TRY(sr__copy_weights(ctx, view, &made->weight));
   SR_TRY(sr__series_learner_encode(ctx, common, table, 0, view->rows, &made->rows));
   common->length = made->rows->rows->longest;
-  say_memory(ctx, common, made, kind, options);
+  say_memory(ctx, common, made, kind);
   *encoder = common;
   *training = made;
   common = NULL;
@@ -135,19 +134,18 @@ cleanup:
   return status;
 }
 
-sr_status sr__series_learner_fit(sr_context *ctx, const sr__encoder *encoder,
-                                 const sr__training *training, const sr__series_kind *kind,
-                                 const void *transform_options,
-                                 const sr__series_ridge_options *options, const sr__bag *bag,
+sr_status sr__series_learner_fit(sr_context *ctx, const sr__fit_input *input,
+                                 const sr__series_kind *kind, const sr__bag *bag,
                                  sr__random *random, sr__member **member) {
   enum { BY_ROWS = 1 };
   sr_status status = SR_OK;
+  const sr__training *training = input->training;
   sr__labeled_bag labeled = {0};
   sr__unit_sets sets = {0};
   sr__member *made = NULL;
   *member = NULL;
   SR_TRY(sr__labeled_bag_read(ctx, bag, training->label, training->weight, &labeled));
-  if (options->judged_by != BY_ROWS)
+  if (kind->ridge->judged_by != BY_ROWS)
     SR_TRY(sr__unit_sets_new(ctx, &bag->units, labeled.row, labeled.length, &sets));
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
@@ -156,11 +154,14 @@ sr_status sr__series_learner_fit(sr_context *ctx, const sr__encoder *encoder,
                             .count = labeled.length,
                             .label = labeled.label,
                             .weight = labeled.weight,
-                            .classes = encoder->classes,
+                            .classes = input->encoder->classes,
                             .left_out = sets.left_out.sets > 0 ? &sets.left_out : NULL};
-  sr__linear_classes_options ridge = {.memory = options->memory * 1000000 / training->threads};
-  SR_TRY(sr__series_ridge_fit(ctx, kind->transform, transform_options, &cases, encoder->length,
-                              &ridge, random, NULL, NULL, &made->model));
+  sr__series_recipe recipe = {.transform = kind->transform,
+                              .options = kind->transform_options,
+                              .length = input->encoder->length,
+                              .ridge = {.memory =
+                                            kind->ridge->memory * 1000000 / training->threads}};
+  SR_TRY(sr__series_ridge_fit(ctx, &recipe, &cases, random, NULL, &made->model));
   *member = made;
   made = NULL;
 cleanup:
@@ -172,10 +173,9 @@ cleanup:
 
 sr_status sr__series_learner_predict(sr_context *ctx, const sr__encoder *encoder,
                                      const sr__member *member, const sr__encoded *rows,
-                                     const int32_t *index, int64_t count, int32_t *vote,
-                                     float *proba) {
+                                     sr__picked picked, sr__answers answers) {
   (void)encoder;
-  return sr__series_ridge_predict(ctx, member->model, rows->rows, index, count, vote, proba);
+  return sr__series_ridge_predict(ctx, member->model, rows->rows, picked, answers);
 }
 
 const sr__encoded *sr__series_learner_training_encoded(const sr__training *training) {

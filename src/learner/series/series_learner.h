@@ -25,19 +25,16 @@ typedef struct sr__series_kind {
   const sr__series_transform *transform;
   bool normalize;   /* every channel of every series to mean 0 and deviation 1 */
   int64_t features; /* that a member makes, for the word on memory */
+  const void *transform_options;
+  const sr__series_ridge_options *ridge;
 } sr__series_kind;
 
 SR_MUST_CHECK sr_status sr__series_learner_prepare(sr_context *ctx, const sr_table *table,
                                                    const sr__series_kind *kind,
-                                                   const sr__series_ridge_options *options,
                                                    sr__encoder **encoder, sr__training **training);
-SR_MUST_CHECK sr_status sr__series_learner_fit(sr_context *ctx, const sr__encoder *encoder,
-                                               const sr__training *training,
-                                               const sr__series_kind *kind,
-                                               const void *transform_options,
-                                               const sr__series_ridge_options *options,
-                                               const sr__bag *bag, sr__random *random,
-                                               sr__member **member);
+SR_MUST_CHECK sr_status sr__series_learner_fit(sr_context *ctx, const sr__fit_input *input,
+                                               const sr__series_kind *kind, const sr__bag *bag,
+                                               sr__random *random, sr__member **member);
 SR_MUST_CHECK sr_status sr__series_learner_load(sr__byte_reader *reader, const sr__encoder *encoder,
                                                 const sr__series_kind *kind, sr__member **member);
 
@@ -48,8 +45,8 @@ SR_MUST_CHECK sr_status sr__series_learner_encode(sr_context *ctx, const sr__enc
                                                   int64_t count, sr__encoded **rows);
 SR_MUST_CHECK sr_status sr__series_learner_predict(sr_context *ctx, const sr__encoder *encoder,
                                                    const sr__member *member,
-                                                   const sr__encoded *rows, const int32_t *index,
-                                                   int64_t count, int32_t *vote, float *proba);
+                                                   const sr__encoded *rows, sr__picked picked,
+                                                   sr__answers answers);
 int32_t sr__series_learner_classes(const sr__encoder *encoder);
 int64_t sr__series_learner_features(const sr__encoder *encoder);
 int32_t sr__series_learner_channels(const sr__encoder *encoder);

@@ -99,29 +99,31 @@ static void free_placed(sr_context *ctx, placed_cases *placed) {
   sr__free(ctx, placed->proba);
 }
 
-sr_status sr__series_ridge_fit(sr_context *ctx, const sr__series_transform *transform,
-                               const void *options, const sr__series_cases *cases, int64_t length,
-                               const sr__linear_classes_options *ridge, sr__random *random,
-                               float *proba, sr__classes_report *report, sr__series_ridge **model) {
+sr_status sr__series_ridge_fit(sr_context *ctx, const sr__series_recipe *recipe,
+                               const sr__series_cases *cases, sr__random *random,
+                               sr__classes_report *report, sr__series_ridge **model) {
   sr_status status = SR_OK;
   sr__series_ridge *made = NULL;
   sr__series_blocks *blocks = NULL;
   placed_cases placed = {0};
   *model = NULL;
-  SR_TRY(new_model(ctx, transform, &made));
-  SR_TRY(transform->fit(ctx, options, cases->rows, cases->row, cases->count, length, random,
-                        &made->made));
+  SR_TRY(new_model(ctx, recipe->transform, &made));
+  SR_TRY(recipe->transform->fit(ctx, recipe, cases, random, &made->made));
   SR_TRY(list_tiles(ctx, made));
   SR_TRY(sr__series_blocks_new(ctx, cases->rows, cases->row, cases->count, &blocks));
-  SR_TRY(place_cases(ctx, cases, blocks->order, proba != NULL, &placed));
+  SR_TRY(place_cases(ctx, cases, blocks->order, cases->judged != NULL, &placed));
   block_source source = {made, blocks};
   sr__feature_maker maker = maker_of(&source);
-  SR_TRY(sr__linear_classes_fit(ctx, &maker, placed.label, placed.weight, cases->classes,
-                                cases->left_out ? &placed.left_out : NULL, ridge, placed.proba,
-                                report, &made->classes));
-  for (int64_t i = 0; proba && i < cases->count; i++)
-    memcpy(proba + blocks->order[i] * (int64_t)cases->classes, placed.proba + i * cases->classes,
-           (size_t)cases->classes * sizeof *proba);
+  sr__classes_problem problem = {.maker = &maker,
+                                 .label = placed.label,
+                                 .weight = placed.weight,
+                                 .classes = cases->classes,
+                                 .left_out = cases->left_out ? &placed.left_out : NULL,
+                                 .options = recipe->ridge};
+  SR_TRY(sr__linear_classes_fit(ctx, &problem, placed.proba, report, &made->classes));
+  for (int64_t i = 0; cases->judged && i < cases->count; i++)
+    memcpy(cases->judged + blocks->order[i] * (int64_t)cases->classes,
+           placed.proba + i * cases->classes, (size_t)cases->classes * sizeof *cases->judged);
   *model = made;
   made = NULL;
 cleanup:
@@ -134,8 +136,7 @@ cleanup:
 /* ---- predicting ---------------------------------------------------------------------------- */
 
 static sr_status predict_each(sr_context *ctx, const sr__series_ridge *model,
-                              const sr__series_rows *rows, const int32_t *row, int64_t count,
-                              int32_t *vote, float *proba) {
+                              const sr__series_rows *rows, sr__picked picked, sr__answers answers) {
   sr_status status = SR_OK;
   const sr__linear_model *linear = model->classes->model;
   int64_t features = model->tile_begin[model->tiles];
@@ -145,15 +146,16 @@ static sr_status predict_each(sr_context *ctx, const sr__series_ridge *model,
     SR_NEW(ctx, x, features);
     SR_NEW(ctx, score, linear->targets);
   }
-  for (int64_t i = 0; i < count; i++) {
+  for (int64_t i = 0; i < picked.count; i++) {
     if (linear) {
-      SR_TRY(model->transform->make_one(ctx, model->made, rows, row ? row[i] : i, x));
+      SR_TRY(model->transform->make_one(ctx, model->made, rows, sr__picked_row(picked, i), x));
       sr__linear_start(linear, 1, score, 1);
       sr__linear_add(linear, 0, features, x, 1, 1, score, 1);
     }
-    int32_t chosen = sr__linear_classes_vote(model->classes, score, 1,
-                                             proba ? proba + i * model->classes->classes : NULL);
-    if (vote) vote[i] = chosen;
+    int32_t chosen =
+        sr__linear_classes_vote(model->classes, score, 1,
+                                answers.share ? answers.share + i * model->classes->classes : NULL);
+    if (answers.vote) answers.vote[i] = chosen;
   }
 cleanup:
   sr__free(ctx, x);
@@ -162,24 +164,25 @@ cleanup:
 }
 
 static sr_status predict_blocks(sr_context *ctx, const sr__series_ridge *model,
-                                const sr__series_rows *rows, const int32_t *row, int64_t count,
-                                int32_t *vote, float *proba) {
+                                const sr__series_rows *rows, sr__picked picked,
+                                sr__answers answers) {
   sr_status status = SR_OK;
   sr__series_blocks *blocks = NULL;
-  SR_TRY(sr__series_blocks_new(ctx, rows, row, count, &blocks));
+  SR_TRY(sr__series_blocks_new(ctx, rows, picked.index, picked.count, &blocks));
   block_source source = {model, blocks};
   sr__feature_maker maker = maker_of(&source);
-  SR_TRY(sr__linear_classes_predict(ctx, model->classes, &maker, blocks->order, vote, proba));
+  SR_TRY(sr__linear_classes_predict(ctx, model->classes, &maker, blocks->order, answers.vote,
+                                    answers.share));
 cleanup:
   sr__series_blocks_free(blocks);
   return status;
 }
 
 sr_status sr__series_ridge_predict(sr_context *ctx, const sr__series_ridge *model,
-                                   const sr__series_rows *rows, const int32_t *row, int64_t count,
-                                   int32_t *vote, float *proba) {
-  if (count < SR__SERIES_LANES) return predict_each(ctx, model, rows, row, count, vote, proba);
-  return predict_blocks(ctx, model, rows, row, count, vote, proba);
+                                   const sr__series_rows *rows, sr__picked picked,
+                                   sr__answers answers) {
+  if (picked.count < SR__SERIES_LANES) return predict_each(ctx, model, rows, picked, answers);
+  return predict_blocks(ctx, model, rows, picked, answers);
 }
 
 /* ---- storing ------------------------------------------------------------------------------- */

@@ -4,15 +4,18 @@
 #define SR_LEARNER_SERIES_RIDGE_H
 
 #include "core/random.h"
+#include "learner/answers.h"
 #include "learner/linear/linear_classes.h"
 #include "series_rows.h"
 
+typedef struct sr__series_cases sr__series_cases;
+typedef struct sr__series_recipe sr__series_recipe;
+
 /* Features of series in tiles. `made` is the transform's own object. */
 typedef struct sr__series_transform {
-  /* From the rows row[0 .. count), for series of up to `length` values. */
-  sr_status (*fit)(sr_context *ctx, const void *options, const sr__series_rows *rows,
-                   const int32_t *row, int64_t count, int64_t length, sr__random *random,
-                   void **made);
+  /* From the series of the cases; their labels are not looked at. */
+  sr_status (*fit)(sr_context *ctx, const sr__series_recipe *recipe, const sr__series_cases *cases,
+                   sr__random *random, void **made);
   /* The number of tiles; tile_begin (NULL: not asked for) gets their first features and, last, the
    * number of features. */
   int64_t (*tiles)(const void *made, int64_t *tile_begin);
@@ -39,7 +42,7 @@ typedef struct sr__series_ridge {
 
 /* Training rows: entries of a list, with one label and weight (NULL: 1) each. Sets that are left
  * out name entries. */
-typedef struct sr__series_cases {
+struct sr__series_cases {
   const sr__series_rows *rows;
   const int32_t *row; /* NULL: all rows */
   int64_t count;
@@ -47,22 +50,27 @@ typedef struct sr__series_cases {
   const double *weight;
   int32_t classes;
   const sr__left_out *left_out; /* NULL: every row by itself */
-} sr__series_cases;
+  float *judged; /* gets count x classes left-out shares, NaN where an entry is not judged; NULL */
+};
 
-/* `proba` (may be NULL): count x classes, left out, NaN where an entry is not judged. */
-SR_MUST_CHECK sr_status sr__series_ridge_fit(sr_context *ctx, const sr__series_transform *transform,
-                                             const void *options, const sr__series_cases *cases,
-                                             int64_t length,
-                                             const sr__linear_classes_options *ridge,
-                                             sr__random *random, float *proba,
+/* What is made of the cases. */
+struct sr__series_recipe {
+  const sr__series_transform *transform;
+  const void *options; /* of the transform */
+  int64_t length;      /* of the longest series that may come */
+  sr__linear_classes_options ridge;
+};
+
+/* `report` may be NULL. */
+SR_MUST_CHECK sr_status sr__series_ridge_fit(sr_context *ctx, const sr__series_recipe *recipe,
+                                             const sr__series_cases *cases, sr__random *random,
                                              sr__classes_report *report, sr__series_ridge **model);
 void sr__series_ridge_free(sr__series_ridge *model);
 
-/* Rows row[0 .. count) (NULL: all): vote[i], proba[i * classes ..]; either may be NULL. A few rows
- * run one at a time, with the same bytes. */
+/* A few rows run one at a time, with the same bytes. */
 SR_MUST_CHECK sr_status sr__series_ridge_predict(sr_context *ctx, const sr__series_ridge *model,
-                                                 const sr__series_rows *rows, const int32_t *row,
-                                                 int64_t count, int32_t *vote, float *proba);
+                                                 const sr__series_rows *rows, sr__picked picked,
+                                                 sr__answers answers);
 
 void sr__series_ridge_save(const sr__series_ridge *model, sr__bytes *bytes);
 SR_MUST_CHECK sr_status sr__series_ridge_load(sr__byte_reader *reader,

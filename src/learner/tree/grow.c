@@ -427,15 +427,14 @@ static void trim_tree(sr__grower *g) {
   if (info) tree->info = info;
 }
 
-sr_status sr__tree_fit(sr_context *ctx, const sr__encoder *encoder, const sr__training *training,
-                       const void *values, const sr__bag *bag, sr__random *random,
-                       sr__member **member) {
+sr_status sr__tree_fit(sr_context *ctx, const sr__fit_input *input, const sr__bag *bag,
+                       sr__random *random, sr__member **member) {
   sr_status status = SR_OK;
-  const sr__tree_options *options = values;
+  const sr__tree_options *options = input->options;
   sr__grower g = {.ctx = ctx,
-                  .rules = {.binning = encoder->binning,
-                            .features = encoder->binning->features,
-                            .classes = encoder->classes},
+                  .rules = {.binning = input->encoder->binning,
+                            .features = input->encoder->binning->features,
+                            .classes = input->encoder->classes},
                   .draw = {.state = sr__random_bits(random)}};
   sr__coded_rows coded = {0};
   int64_t count;
@@ -445,13 +444,13 @@ sr_status sr__tree_fit(sr_context *ctx, const sr__encoder *encoder, const sr__tr
   SR_NEW_ZERO(ctx, g.tree, 1);
   g.tree->allocator = sr__allocator(ctx);
   SR_TRY(new_grower(&g));
-  SR_TRY(fill_code(&g, training, bag, &coded, &count, &scale));
-  double least = (double)options->min_leaf * training->unit_per_row * scale;
+  SR_TRY(fill_code(&g, input->training, bag, &coded, &count, &scale));
+  double least = (double)options->min_leaf * input->training->unit_per_row * scale;
   g.rules.min_weight = options->min_leaf <= 1 || least < 1.0 ? 1 : (int64_t)ceil(least);
-  SR_TRY(grow_tree(&g, training->rows, &coded, count));
+  SR_TRY(grow_tree(&g, input->training->rows, &coded, count));
   trim_tree(&g);
   free_grower(&g);
-  SR_TRY(sr__tree_ready(ctx, encoder, g.tree));
+  SR_TRY(sr__tree_ready(ctx, input->encoder, g.tree));
   *member = g.tree;
   g.tree = NULL;
 cleanup:

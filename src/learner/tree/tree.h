@@ -165,13 +165,11 @@ SR_MUST_CHECK sr_status sr__reserve_nodes(sr__grower *grower, int64_t count);
 /* Makes the node a leaf with the votes of class_count. */
 SR_MUST_CHECK sr_status sr__make_leaf(sr__grower *grower, uint32_t node);
 
-SR_MUST_CHECK sr_status sr__tree_fit(sr_context *ctx, const sr__encoder *encoder,
-                                     const sr__training *training, const void *options,
+SR_MUST_CHECK sr_status sr__tree_fit(sr_context *ctx, const sr__fit_input *input,
                                      const sr__bag *bag, sr__random *random, sr__member **member);
 SR_MUST_CHECK sr_status sr__tree_predict(sr_context *ctx, const sr__encoder *encoder,
                                          const sr__member *member, const sr__encoded *rows,
-                                         const int32_t *index, int64_t count, int32_t *vote,
-                                         float *proba);
+                                         sr__picked picked, sr__answers answers);
 /* The leaves of rows; `scratch` is what sr__leaf_scratch gave. At most SR__WALK_GROUP rows. */
 void sr__tree_find_leaves(const sr__member *tree, const sr__walk_rows *rows, int64_t count,
                           uint8_t *scratch, uint32_t *leaf);
@@ -187,8 +185,7 @@ SR_MUST_CHECK sr_status sr__tree_read_leaves(sr_context *ctx, const sr__encoder 
                                              sr__member *member);
 SR_MUST_CHECK sr_status sr__tree_predict_leaves(sr_context *ctx, const sr__encoder *encoder,
                                                 const sr__member *member, const sr__encoded *rows,
-                                                const int32_t *index, int64_t count, float *leaf,
-                                                float *large_leaf);
+                                                sr__picked picked, sr__leaf_answers answers);
 SR_MUST_CHECK sr_status sr__tree_blend_leaves(sr_context *ctx, const sr__encoder *encoder,
                                               float weight, sr__member *member);
 /* Blocks for a finished tree, where the processor and the tree allow them. */

@@ -109,23 +109,23 @@ cleanup:
 
 sr_status sr__tree_predict_leaves(sr_context *ctx, const sr__encoder *encoder,
                                   const sr__member *tree, const sr__encoded *rows,
-                                  const int32_t *index, int64_t count, float *leaf,
-                                  float *large_leaf) {
+                                  sr__picked picked, sr__leaf_answers answers) {
   sr_status status = SR_OK;
   int64_t classes = encoder->classes;
   uint32_t at[CHUNK];
   uint8_t *scratch = NULL;
-  sr__walk_rows walk = {rows->bins, rows->stride, rows->features, index};
-  SR_TRY(sr__leaf_scratch(ctx, tree, rows, count, &scratch));
-  for (int64_t first = 0; first < count; first += CHUNK) {
-    int64_t here = count - first < CHUNK ? count - first : CHUNK;
+  sr__walk_rows walk = {rows->bins, rows->stride, rows->features, picked.index};
+  SR_TRY(sr__leaf_scratch(ctx, tree, rows, picked.count, &scratch));
+  for (int64_t first = 0; first < picked.count; first += CHUNK) {
+    int64_t here = picked.count - first < CHUNK ? picked.count - first : CHUNK;
     sr__tree_find_leaves(tree, &walk, here, scratch, at);
     for (int64_t i = 0; i < here; i++) {
-      sr__tree_share(encoder, tree, at[i], leaf + (first + i) * classes);
-      memcpy(large_leaf + (first + i) * classes, tree->large_share + tree->large[at[i]] * classes,
-             (size_t)classes * sizeof *large_leaf);
+      sr__tree_share(encoder, tree, at[i], answers.leaf + (first + i) * classes);
+      memcpy(answers.large_leaf + (first + i) * classes,
+             tree->large_share + tree->large[at[i]] * classes,
+             (size_t)classes * sizeof *answers.large_leaf);
     }
-    if (index)
+    if (picked.index)
       walk.index += here;
     else
       walk.bins += here * walk.stride;

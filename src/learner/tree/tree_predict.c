@@ -67,24 +67,24 @@ cleanup:
 }
 
 sr_status sr__tree_predict(sr_context *ctx, const sr__encoder *encoder, const sr__member *tree,
-                           const sr__encoded *rows, const int32_t *index, int64_t count,
-                           int32_t *vote, float *proba) {
+                           const sr__encoded *rows, sr__picked picked, sr__answers answers) {
   sr_status status = SR_OK;
   uint32_t leaf[CHUNK];
   uint8_t *scratch = NULL;
-  sr__walk_rows walk = {rows->bins, rows->stride, rows->features, index};
-  SR_TRY(sr__leaf_scratch(ctx, tree, rows, count, &scratch));
-  for (int64_t first = 0; first < count; first += CHUNK) {
-    int64_t here = count - first < CHUNK ? count - first : CHUNK;
-    if (!proba && tree->vote) {
-      find_leaves(tree, &walk, here, tree->vote, scratch, (uint32_t *)vote + first);
+  sr__walk_rows walk = {rows->bins, rows->stride, rows->features, picked.index};
+  SR_TRY(sr__leaf_scratch(ctx, tree, rows, picked.count, &scratch));
+  for (int64_t first = 0; first < picked.count; first += CHUNK) {
+    int64_t here = picked.count - first < CHUNK ? picked.count - first : CHUNK;
+    if (!answers.share && tree->vote) {
+      find_leaves(tree, &walk, here, tree->vote, scratch, (uint32_t *)answers.vote + first);
     } else {
       find_leaves(tree, &walk, here, NULL, scratch, leaf);
-      for (int64_t i = 0; proba && i < here; i++)
-        sr__tree_share(encoder, tree, leaf[i], proba + (first + i) * encoder->classes);
-      for (int64_t i = 0; vote && i < here; i++) vote[first + i] = (int32_t)tree->info[leaf[i]];
+      for (int64_t i = 0; answers.share && i < here; i++)
+        sr__tree_share(encoder, tree, leaf[i], answers.share + (first + i) * encoder->classes);
+      for (int64_t i = 0; answers.vote && i < here; i++)
+        answers.vote[first + i] = (int32_t)tree->info[leaf[i]];
     }
-    if (index)
+    if (picked.index)
       walk.index += here;
     else
       walk.bins += here * walk.stride;

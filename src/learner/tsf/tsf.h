@@ -10,6 +10,7 @@
 
 #include "core/bytes.h"
 #include "core/random.h"
+#include "learner/answers.h"
 #include "learner/intervals/even_series.h"
 
 enum {
@@ -120,12 +121,10 @@ SR_MUST_CHECK sr_status sr__tsf_fit(sr_context *ctx, const sr__tsf_encoder *enco
                                     const sr__tsf_rows *rows, const int32_t *label,
                                     const int32_t *bag, const int32_t *counts, int64_t length,
                                     int32_t intervals, sr__random *random, sr__tsf_member **member);
-/* For i < count, row index ? index[i] : i. Either output may be NULL; shares count x classes. Ties
- * go to the lower class. */
+/* Ties go to the lower class. */
 SR_MUST_CHECK sr_status sr__tsf_predict(sr_context *ctx, const sr__tsf_encoder *encoder,
                                         const sr__tsf_member *member, const sr__tsf_rows *rows,
-                                        const int32_t *index, int64_t count, int32_t *vote,
-                                        float *share);
+                                        sr__picked picked, sr__answers answers);
 void sr__tsf_member_save(const sr__tsf_encoder *encoder, const sr__tsf_member *member,
                          sr__bytes *bytes);
 SR_MUST_CHECK sr_status sr__tsf_member_load(sr__byte_reader *reader, const sr__tsf_encoder *encoder,

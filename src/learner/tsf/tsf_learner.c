@@ -81,17 +81,17 @@ cleanup:
   return status;
 }
 
-static sr_status fit(sr_context *ctx, const sr__encoder *encoder, const sr__training *training,
-                     const void *options, const sr__bag *bag, sr__random *random,
-                     sr__member **member) {
+static sr_status fit(sr_context *ctx, const sr__fit_input *input, const sr__bag *bag,
+                     sr__random *random, sr__member **member) {
   sr_status status = SR_OK;
-  const tsf_options *o = options;
+  const tsf_options *o = input->options;
   sr__labeled_bag labeled = {0};
   sr__tsf_member *made = NULL;
   *member = NULL;
-  SR_TRY(sr__labeled_bag_read(ctx, bag, training->label, NULL, &labeled));
-  SR_TRY(sr__tsf_fit(ctx, own_encoder(encoder), training->rows, training->label, labeled.row,
-                     labeled.count, labeled.length, (int32_t)o->intervals, random, &made));
+  SR_TRY(sr__labeled_bag_read(ctx, bag, input->training->label, NULL, &labeled));
+  SR_TRY(sr__tsf_fit(ctx, own_encoder(input->encoder), input->training->rows,
+                     input->training->label, labeled.row, labeled.count, labeled.length,
+                     (int32_t)o->intervals, random, &made));
   *member = (sr__member *)made;
 cleanup:
   sr__labeled_bag_free(ctx, &labeled);
@@ -99,10 +99,9 @@ cleanup:
 }
 
 static sr_status predict(sr_context *ctx, const sr__encoder *encoder, const sr__member *member,
-                         const sr__encoded *rows, const int32_t *index, int64_t count,
-                         int32_t *vote, float *proba) {
-  return sr__tsf_predict(ctx, own_encoder(encoder), own_member(member), own_rows(rows), index,
-                         count, vote, proba);
+                         const sr__encoded *rows, sr__picked picked, sr__answers answers) {
+  return sr__tsf_predict(ctx, own_encoder(encoder), own_member(member), own_rows(rows), picked,
+                         answers);
 }
 
 static const sr__encoded *training_encoded(const sr__training *training) {

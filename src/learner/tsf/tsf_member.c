@@ -94,23 +94,25 @@ static int32_t rows_of_tile(const sr__tsf_rows *rows, const int32_t *index, int6
 }
 
 sr_status sr__tsf_predict(sr_context *ctx, const sr__tsf_encoder *encoder,
-                          const sr__tsf_member *member, const sr__tsf_rows *rows,
-                          const int32_t *index, int64_t count, int32_t *vote, float *share) {
+                          const sr__tsf_member *member, const sr__tsf_rows *rows, sr__picked picked,
+                          sr__answers answers) {
   sr_status status = SR_OK;
   float *feature = NULL;
   SR_NEW(ctx, feature, rows->width * SR__TSF_KINDS * member->intervals);
-  for (int64_t i = 0; i < count;) {
-    int32_t lane[SR__TSF_TILE + TOGETHER] = {0}, here = rows_of_tile(rows, index, i, count, lane);
+  for (int64_t i = 0; i < picked.count;) {
+    int32_t lane[SR__TSF_TILE + TOGETHER] = {0},
+                                here = rows_of_tile(rows, picked.index, i, picked.count, lane);
     int32_t first = lane[0] / 8, eights = lane[here - 1] / 8 - first + 1;
-    sr__tsf_features(encoder, rows, (index ? index[i] : i) / rows->width, first, eights,
+    sr__tsf_features(encoder, rows, sr__picked_row(picked, i) / rows->width, first, eights,
                      member->reader, member->used_feature, member->used, feature);
     for (int32_t j = 0; j < here + TOGETHER; j++) lane[j] = j < here ? lane[j] - 8 * first : 0;
     for (int32_t some = 0; some < here; some += TOGETHER) {
       uint32_t at[TOGETHER];
       walk(member, feature, 8 * (int64_t)eights, lane + some, at);
       for (int32_t j = some; j < here && j < some + TOGETHER; j++)
-        write_leaf(encoder, member, member->node[at[j - some]].leaf, vote ? vote + i + j : NULL,
-                   share ? share + (i + j) * encoder->classes : NULL);
+        write_leaf(encoder, member, member->node[at[j - some]].leaf,
+                   answers.vote ? answers.vote + i + j : NULL,
+                   answers.share ? answers.share + (i + j) * encoder->classes : NULL);
     }
     i += here;
   }

@@ -286,27 +286,26 @@ cleanup:
   return status;
 }
 
-static sr_status fit(sr_context *ctx, const sr__encoder *encoder, const sr__training *training,
-                     const void *options, const sr__bag *bag, sr__random *random,
-                     sr__member **member) {
+static sr_status fit(sr_context *ctx, const sr__fit_input *input, const sr__bag *bag,
+                     sr__random *random, sr__member **member) {
   sr_status status = SR_OK;
-  gathered_bag g = {.ctx = ctx, .training = training};
+  gathered_bag g = {.ctx = ctx, .training = input->training};
   sr__member *made = NULL;
   *member = NULL;
   SR_TRY(sr__bag_read(ctx, bag, gather_piece, &g));
   if (g.rows == 0) SR_TRY(sr__fail_empty_bag(ctx, g.given));
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
-  SR_TRY(find_seen(ctx, &g, encoder->classes, &made->model));
+  SR_TRY(find_seen(ctx, &g, input->encoder->classes, &made->model));
   sr__boost_problem problem = {.x = g.x,
                                .rows = g.rows,
-                               .columns = encoder->features,
+                               .columns = input->encoder->features,
                                .weight = g.weight,
                                .label = g.label,
                                .seen_count = made->model.seen_count,
                                .seed = (int)sr__random_below(random, INT32_MAX)};
   if (made->model.seen_count > 1)
-    SR_TRY(sr__boost_fit(ctx, &problem, options, &made->model));
+    SR_TRY(sr__boost_fit(ctx, &problem, input->options, &made->model));
   else
     SR_NEW_ZERO(ctx, made->model.root, 1);
   *member = made;
@@ -328,21 +327,21 @@ static int32_t winner(const sr__boost_model *model, const float *score) {
 }
 
 static sr_status predict(sr_context *ctx, const sr__encoder *encoder, const sr__member *member,
-                         const sr__encoded *rows, const int32_t *index, int64_t count,
-                         int32_t *vote, float *proba) {
+                         const sr__encoded *rows, sr__picked picked, sr__answers answers) {
   sr_status status = SR_OK;
   const sr__boost_model *model = &member->model;
   float *score = NULL, *share = NULL;
   SR_NEW_ZERO(ctx, score, model->seen_count);
   SR_NEW(ctx, share, model->seen_count);
-  if (proba) memset(proba, 0, (size_t)(count * encoder->classes) * sizeof *proba);
-  for (int64_t i = 0; i < count; i++) {
-    sr__boost_score(model, rows->x + (index ? index[i] : i) * rows->columns, score);
-    if (vote) vote[i] = winner(model, score);
-    if (!proba) continue;
+  if (answers.share)
+    memset(answers.share, 0, (size_t)(picked.count * encoder->classes) * sizeof *answers.share);
+  for (int64_t i = 0; i < picked.count; i++) {
+    sr__boost_score(model, rows->x + sr__picked_row(picked, i) * rows->columns, score);
+    if (answers.vote) answers.vote[i] = winner(model, score);
+    if (!answers.share) continue;
     sr__boost_shares(model, score, share);
     for (int32_t s = 0; s < model->seen_count; s++)
-      proba[i * encoder->classes + model->seen[s]] = share[s];
+      answers.share[i * encoder->classes + model->seen[s]] = share[s];
   }
 cleanup:
   sr__free(ctx, score);
