@@ -37,7 +37,7 @@ class Running:
 
     def __init__(self, arguments, folder, **pipes):
         self.process = subprocess.Popen([COMMAND, *arguments], cwd=folder, stderr=subprocess.PIPE,
-                                        stdout=subprocess.DEVNULL, **pipes)
+                                        **{"stdout": subprocess.DEVNULL, **pipes})
 
     def wait_for(self, seconds):
         """False where the command is done before it has used so much."""
@@ -88,6 +88,9 @@ def signal_at_many_moments(folder, files, faults):
     faults += [f"no line tries {name}" for name in every_command.missing(COMMAND, lines)]
     signals, worst, met = 0, 0.0, set()
     for index, line in enumerate(lines):
+        if line[:2] == every_command.IN_TERMINAL:
+            met.add(line[0])
+            continue  # it sleeps between its steps: see signal_while_playing
         after, point = FIRST, 0
         while after <= LONGEST:
             number = signal.SIGTERM if (index + point) % 3 == 2 else signal.SIGINT
@@ -139,6 +142,23 @@ def signal_while_reading(folder, faults):
     os.unlink(fifo)
 
 
+def signal_while_playing(folder, faults):
+    """A game that waits for its player is left at once, between two steps and at full speed."""
+    for speed, number in (("1", signal.SIGINT), ("2", signal.SIGTERM), ("1000", signal.SIGINT)):
+        terminal = every_command.Terminal()
+        line = [*every_command.IN_TERMINAL, "breakout", "--speed", speed]
+        running = Running(line, folder, stdin=terminal.side, stdout=terminal.side, preexec_fn=terminal.take)
+        time.sleep(0.3 if speed != "1000" else 0.03)
+        start = time.monotonic()
+        result = running.stop(number)
+        judge(f"{' '.join(line)} is played", result, number, faults)
+        if result[0] == 0 and speed != "1000":
+            faults.append(f"{' '.join(line)}: a signal ends it as if nothing had happened")
+        if time.monotonic() - start > 5 * ALLOWED:  # asleep, not at work: by the clock, with room for a busy machine
+            faults.append(f"{' '.join(line)}: slept on for {time.monotonic() - start:.2f} s")
+        terminal.close()
+
+
 def main():
     if os.environ.get("SR_BUILD_TYPE", "Release") != "Release" or os.environ.get("SR_SANITIZE"):
         print("runs on a release build")
@@ -149,6 +169,7 @@ def main():
         files = set(os.listdir(folder))
         signals, worst = signal_at_many_moments(folder, files, faults)
         signal_while_reading(folder, faults)
+        signal_while_playing(folder, faults)
         running = Running(["compare", "stream.csv", "--target", "y", "--threads", "1"], folder)
         if not running.wait_for(0.3):
             faults.append("compare was done before two signals came")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Every command and learner ends under every limit on its memory: with success or with exit 5 and a word, in about the
-time that it takes without a limit, and leaves no file behind. Sanitizers need more address space than any limit leaves,
-so this runs the release build (./test.sh does). SR_FULL=1 tries many more limits."""
+"""Every command and learner ends under every limit on its memory: with success or with exit 5 and a word, no later than a
+second of processor time after the moment at which it would have been done, and leaves no file behind. Sanitizers need more
+address space than any limit leaves, so this runs the release build (./test.sh does). SR_FULL=1 tries many more limits."""
 import os
 import resource
 import subprocess
@@ -15,11 +15,16 @@ FULL = bool(os.environ.get("SR_FULL"))
 ROWS = 5000
 STEPS = range(0, 240, 3) if FULL else (0, 6, 16, 40, 100)  # megabytes above what loads the program
 OUT_OF_MEMORY = 5
+WITHIN = 1.0  # processor seconds: a failed allocation is the end, nothing is tried again and again
 
 
 def limited(arguments, folder, megabytes=None, seconds=None):
     """Exit code, messages and processor seconds under limits on memory and on processor time."""
+    terminal = every_command.Terminal() if arguments[:2] == every_command.IN_TERMINAL else None
+
     def limit():
+        if terminal:
+            terminal.take()
         if megabytes:
             resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
         if seconds:
@@ -27,10 +32,14 @@ def limited(arguments, folder, megabytes=None, seconds=None):
 
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
-        done = subprocess.run([COMMAND, *arguments], stdin=subprocess.DEVNULL, capture_output=True, cwd=folder, check=False,
-                              preexec_fn=limit, timeout=600)
+        done = subprocess.run([COMMAND, *arguments], stdin=terminal.side if terminal else subprocess.DEVNULL,
+                              stdout=terminal.side if terminal else subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder,
+                              check=False, preexec_fn=limit, timeout=600)
     except subprocess.TimeoutExpired:
         return "asleep for ever", "", 0.0
+    finally:
+        if terminal:
+            terminal.close()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return done.returncode, done.stderr.decode(errors="replace"), used
@@ -72,6 +81,8 @@ def main():
                 here = f"{first + more} MB: {' '.join(line)}"
                 if code not in (0, OUT_OF_MEMORY):
                     faults.append(f"{here}: exit {code} after {used:.2f} s ({free:.2f} s without a limit)\n{said[-400:]}")
+                if code == OUT_OF_MEMORY and used > free + WITHIN:
+                    faults.append(f"{here}: exit 5 only after {used:.2f} s ({free:.2f} s without a limit)")
                 if code == OUT_OF_MEMORY and "memory" not in said:
                     faults.append(f"{here}: does not speak of memory: {said}")
                 left = set(os.listdir(folder)) - files

@@ -1,10 +1,19 @@
 """Every command and learner of the program on small files: what the checks of memory and of interrupts run."""
+import fcntl
+import json
 import os
+import pty
 import re
 import subprocess
+import termios
+import threading
 
-# Shows what is there, or waits for a person; ends at once.
-AT_ONCE = {"methods", "theory", "show", "report", "rl play"}
+# Shows what is there; ends at once.
+AT_ONCE = {"methods", "theory", "show"}
+# Draws in a terminal.
+IN_TERMINAL = ["rl", "play"]
+
+RESULTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "experiments", "results")
 
 # Options that make a learner cheap.
 SMALL = {"rocket": ":kernels=500", "minirocket": ":features=840", "transformer": ":steps=2,width=16,blocks=1", "mamba": ":steps=2,width=16,blocks=1",
@@ -18,6 +27,7 @@ def prepare(command, folder, rows):
 
     run("simulate", f"ar1:n={rows},tmix=20,d=5", "-o", "stream.csv")
     run("simulate", f"ar1:n={rows // 50},tmix=5,d=90", "-o", "wide.csv")
+    make_results(os.path.join(folder, "results"), rows)
     run("simulate", f"grid:n={rows // 2},range=5,d=3", "-o", "field.csv")
     run("train", "stream.csv", "--target", "y", "--plan", "uniform", "--members", "10", "-o", "stream.model",
         "--held-out", "held.csv")
@@ -26,6 +36,18 @@ def prepare(command, folder, rows):
         for i in range(max(rows // 200, 60)):
             values = ",".join(f"{(i * 7919 + t * (31 + 13 * (i % 2))) % 101 / 10}" for t in range(120))
             file.write(f"{values}:{i % 2}\n")
+
+
+def make_results(folder, rows):
+    """A result file as reproduce leaves it, of ever more seeds: what report takes its time for."""
+    os.mkdir(folder)
+    name = "table1-full.jsonl"
+    with open(os.path.join(RESULTS, name), encoding="utf-8") as file:
+        lines = [json.loads(line) for line in file]
+    with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+        for copy in range(1 + rows // 5000):
+            for line in lines:
+                file.write(json.dumps({**line, "seed": line["seed"] + 1000 * copy}) + "\n")
 
 
 def listed(command):
@@ -61,6 +83,8 @@ def lines(command, rows, long):
         ["rl", "train", "--game", "breakout", "--steps", "20000" if long else "600", "-o", "out.agent"],
         ["rl", "compare", "--games", "breakout", "--samplers", "uniform,routed", "--steps", "4000" if long else "300",
          "-o", "out"],
+        [*IN_TERMINAL, "breakout", "--player", "random", "--speed", "1000", "--most", "30"],
+        ["report", "results", "-o", "out.html"],
         ["methods"], ["theory", "--tmix", "10", "--n", "1000"], ["show", "stream.model"],
     ]
     of_tables = {"tree", "ridge", "xgboost"}
@@ -74,3 +98,29 @@ def lines(command, rows, long):
 def missing(command, run):
     """Commands of the program that no line covers."""
     return listed(command) - {" ".join(line[:2]) for line in run} - {line[0] for line in run} - AT_ONCE
+
+
+class Terminal:
+    """A terminal for commands that draw in one: what they draw is thrown away."""
+
+    def __init__(self):
+        self.main, self.side = pty.openpty()
+        self.reader = threading.Thread(target=self.drain, daemon=True)
+        self.reader.start()
+
+    def take(self):
+        """In the command, before it begins: this is the terminal of its session."""
+        os.setsid()
+        fcntl.ioctl(self.side, termios.TIOCSCTTY, 0)
+
+    def drain(self):
+        try:
+            while os.read(self.main, 65536):
+                pass
+        except OSError:
+            pass  # the command is gone, and the terminal with it
+
+    def close(self):
+        os.close(self.side)
+        self.reader.join()
+        os.close(self.main)

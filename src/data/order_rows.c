@@ -56,7 +56,7 @@ sr_status sr__order_by_time(sr_context *ctx, const char *file, sr_table **table,
   int32_t *rows = NULL;
   int64_t *source_row = NULL;
   sr_table *sorted = NULL;
-  bool in_order;
+  bool in_order = false;
   *moved = false;
   if (!view->time || view->cell) return SR_OK;
   SR_TRY(is_in_order(ctx, view, &in_order));
