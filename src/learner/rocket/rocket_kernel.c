@@ -82,15 +82,19 @@ SR__INLINE void fold(const span *s, const float *x, int K, int T, int taps, floa
   }
 }
 
-/* Vectors that not every lane takes part in. */
-SR__INLINE void fold_masked(const span *s, const float *x, int K, int taps, ints inside,
-                            floats *top, ints *positive) {
+/* T vectors from v on that not every lane takes part in. */
+SR__INLINE void fold_masked(const span *s, int32_t v, int K, int T, int taps, ints vectors,
+                            const float *x, floats *top, ints *positive) {
   floats sum[MOST_FILTERS][MOST_VECTORS];
-  convolve(s, x, K, 1, taps, sum);
-  for (int k = 0; k < K; k++) {
-    ints lowest = (ints)all_floats(-INFINITY);
-    top[k] = larger((floats)((inside & (ints)sum[k][0]) | (~inside & lowest)), top[k]);
-    positive[k] -= (sum[k][0] > 0.0f) & inside;
+  convolve(s, x + (int64_t)v * SR__SERIES_LANES, K, T, taps, sum);
+#pragma GCC unroll 8
+  for (int t = 0; t < T; t++) {
+    ints inside = vectors > v + t, lowest = ~inside & (ints)all_floats(-INFINITY);
+#pragma GCC unroll 4
+    for (int k = 0; k < K; k++) {
+      top[k] = larger((floats)((inside & (ints)sum[k][t]) | lowest), top[k]);
+      positive[k] -= (sum[k][t] > 0.0f) & inside;
+    }
   }
 }
 
@@ -106,9 +110,13 @@ SR__INLINE void run(const span *s, int K, int T, int taps, lane_sums *out) {
     }
     for (; v + T <= s->least; v += T)
       fold(s, x + (int64_t)v * SR__SERIES_LANES, K, T, taps, top, positive);
-    for (; v < s->least; v++) fold(s, x + (int64_t)v * SR__SERIES_LANES, K, 1, taps, top, positive);
-    for (; v < s->most; v++)
-      fold_masked(s, x + (int64_t)v * SR__SERIES_LANES, K, taps, vectors > v, top, positive);
+    /* What is left of a series runs together too: a vector alone would wait for its own sums. Where
+     * sums are emulated they take longer than any waiting. */
+    if (FLOAT_LANES < SR__SERIES_LANES)
+      for (; v < s->least; v++)
+        fold(s, x + (int64_t)v * SR__SERIES_LANES, K, 1, taps, top, positive);
+    int tail = FLOAT_LANES < SR__SERIES_LANES ? 1 : T;
+    for (; v < s->most; v += tail) fold_masked(s, v, K, tail, taps, vectors, x, top, positive);
     for (int k = 0; k < K; k++) {
       memcpy(&out->positive[k][lane], &positive[k], sizeof positive[k]);
       memcpy(&out->largest[k][lane], &top[k], sizeof top[k]);

@@ -5,6 +5,8 @@
 #include "core/isa.h"
 #include "rocket.h"
 
+enum { SR__ROCKET_LATE = 7 /* vectors past the last output that are read and not used */ };
+
 typedef struct sr__rocket_kernel {
   /* Features of filters [first, first + filters). Eight series: out[feature * stride + lane]; one
    * series: out[feature * stride]. */

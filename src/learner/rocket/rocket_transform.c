@@ -13,7 +13,8 @@ sr_status sr__rocket_transform(sr_context *ctx, const sr__rocket *rocket,
   const sr__rocket_kernel *kernel = sr__rocket_kernel_now();
   sr__lane_scratch scratch = {0};
   SR_TRY(sr__lane_scratch_new(ctx, rocket->channels, SR__SERIES_LANES, rocket->most_padding,
-                              steps_for(rocket, blocks->longest), rocket->most_padding, &scratch));
+                              steps_for(rocket, blocks->longest),
+                              rocket->most_padding + SR__ROCKET_LATE, &scratch));
   for (int64_t b = 0; b < count; b++) {
     sr__lane_input input;
     SR_TRY(sr__check_interrupt(ctx));
@@ -31,8 +32,8 @@ sr_status sr__rocket_transform_one(sr_context *ctx, const sr__rocket *rocket,
   sr__lane_scratch scratch = {0};
   sr__lane_input input;
   SR_TRY(sr__lane_scratch_new(ctx, rocket->channels, 1, rocket->most_padding,
-                              steps_for(rocket, sr__series_length(rows, r)), rocket->most_padding,
-                              &scratch));
+                              steps_for(rocket, sr__series_length(rows, r)),
+                              rocket->most_padding + SR__ROCKET_LATE * SR__SERIES_LANES, &scratch));
   sr__lane_scratch_row(&scratch, rows, r, &input);
   sr__rocket_kernel_now()->transform(rocket, &input, 0, rocket->filters, out, 1);
 cleanup:
