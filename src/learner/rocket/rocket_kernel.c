@@ -9,6 +9,14 @@
 
 enum { MOST_FILTERS = 4, MOST_VECTORS = 8 };
 
+/* Where a fused sum is an instruction, all taps are written out. Where it is computed from 25
+ * others, that gains nothing and takes the compiler minutes. */
+#if defined(__FMA__) || defined(__aarch64__)
+#define UNROLL_TAPS _Pragma("GCC unroll 11")
+#else
+#define UNROLL_TAPS _Pragma("GCC unroll 1")
+#endif
+
 /* Filters of one shape over one input. */
 typedef struct span {
   const float *x; /* first tap of output vector 0 */
@@ -35,7 +43,7 @@ SR__INLINE void convolve(const span *s, const float *x, int K, int T, int taps,
     for (int t = 0; t < T; t++) sum[k][t] = all_floats(s->bias[k]);
   for (int32_t c = 0; c < (K > 1 ? 1 : s->channels); c++, weight += taps) {
     const float *tap = x + s->channel[c] * s->channel_stride;
-#pragma GCC unroll 11
+    UNROLL_TAPS
     for (int j = 0; j < taps; j++, tap += s->tap_step) {
       if (T <= 3) {
         floats value[3];
