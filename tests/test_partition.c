@@ -322,6 +322,58 @@ static void refined_parts_cut_no_more_than_plain_ones(void **state) {
   sr_context_free(&ctx);
 }
 
+/* The graph without a share of its nodes. */
+static test_edges punch_holes(const test_edges *edges, double share) {
+  test_edges out = {0};
+  int32_t *name = malloc((size_t)edges->nodes * sizeof *name);
+  sr__random random;
+  sr__random_init(&random, 41, SR_PURPOSE_TEST, 0, 0);
+  for (int64_t i = 0; i < edges->nodes; i++)
+    name[i] = sr__random_uniform(&random) < share ? -1 : (int32_t)out.nodes++;
+  for (int64_t e = 0; e < edges->count; e++)
+    if (name[edges->from[e]] >= 0 && name[edges->to[e]] >= 0)
+      test_add_edge(&out, name[edges->from[e]], name[edges->to[e]]);
+  free(name);
+  return out;
+}
+
+static sr_graph *near_points(sr_context *ctx, int64_t rows, int32_t dimension) {
+  double *place = malloc((size_t)(rows * dimension) * sizeof *place);
+  sr_table_view view = {.rows = rows, .coordinate_count = dimension, .coordinates = place};
+  sr_table *table = NULL;
+  sr_graph *graph = NULL;
+  sr_random_uniform(9, 0, 0, rows * dimension, place);
+  assert_ok(ctx, sr_table_new(ctx, &view, &table));
+  assert_ok(ctx, sr_graph_build(ctx, table, "space:8", 1, &graph));
+  sr_table_free(&table);
+  free(place);
+  return graph;
+}
+
+/* Graphs of a size at which the tree is made of a coarse graph, which misses the straight cuts of
+ * what is nearly a lattice. */
+static void refinement_never_ends_worse_than_plain_bisection(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(2);
+  static const int64_t side[][3] = {{30, 30, 30}, {8, 56, 56}, {100, 100, 100}, {1, 1000, 1000}};
+  bool full = getenv("SR_FULL") != NULL;
+  for (int c = 0; c < (full ? 4 : 2); c++) {
+    test_edges whole = make_lattice(side[c][0], side[c][1], side[c][2]);
+    test_edges edges = punch_holes(&whole, 0.02);
+    sr_graph *graph = test_graph(ctx, &edges, false);
+    assert_true(cut_edges(ctx, graph, 64, 1) <= cut_edges(ctx, graph, 64, 0));
+    sr_graph_free(&graph);
+    test_edges_free(&edges);
+    test_edges_free(&whole);
+  }
+  for (int32_t dimension = 2; dimension <= 3; dimension++) {
+    sr_graph *graph = near_points(ctx, full ? 250000 : 24000, dimension);
+    assert_true(cut_edges(ctx, graph, 64, 1) <= cut_edges(ctx, graph, 64, 0));
+    sr_graph_free(&graph);
+  }
+  sr_context_free(&ctx);
+}
+
 /* The nodes in another order: the straight cuts do not come from the numbering. */
 static test_edges shuffle_nodes(const test_edges *edges, uint64_t seed) {
   test_edges out = {.nodes = edges->nodes};
@@ -336,12 +388,11 @@ static test_edges shuffle_nodes(const test_edges *edges, uint64_t seed) {
   return out;
 }
 
-/* Plain bisection is not tried on graphs of this size; a lattice gets its straight cuts, which are
- * known: parts of equal boxes. */
+/* A lattice gets its straight cuts, which are known: parts of equal boxes. */
 static void large_lattices_are_cut_straight(void **state) {
   (void)state;
   sr_context *ctx = test_context(2);
-  static const int64_t side[][5] = {{1, 512, 400, 64, 7 * (512 + 400)}, /* 8 x 8 parts of 64 x 50 */
+  static const int64_t side[][5] = {{1, 256, 200, 64, 7 * (256 + 200)}, /* 8 x 8 parts of 32 x 25 */
                                     {64, 60, 56, 8, 60 * 56 + 64 * 56 + 64 * 60},
                                     {100, 100, 100, 64, 90000}};
   bool full = getenv("SR_FULL") != NULL;
@@ -600,6 +651,7 @@ int main(void) {
       cmocka_unit_test(runs_are_packed_whole),
       cmocka_unit_test(grids_are_cut_straight),
       cmocka_unit_test(refined_parts_cut_no_more_than_plain_ones),
+      cmocka_unit_test(refinement_never_ends_worse_than_plain_bisection),
       cmocka_unit_test(large_lattices_are_cut_straight),
       cmocka_unit_test(lattices_are_recognized),
       cmocka_unit_test(components_stay_whole),

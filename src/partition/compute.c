@@ -24,39 +24,42 @@ static sr_status check_options(sr_context *ctx, const sr_graph_view *view,
   return SR_OK;
 }
 
-/* The coarse tree, or the refined tree where that cannot be balanced: few rows per part, or nothing
- * to hand over between components. */
-static sr_status cut_refined(sr_context *ctx, const sr__working_graph *working, int32_t parts,
-                             const sr_parts_options *options, const char **method, double *seconds,
-                             int32_t *label) {
-  sr_status status = SR_OK;
-  bool fast = options->mode == SR_PARTS_FAST, balanced = false;
-  sr__cut_options tree = {.refine = true, .exact = true, .slack = 0.001};
+/* One way from a graph to labels. */
+typedef struct cut_job {
+  const sr__working_graph *working;
+  int32_t parts;
+  const sr_parts_options *options;
+  const char *method;
+  double seconds; /* spent on eigenvectors */
+  int32_t *label;
+} cut_job;
+
+/* Improves cuts with sizes kept, which never makes them worse. */
+static sr_status refine_sizes_kept(sr_context *ctx, const cut_job *job, int32_t *label) {
   sr__kway_options kway = {.highest = 0, .patience = 100, .rounds = 2, .passes = 3};
-  SR_TRY(
-      sr__coarse_tree(ctx, working, parts, !fast, options->imbalance, seconds, label, &balanced));
-  if (balanced) goto cleanup;
-  *method = "exact";
-  SR_TRY(sr__bisect_tree(ctx, working, parts, &tree, label));
-  *seconds += tree.seconds_spectrum;
-  SR_TRY(sr__refine_kway(ctx, working, parts, label, &kway));
-cleanup:
+  return sr__refine_kway(ctx, job->working, job->parts, label, &kway);
+}
+
+static sr_status cut_tree(sr_context *ctx, cut_job *job, bool refine, int32_t *label) {
+  sr__cut_options tree = {.refine = refine, .exact = true, .slack = 0.001};
+  sr_status status = sr__bisect_tree(ctx, job->working, job->parts, &tree, label);
+  job->seconds += tree.seconds_spectrum;
   return status;
 }
 
-/* Plain bisection takes five to twenty times as long as a coarse tree. It finds straight cuts that
- * searches do not, where nearly all nodes have equally many neighbors, as in a lattice. */
-static bool plain_may_win(const sr__working_graph *working) {
-  enum { SMALL = 20000, LARGEST = 200000, DEGREES = 64 };
-  const sr__csr *graph = &working->graph;
-  int64_t having[DEGREES] = {0}, most = 0;
-  if (graph->nodes <= SMALL) return true;
-  if (graph->nodes > LARGEST) return false;
-  for (int64_t i = 0; i < graph->nodes; i++) {
-    int64_t degree = graph->offset[i + 1] - graph->offset[i];
-    if (degree < DEGREES && ++having[degree] > most) most = having[degree];
-  }
-  return most * 4 >= graph->nodes * 3;
+/* The coarse tree, or the refined tree where that cannot be balanced: few rows per part, or nothing
+ * to hand over between components. */
+static sr_status cut_refined(sr_context *ctx, cut_job *job) {
+  sr_status status = SR_OK;
+  bool fast = job->options->mode == SR_PARTS_FAST, balanced = false;
+  SR_TRY(sr__coarse_tree(ctx, job->working, job->parts, !fast, job->options->imbalance,
+                         &job->seconds, job->label, &balanced));
+  if (balanced) goto cleanup;
+  job->method = "exact";
+  SR_TRY(cut_tree(ctx, job, true, job->label));
+  SR_TRY(refine_sizes_kept(ctx, job, job->label));
+cleanup:
+  return status;
 }
 
 static double cut_weight(const sr__working_graph *working, const int32_t *label) {
@@ -68,73 +71,59 @@ static double cut_weight(const sr__working_graph *working, const int32_t *label)
   return cut;
 }
 
-/* Improves cuts with sizes kept, which never makes them worse; `label` changes where the result is
- * better than what it holds. */
-static sr_status offer(sr_context *ctx, const sr__working_graph *working, int32_t parts,
-                       int32_t *other, int32_t *label) {
+/* The job's labels change where others, refined, are better. */
+static sr_status offer(sr_context *ctx, cut_job *job, int32_t *other) {
   sr_status status = SR_OK;
-  sr__kway_options kway = {.highest = 0, .patience = 100, .rounds = 2, .passes = 3};
-  SR_TRY(sr__refine_kway(ctx, working, parts, other, &kway));
-  if (cut_weight(working, other) < cut_weight(working, label))
-    memcpy(label, other, (size_t)working->graph.nodes * sizeof *label);
+  SR_TRY(refine_sizes_kept(ctx, job, other));
+  if (cut_weight(job->working, other) < cut_weight(job->working, job->label))
+    memcpy(job->label, other, (size_t)job->working->graph.nodes * sizeof *other);
 cleanup:
   return status;
 }
 
-/* What may be better than the coarse tree: straight cuts of a lattice, at every size, and plain
- * bisection where it does not take too long. */
-static sr_status try_others(sr_context *ctx, const sr__working_graph *working, int32_t parts,
-                            double *seconds, int32_t *label) {
+/* What may be better than the coarse tree: straight cuts of a lattice, and plain bisection, which
+ * finds such cuts in graphs that are nearly one. It takes several times as long as the coarse tree,
+ * but no refined cut may be worse than the plain one. */
+static sr_status try_others(sr_context *ctx, cut_job *job) {
   sr_status status = SR_OK;
   int32_t *other = NULL;
   bool is_lattice = false;
-  sr__cut_options tree = {.exact = true, .slack = 0.001};
-  SR_NEW(ctx, other, working->graph.nodes);
-  SR_TRY(sr__lattice_tree(ctx, working, parts, other, &is_lattice));
-  if (is_lattice) SR_TRY(offer(ctx, working, parts, other, label));
-  if (!plain_may_win(working)) goto cleanup;
-  SR_TRY(sr__bisect_tree(ctx, working, parts, &tree, other));
-  *seconds += tree.seconds_spectrum;
-  SR_TRY(offer(ctx, working, parts, other, label));
+  SR_NEW(ctx, other, job->working->graph.nodes);
+  SR_TRY(sr__lattice_tree(ctx, job->working, job->parts, other, &is_lattice));
+  if (is_lattice) SR_TRY(offer(ctx, job, other));
+  SR_TRY(cut_tree(ctx, job, false, other));
+  SR_TRY(offer(ctx, job, other));
 cleanup:
   sr__free(ctx, other);
   return status;
 }
 
-static sr_status cut_working_graph(sr_context *ctx, const sr__working_graph *working, int32_t parts,
-                                   const sr_parts_options *options, const char **method,
-                                   double *seconds, int32_t *label) {
+static sr_status cut_working_graph(sr_context *ctx, cut_job *job) {
   sr_status status = SR_OK;
-  bool fast = options->mode == SR_PARTS_FAST;
-  sr__cut_options tree = {.exact = true, .slack = 0.001};
-  *method = fast ? "fast" : "exact";
-  if (fast || options->refine) {
-    SR_TRY(cut_refined(ctx, working, parts, options, method, seconds, label));
-    if (!fast) SR_TRY(try_others(ctx, working, parts, seconds, label));
-  } else {
-    SR_TRY(sr__bisect_tree(ctx, working, parts, &tree, label));
-    *seconds += tree.seconds_spectrum;
-  }
+  bool fast = job->options->mode == SR_PARTS_FAST;
+  job->method = fast ? "fast" : "exact";
+  if (!fast && !job->options->refine) return cut_tree(ctx, job, false, job->label);
+  SR_TRY(cut_refined(ctx, job));
+  if (!fast) SR_TRY(try_others(ctx, job));
 cleanup:
   return status;
 }
 
 /* Renumbers the nodes first where neighbors lie far apart. */
-static sr_status cut_graph(sr_context *ctx, const sr_graph_view *view, int32_t parts,
-                           const sr_parts_options *options, const char **method, double *seconds,
-                           int32_t *label) {
+static sr_status cut_graph(sr_context *ctx, const sr_graph_view *view, cut_job *job) {
   sr_status status = SR_OK;
   sr__working_graph working = {.graph = sr__csr_view(view), .rows = view->nodes};
   sr__csr permuted = {.nodes = 0};
-  int32_t *order = NULL, *inner = NULL;
-  if (sr__is_local(&working.graph))
-    return cut_working_graph(ctx, &working, parts, options, method, seconds, label);
+  int32_t *order = NULL, *inner = NULL, *label = job->label;
+  job->working = &working;
+  if (sr__is_local(&working.graph)) return cut_working_graph(ctx, job);
   SR_NEW(ctx, order, view->nodes);
   SR_NEW(ctx, inner, view->nodes);
   SR_TRY(sr__locality_order(ctx, &working.graph, order));
   SR_TRY(sr__csr_permute(ctx, &working.graph, order, &permuted));
   working.graph = permuted;
-  SR_TRY(cut_working_graph(ctx, &working, parts, options, method, seconds, inner));
+  job->label = inner;
+  SR_TRY(cut_working_graph(ctx, job));
   for (int64_t i = 0; i < view->nodes; i++) label[order[i]] = inner[i];
 cleanup:
   sr__csr_free(ctx, &permuted);
@@ -165,10 +154,10 @@ sr_status sr_parts_compute(sr_context *ctx, const sr_graph *graph, const sr_part
   sr_status status = SR_OK;
   const sr_graph_view *view = sr_graph_get(graph);
   sr_parts_options given;
-  double start = sr_seconds(), seconds = 0;
+  cut_job job = {.options = &given, .method = "window"};
+  double start = sr_seconds();
   int64_t components = 0;
   int32_t *label = NULL, count;
-  const char *method = "window";
   *parts = NULL;
   sr_parts_options_init(&given);
   if (options) given = *options;
@@ -177,15 +166,17 @@ sr_status sr_parts_compute(sr_context *ctx, const sr_graph *graph, const sr_part
   if (count > view->nodes) count = (int32_t)view->nodes;
   SR_TRY(count_components(ctx, graph, &components));
   SR_NEW_ZERO(ctx, label, view->nodes);
+  job.parts = count;
+  job.label = label;
   if (view->window > 0)
     SR_TRY(sr__window_labels(ctx, view, count, label));
   else if (count > 1)
-    SR_TRY(cut_graph(ctx, view, count, &given, &method, &seconds, label));
+    SR_TRY(cut_graph(ctx, view, &job));
   int32_t *handed = label;
   label = NULL; /* adopted, also where that fails */
-  SR_TRY(sr__parts_adopt(ctx, view->nodes, count, handed, graph, method, parts));
+  SR_TRY(sr__parts_adopt(ctx, view->nodes, count, handed, graph, job.method, parts));
   sr__parts_set_components(*parts, components);
-  sr__parts_set_seconds(*parts, seconds, sr_seconds() - start);
+  sr__parts_set_seconds(*parts, job.seconds, sr_seconds() - start);
 cleanup:
   sr__free(ctx, label);
   return status;
