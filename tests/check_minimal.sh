@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A build without the optional libraries works and says what it lacks.
 set -euo pipefail
+[ -n "${SR_FULL:-}" ] || { echo "builds the library once more: for ./test.sh --full"; exit 77; }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cmake -S "$SR_SOURCE" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DSR_WERROR=ON \

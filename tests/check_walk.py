@@ -4,7 +4,8 @@
 A call is a distinct pair (caller, callee). Functions of core/ are looked through: what the thread pool runs counts as called by
 whoever started the loop; so is the interface of bags, data/bag.h and what hands a bag over, which plans fill and learners
 read. A kernel is one file at every level. Housekeeping (getters, release, set-up, failing, printing) is left out. It builds
-the library once with -finstrument-functions, so it belongs to the full tests: SR_FULL=1."""
+the library once with -finstrument-functions, so it belongs to the full tests: SR_FULL=1. SR_UPDATE=1 writes what was counted
+into docs/architecture.md."""
 import os
 import random
 import re
@@ -91,12 +92,12 @@ def make_rows(path):
             file.write(",".join(f"{v:.5f}" for v in x) + f",{label}\n")
 
 
-def calls(folder, *options):
+def calls(folder, plan, *options):
     """Each call without housekeeping, and how often it was made."""
     trace = os.path.join(folder, "trace.txt")
     make_rows(os.path.join(folder, "rows.csv"))
     run(os.path.join(folder, "walked"), "train", "rows.csv", "--target", "class", "-o", "walk.model", "--threads", "1", "-q", "-m", "10",
-        "--plan", "auto", *options, cwd=folder, env=dict(os.environ, WALK_TRACE=trace))
+        "--plan", plan, *options, cwd=folder, env=dict(os.environ, WALK_TRACE=trace))
     with open(trace, encoding="utf-8") as file:
         rows = [line.split() for line in file]
     addresses = sorted({a for row in rows for a in row[1:] if a != "(nil)"})
@@ -115,21 +116,49 @@ def room(path):
     return words[1] if words[0] == "src" else words[0]
 
 
+def switches_of(walked):
+    return sum(a[1] != b[1] for a, b in walked)
+
+
+def counted(walked):
+    """A table of the walk by the room of the callee."""
+    rooms = sorted({room(callee[1]) for plan in walked for _, callee in walked[plan]})
+    lines = ["| calls into | " + " | ".join(f"`--plan {plan}`" for plan in walked) + " |", "|---|" + "---|" * len(walked)]
+    for name in rooms:
+        lines.append(f"| {name} | " + " | ".join(str(sum(room(b[1]) == name for _, b in walked[plan])) for plan in walked) + " |")
+    lines.append("| **all** | " + " | ".join(f"**{len(walked[plan])}**" for plan in walked) + " |")
+    lines.append("| switches of file | " + " | ".join(str(switches_of(walked[plan])) for plan in walked) + " |")
+    return "\n".join(lines)
+
+
+def write_page(table):
+    path = os.path.join(SOURCE, "docs", "architecture.md")
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    made = re.sub(r"(<!-- walk -->\n).*?(\n<!-- end -->)", lambda m: m.group(1) + table + m.group(2), text, flags=re.S)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(made)
+
+
 def main():
     if os.environ.get("SR_FULL") != "1":
         print("part of the full tests: SR_FULL=1")
         return 77
     with tempfile.TemporaryDirectory() as folder:
         build(folder)
-        walked = calls(folder)
+        walks = {plan: calls(folder, plan) for plan in ("auto", "uniform")}
+        walked = walks["auto"]
         # Rows whose neighbors must be searched, with all that is told of them: one graph.
-        searched = calls(folder, "--graph", "features:k=5", "--report", "page.html")
-    switches = sum(a[1] != b[1] for a, b in walked)
+        searched = calls(folder, "auto", "--graph", "features:k=5", "--report", "page.html")
+    switches = switches_of(walked)
     upward = sorted({f"{room(a[1])}:{a[0]} -> {room(b[1])}:{b[0]}" for a, b in walked if room(a[1]) in below(room(b[1]))})
     graphs = sum(times for (_, callee), times in searched.items() if callee == ("build_features", "src/graph/build_features.c"))
     print(f"{len(walked)} calls (at most {MOST_CALLS}, aim {AIM_CALLS}), {switches} file switches (at most {MOST_SWITCHES}, aim "
           f"{AIM_SWITCHES}), {len(upward)} upward (0), "
           f"{graphs} graphs built (1)")
+    print(counted(walks))
+    if os.environ.get("SR_UPDATE"):
+        write_page(counted(walks))
     print("\n".join(upward))
     return 1 if len(walked) > MOST_CALLS or switches > MOST_SWITCHES or upward or not walked or graphs != 1 else 0
 

@@ -1,6 +1,7 @@
 #include "isa.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,12 +13,26 @@ static const char *const NAME[SR__ISA_LEVELS] = {"base", "v3", "v4"};
 
 const char *sr__isa_name(sr__isa_level level) { return NAME[level]; }
 
+#if defined(__x86_64__)
+/* Feature by feature, because clang knows the names of levels only from its version 17 on; a
+ * processor that has these has all of its level. */
+static bool has_v3(void) {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+         __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
+}
+
+static bool has_v4(void) {
+  return has_v3() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
+         __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq");
+}
+#endif
+
 static sr__isa_level best_level(void) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vbmi") &&
-      __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq"))
-    return SR__ISA_V4;
-  if (__builtin_cpu_supports("x86-64-v3")) return SR__ISA_V3;
+  if (has_v4()) return SR__ISA_V4;
+  if (has_v3()) return SR__ISA_V3;
 #endif
   return SR__ISA_BASE;
 }
