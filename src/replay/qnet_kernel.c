@@ -131,22 +131,21 @@ SR__INLINE void transpose_square(const float *from, int64_t row_step, float *to,
   for (int i = 0; i < 8; i++) r[i] = sr__load(from + i * row_step);
 #pragma GCC unroll 4
   for (int i = 0; i < 8; i += 2) {
-    t[i] = __builtin_shuffle(r[i], r[i + 1], (sr__wide_int){0, 8, 2, 10, 4, 12, 6, 14});
-    t[i + 1] = __builtin_shuffle(r[i], r[i + 1], (sr__wide_int){1, 9, 3, 11, 5, 13, 7, 15});
+    t[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+    t[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
   }
 #pragma GCC unroll 2
   for (int i = 0; i < 8; i += 4)
 #pragma GCC unroll 2
     for (int k = i; k < i + 2; k++) {
-      r[k] = __builtin_shuffle(t[k], t[k + 2], (sr__wide_int){0, 1, 8, 9, 4, 5, 12, 13});
-      r[k + 2] = __builtin_shuffle(t[k], t[k + 2], (sr__wide_int){2, 3, 10, 11, 6, 7, 14, 15});
+      r[k] = __builtin_shufflevector(t[k], t[k + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+      r[k + 2] = __builtin_shufflevector(t[k], t[k + 2], 2, 3, 10, 11, 6, 7, 14, 15);
     }
 #pragma GCC unroll 4
   for (int k = 0; k < 4; k++) {
-    sr__store(to + k * to_step,
-              __builtin_shuffle(r[k], r[k + 4], (sr__wide_int){0, 1, 2, 3, 8, 9, 10, 11}));
+    sr__store(to + k * to_step, __builtin_shufflevector(r[k], r[k + 4], 0, 1, 2, 3, 8, 9, 10, 11));
     sr__store(to + (k + 4) * to_step,
-              __builtin_shuffle(r[k], r[k + 4], (sr__wide_int){4, 5, 6, 7, 12, 13, 14, 15}));
+              __builtin_shufflevector(r[k], r[k + 4], 4, 5, 6, 7, 12, 13, 14, 15));
   }
 }
 
