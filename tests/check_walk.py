@@ -135,7 +135,7 @@ def write_page(table):
     path = os.path.join(SOURCE, "docs", "architecture.md")
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    made = re.sub(r"(<!-- walk -->\n).*?(\n<!-- end -->)", lambda m: m.group(1) + table + m.group(2), text, flags=re.S)
+    made = re.sub(r"(<!-- walk -->\n).*?(<!-- end -->)", lambda m: m.group(1) + table + "\n" + m.group(2), text, flags=re.S)
     with open(path, "w", encoding="utf-8") as file:
         file.write(made)
 
