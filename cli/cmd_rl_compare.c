@@ -164,18 +164,42 @@ static int check_names(cli_run *run) {
   return CLI_SUCCESS;
 }
 
+/* Who has the highest return in how many games, and over how many seeds. */
+static sr_status add_headline(cli_run *run, sr_page *page, conclusion *c) {
+  enum { SEEDS_THAT_SHOW = 10 };
+  int won[MOST] = {0}, best = 0;
+  int64_t seeds = INT64_MAX;
+  char text[512];
+  for (int g = 0; g < study.games; g++) {
+    int first = 0;
+    double most = -INFINITY;
+    for (int s = 0; s < study.samplers; s++) {
+      result_sample returns = conclusion_sample(c, study_case(&study, g, s), "return");
+      if (returns.count < seeds) seeds = returns.count;
+      if (returns.count > 0 && returns.mean > most) first = s;
+      if (returns.count > 0 && returns.mean > most) most = returns.mean;
+    }
+    won[first]++;
+  }
+  for (int s = 1; s < study.samplers; s++)
+    if (won[s] > won[best]) best = s;
+  snprintf(text, sizeof text,
+           "%s has the highest mean return in %d of %d game%s, over %lld seed%s%s.",
+           study.sampler[best], won[best], study.games, study.games == 1 ? "" : "s",
+           (long long)seeds, seeds == 1 ? "" : "s",
+           seeds < SEEDS_THAT_SHOW ? " each: so few show large differences alone" : " each");
+  return sr_page_note(run->ctx, page, SR_AGREEMENT_NONE, text);
+}
+
 static sr_status write_page(cli_run *run, const char *folder, char *reason, size_t size) {
   sr_status status = SR_OK;
   sr_page *page = NULL;
-  sr_page_options page_options;
   conclusion *tables = NULL, *plots = NULL;
   const char *path = cli_text(run, "report");
   if (!path) return SR_OK;
-  sr_page_options_init(&page_options);
-  page_options.title = "Samplers of a replay buffer";
-  page_options.format = sr_page_format_of(path);
-  SR_TRY(sr_page_new(run->ctx, &page_options, &page));
+  SR_TRY(cli_page_new(run, "Samplers of a replay buffer", path, &page));
   SR_TRY(conclusion_read(run->ctx, &compared, SCALE_FULL, folder, NULL, &tables, reason, size));
+  SR_TRY(add_headline(run, page, tables));
   SR_TRY(conclusion_tables(tables, page));
   SR_TRY(conclusion_read(run->ctx, &compared, SCALE_FULL, folder, page, &plots, reason, size));
   SR_TRY(sr_page_write(run->ctx, page, path));

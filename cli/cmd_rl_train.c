@@ -239,21 +239,19 @@ static double variance_of(const sr_agent_record *r) { return r->target_variance;
 static sr_status write_page(cli_run *run, const sr_agent_view *view, const outcome *o) {
   sr_status status = SR_OK;
   sr_page *page = NULL;
-  sr_page_options page_options;
   char text[512];
   const char *path = cli_text(run, "report");
   if (!path) return SR_OK;
   snprintf(text, sizeof text, "%s, sampler %s", view->game, view->sampler);
-  sr_page_options_init(&page_options);
-  page_options.title = text;
-  page_options.format = sr_page_format_of(path);
-  SR_TRY(sr_page_new(run->ctx, &page_options, &page));
+  SR_TRY(cli_page_new(run, text, path, &page));
   snprintf(text, sizeof text,
-           "%lld steps, %lld gradient steps, %lld heads, seed %llu. Return %.4g [%.4g, %.4g]: "
-           "interquartile mean of %lld games after training.",
-           (long long)view->step, (long long)view->gradient_steps, (long long)view->options->heads,
-           (unsigned long long)view->seed, o->iqm.estimate, o->iqm.low, o->iqm.high,
-           (long long)o->episodes);
+           "After %lld steps the agent returns %.4g a game (%.4g to %.4g): interquartile mean of "
+           "%lld games after training.",
+           (long long)view->step, o->iqm.estimate, o->iqm.low, o->iqm.high, (long long)o->episodes);
+  SR_TRY(sr_page_note(run->ctx, page, SR_AGREEMENT_NONE, text));
+  snprintf(text, sizeof text, "%lld gradient steps, %lld heads, seed %llu.",
+           (long long)view->gradient_steps, (long long)view->options->heads,
+           (unsigned long long)view->seed);
   SR_TRY(sr_page_paragraph(run->ctx, page, text));
   SR_TRY(add_curve(run, page, view, "Return in training", "return", return_of));
   SR_TRY(add_curve(run, page, view, "Loss", "Huber loss", loss_of));

@@ -22,13 +22,10 @@ enum { PARTIAL_PLOTS = 3 };
 
 /* ---- the page ----------------------------------------------------------------------------- */
 
-static sr_status add_dependence(cli_run *run, sr_page *page, const sr_table *table,
-                                const sr_structure *structure) {
+static sr_status add_dependence(cli_run *run, sr_page *page, const sr_structure *structure) {
   sr_status status = SR_OK;
-  const sr_graph *graph = sr_structure_get(structure)->dependency_graph;
-  SR_TRY(sr_page_heading(run->ctx, page, 2, "How dependent the rows are"));
+  SR_TRY(sr_page_heading(run->ctx, page, 1, "How dependent the rows are"));
   SR_TRY(sr_page_add_structure(run->ctx, page, structure));
-  if (graph) SR_TRY(sr_page_add_map(run->ctx, page, table, graph, run->seed));
 cleanup:
   return status;
 }
@@ -40,7 +37,7 @@ static sr_status add_origin(cli_run *run, sr_page *page, const sr_ensemble_view 
   snprintf(text, sizeof text, "%s: %lld rows, %lld features, seed %llu. specroute %s, commit %s.",
            run->arguments[0], (long long)v->rows, (long long)v->features,
            (unsigned long long)v->seed, build.version, build.commit);
-  SR_TRY(sr_page_heading(run->ctx, page, 2, "How this was made"));
+  SR_TRY(sr_page_heading(run->ctx, page, 1, "How this was made"));
   SR_TRY(sr_page_paragraph(run->ctx, page, text));
 cleanup:
   return status;
@@ -57,7 +54,7 @@ static sr_status write_page(cli_run *run, const sr_table *table, const sr_ensemb
   SR_TRY(sr_page_add_ensemble(run->ctx, page, ensemble));
   SR_TRY(sr_page_add_held_rows(run->ctx, page, table, ensemble));
   SR_TRY(sr_page_add_partial_dependence(run->ctx, page, ensemble, table, PARTIAL_PLOTS));
-  if (v->structure) SR_TRY(add_dependence(run, page, table, v->structure));
+  if (v->structure) SR_TRY(add_dependence(run, page, v->structure));
   SR_TRY(add_origin(run, page, v));
   SR_TRY(sr_page_write(run->ctx, page, path));
 cleanup:

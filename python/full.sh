@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The long checks of the Python package: a wheel built in a clean directory and installed into an empty
-# environment, its tests in full, its types, the tutorials executed, the reference built.
+# The long checks of the Python package: `pip install .` and a wheel, each built in a clean directory and
+# installed into an empty environment, its tests in full, exports read by onnxruntime and treelite, its
+# types, the tutorials executed, the reference built.
 #   python/full.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -11,6 +12,16 @@ git archive HEAD | tar -x -C "$work" --one-top-level=source
 cd "$work/source"
 python3 -m venv "$work/venv"
 pip() { "$work/venv/bin/pip" -q --disable-pip-version-check "$@"; }
+echo "== pip install ."
+python3 -m venv "$work/plain"
+"$work/plain/bin/pip" -q --disable-pip-version-check install .
+(cd "$work" && "$work/plain/bin/specroute" --version && "$work/plain/bin/python" -c '
+import numpy, specroute
+rng = numpy.random.default_rng(0)
+X = rng.normal(size=(300, 3))
+model = specroute.SpecrouteClassifier(n_estimators=10, random_state=0).fit(X, X[:, 0] > 0)
+assert 0 <= model.honest_error_ < 0.3, model.honest_error_')
+rm -rf "$work/plain" build
 pip wheel . --no-deps -w "$work/wheels"
 wheel=$(echo "$work"/wheels/specroute-*-py3-none-linux_*.whl)
 echo "== $(basename "$wheel"), $(($(stat -c %s "$wheel") / 1000)) kB"
@@ -23,6 +34,10 @@ if ldd "$library" | grep -vE 'linux-vdso|ld-linux|lib(c|m|pthread|dl|gcc_s)\.so'
   exit 1
 fi
 SR_FULL=1 MPLBACKEND=Agg "$work/venv/bin/python" -m pytest -x -p no:cacheprovider "$source/python/tests"
+echo "== exports"
+pip install onnxruntime treelite
+exports=$(SR_COMMAND="$work/venv/bin/specroute" "$work/venv/bin/python" "$source/tests/check_export.py" 2>&1) || { echo "$exports"; exit 1; }
+if grep -q skipped <<<"$exports"; then echo "$exports"; exit 1; fi
 pip install "$wheel[docs]" mypy
 echo "== types"
 "$work/venv/bin/python" -m mypy --strict --config-file "$source/python/typing/mypy.ini" "$source/python/typing/sample.py"

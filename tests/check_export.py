@@ -138,6 +138,42 @@ class Export(unittest.TestCase):
             sure = numpy.abs(want[:, 0] - want[:, 1]) > 1e-4
             self.assertTrue((label[sure] == numpy.array([line["y"] for line in said])[sure]).all())
 
+    def test_treelite_builds_the_same_forest(self):
+        try:
+            import numpy
+            import treelite
+            from treelite.model_builder import Metadata, ModelBuilder, PostProcessorFunc, TreeAnnotation
+        except ImportError:
+            self.skipTest("treelite is not installed")
+        for more in ((), ("--plan", "uniform"), ("--plan", "uniform", "--vote", "soft")):
+            forest, rows, said = self.forest("plain.csv", "l", *more)
+            count, trees = len(forest["classes"]), forest["trees"]
+            builder = ModelBuilder(
+                threshold_type="float32", leaf_output_type="float32", base_scores=[float(move) for move in forest["offset"]],
+                metadata=Metadata(num_feature=len(forest["features"]), task_type="kMultiClf", average_tree_output=False,
+                                  num_target=1, num_class=[count], leaf_vector_shape=(1, count)),
+                tree_annotation=TreeAnnotation(num_tree=len(trees), target_id=[0] * len(trees), class_id=[-1] * len(trees)),
+                postprocessor=PostProcessorFunc(name="identity_multiclass"))
+            for tree in trees:
+                builder.start_tree()
+                for node, feature in enumerate(tree["feature"]):
+                    builder.start_node(node)
+                    if feature < 0:
+                        share = tree["share"][node]
+                        if forest["vote"] == "hard":
+                            share = [float(c == share.index(max(share))) for c in range(count)]
+                        builder.leaf([tree["weight"] * part for part in share])
+                    else:
+                        builder.numerical_test(feature_id=feature, threshold=tree["threshold"][node], opname="<=",
+                                               default_left=bool(tree["missing_left"][node]),
+                                               left_child_key=tree["left"][node], right_child_key=tree["right"][node])
+                    builder.end_node()
+                builder.end_tree()
+            x = numpy.array([self.values(forest, row) for row in rows], dtype=numpy.float32)
+            moved = treelite.gtil.predict(builder.commit(), x).reshape(len(rows), count).clip(min=0)
+            want = numpy.array([[float(line["p_" + name]) for name in forest["classes"]] for line in said])
+            self.assertLess(numpy.abs(moved / moved.sum(axis=1, keepdims=True) - want).max(), 1e-4)
+
     def test_what_cannot_be_exported_is_said(self):
         self.forest("text.csv", "t")
         made = run("show", self.at("t"), "--export", self.at("t.onnx"))

@@ -25,10 +25,27 @@ addEventListener('load', () => {
     return [Math.round(r.width), Math.round(r.height), s.querySelectorAll('path,rect,image,circle').length,
             s.getAttribute('aria-label') || ''];
   });
+  // Words that leave their picture, or lie on each other.
+  const faults = [];
+  for (const s of document.querySelectorAll('figure svg')) {
+    const frame = s.getBoundingClientRect();
+    const words = [...s.querySelectorAll('text')].map(t => [t.textContent, t.getBoundingClientRect()]);
+    words.forEach(([text, r], k) => {
+      if (r.left < frame.left - 2 || r.right > frame.right + 2 || r.top < frame.top - 2 || r.bottom > frame.bottom + 2)
+        faults.push('cut off: ' + text);
+      for (const [other, o] of words.slice(k + 1))
+        if (Math.min(r.right, o.right) - Math.max(r.left, o.left) > 1.5 && Math.min(r.bottom, o.bottom) - Math.max(r.top, o.top) > 3)
+          faults.push(text + ' lies on ' + other);
+    });
+  }
+  const wide = [...document.querySelectorAll('h1,h2,h3,p,.note,figcaption')].filter(e => e.scrollWidth > e.clientWidth + 1)
+    .map(e => e.textContent);
+  const levels = [...document.querySelectorAll('h1,h2,h3,h4,h5')].map(e => +e.tagName[1]);
   const answer = document.createElement('pre');
   answer.id = 'probe';
   answer.textContent = JSON.stringify({sizes, width: document.documentElement.scrollWidth, window: innerWidth,
-    paper: getComputedStyle(document.body).backgroundColor, ids: [...document.querySelectorAll('[id]')].map(e => e.id)});
+    paper: getComputedStyle(document.body).backgroundColor, ids: [...document.querySelectorAll('[id]')].map(e => e.id),
+    faults, wide, levels, links: document.querySelectorAll('nav a').length});
   document.body.append(answer);
 });
 </script>"""
@@ -70,8 +87,16 @@ def pages(root):
     make("show", model, "--report", root / "show.html", "-q")
     make("judge", held, stream, "--target", "y", "--report", root / "judge.html", "-q")
     make("tune", stream, "--target", "y", "--tries", 3, "--plans", "uniform", "--report", root / "tune.html", *train)
-    return {"train": "naive estimate", "map": "naive estimate", "groups": "groups that it never saw", "compare": "smallest error",
-            "diagnose": "", "show": "naive estimate", "judge": "predictions are wrong on", "tune": "never saw"}
+    long = root / ("a_folder_with_a_very_long_name_" * 3)
+    long.mkdir()
+    shutil.copy(stream, long / "and_a_file_with_another.csv")
+    make("diagnose", long / "and_a_file_with_another.csv", "--target", "y", "--report", root / "long.html", "-q")
+    quick = ("--steps", 1200, "--start", 200, "-q")
+    make("rl", "train", "--game", "breakout", "-o", root / "agent", "--report", root / "rl_train.html", *quick)
+    make("rl", "compare", "--games", "breakout", "--samplers", "uniform,routed", "--seeds", 2, "--episodes", 2, "-o", root / "rl",
+         "--report", root / "rl_compare.html", *quick)
+    return {"long": "depend on each other", "rl_train": "the agent returns", "rl_compare": "has the highest mean return", "train": "naive estimate", "map": "naive estimate", "groups": "groups that it never saw", "compare": "smallest error",
+            "diagnose": "hold out whole stretches", "show": "naive estimate", "judge": "predictions are wrong on", "tune": "never saw"}
 
 
 def probe(root, name, width=390, scheme=1):
@@ -95,13 +120,18 @@ def check_kinds(root):
         check("Made by specroute" in text, f"{name}: no command in its footer")
         seen = probe(root, name)
         check(seen["width"] <= seen["window"] + 1, f"{name}: {seen['width']} wide in a window of {seen['window']}")
+        check(not seen["faults"], f"{name}: {seen['faults']}")
+        check(not seen["wide"], f"{name}: too wide: {seen['wide']}")
+        levels = seen["levels"]
+        check(levels[0] == 1 and all(b <= a + 1 for a, b in zip(levels, levels[1:])), f"{name}: headings jump: {levels}")
+        check(levels.count(2) < 4 or seen["links"] == levels.count(2), f"{name}: {seen['links']} links for {levels.count(2)} chapters")
         check(seen["sizes"] or name in ("show",), f"{name}: no picture")
         for w, h, shapes, said in seen["sizes"]:
             check(0 < w <= seen["window"] and h > 40 and shapes > 0, f"{name}: a picture of {w} x {h} with {shapes} shapes")
             check(len(said) > 10, f"{name}: a picture without words")
     for name, title in (("map", "Map of the errors"), ("map", "folds on the map"), ("groups", "Error by group"),
                         ("train", "Error in the order of the rows"), ("train", "Calibration"), ("train", "Confusion"),
-                        ("train", "What made the gain"), ("train", "is set"), ("judge", "Confusion")):
+                        ("train", "What made the gain"), ("train", "is set"), ("train", "number of members"), ("judge", "Confusion")):
         check(title in (root / (name + ".html")).read_text(), f"{name}: no '{title}'")
 
 

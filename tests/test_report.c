@@ -188,7 +188,10 @@ static void test_contents_and_footer(void **state) {
     assert_ok(ctx, sr_page_heading(ctx, page, 1, chapters[i]));
     assert_ok(ctx, sr_page_heading(ctx, page, 2, "below"));
   }
+  for (int i = 0; i < 3; i++)
+    assert_ok(ctx, sr_page_note(ctx, page, SR_AGREEMENT_PARTLY, i == 1 ? "other" : "a warning"));
   char *text = written(ctx, page, "contents.html");
+  assert_int_equal(occurrences(text, "a warning"), 1); /* not said twice */
   assert_int_equal(occurrences(text, "<a href=\"#part-"), 4);
   assert_non_null(strstr(text, "<a href=\"#part-4\">&lt;three&gt;</a>"));
   assert_non_null(strstr(text, "<h2 id=\"part-4\">&lt;three&gt;</h2>"));

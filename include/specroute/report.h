@@ -50,8 +50,8 @@ typedef enum sr_agreement {
   SR_AGREEMENT_UNTESTED
 } sr_agreement;
 
-/* A boxed sentence, such as a verdict or a warning, with the mark of an agreement. Errors:
- * SR_ERROR_ARGUMENT, SR_ERROR_MEMORY. */
+/* A boxed sentence, such as a verdict or a warning, with the mark of an agreement; one that the
+ * page holds already is not said twice. Errors: SR_ERROR_ARGUMENT, SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_page_note(sr_context *ctx, sr_page *page, sr_agreement agreement,
                                             const char *text);
 

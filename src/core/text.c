@@ -1,5 +1,8 @@
 #include "text.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 sr_status sr__text_reserve(sr_context *ctx, sr__text *text, int64_t count) {
   sr_status status = SR_OK;
   SR_GROW(ctx, text->bytes, text->capacity, text->length + count + 1);
@@ -33,6 +36,12 @@ sr_status sr__text_print(sr_context *ctx, sr__text *text, const char *format, ..
   va_end(again);
   va_end(arguments);
   return status;
+}
+
+double sr__three_digits(double value) {
+  char text[32];
+  snprintf(text, sizeof text, "%.3g", value);
+  return isfinite(value) ? strtod(text, NULL) : value;
 }
 
 bool sr__ends_in(const char *text, const char *ending) {

@@ -15,6 +15,8 @@ SR_MUST_CHECK sr_status sr__text_reserve(sr_context *ctx, sr__text *text, int64_
 SR_MUST_CHECK sr_status sr__text_put(sr_context *ctx, sr__text *text, const char *bytes,
                                      int64_t count);
 SR_MUST_CHECK sr_status sr__text_string(sr_context *ctx, sr__text *text, const char *string);
+/* The value at three digits, to be printed with %.9g: 5270, not 5.27e+03. */
+double sr__three_digits(double value);
 SR_MUST_CHECK sr_status sr__text_print(sr_context *ctx, sr__text *text, const char *format, ...)
     SR_PRINTF(3, 4);
 

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "core/random.h"
+#include "core/text.h"
 #include "data/series_columns.h"
 #include "dependence.h"
 #include "graph/graph.h"
@@ -70,9 +71,9 @@ static void warn_scale(sr_dependence *d) {
   const char *unit = v->relation == SR_RELATION_ORDER ? "rows" : "nodes";
   if (t > n / 20.0)
     sr__dependence_warn(d,
-                        "T is about %.3g %s, more than a twentieth of all %lld: there are hardly "
+                        "T is about %.9g %s, more than a twentieth of all %lld: there are hardly "
                         "any independent stretches, so T itself and every error estimate are rough",
-                        t, unit, (long long)v->rows);
+                        sr__three_digits(t), unit, (long long)v->rows);
   else if (v->sample_condition < 1.0)
     sr__dependence_warn(d,
                         "n = %lld is below T^3 log n = %.3g: the paper's guarantee for adaptive "
@@ -96,9 +97,10 @@ static void warn_disagreement(sr_dependence *d) {
   }
   if (least && most->estimate > 3.0 * least->estimate)
     sr__dependence_warn(d,
-                        "the estimators disagree: %s says %.3g, %s says %.3g; features differ in "
+                        "the estimators disagree: %s says %.9g, %s says %.9g; features differ in "
                         "speed, or the memory has more than one scale",
-                        least->method, least->estimate, most->method, most->estimate);
+                        least->method, sr__three_digits(least->estimate), most->method,
+                        sr__three_digits(most->estimate));
 }
 
 static void conclude(sr_dependence *d) {

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "core/maths.h"
+#include "core/text.h"
 #include "dependence.h"
 
 typedef struct time_work {
@@ -185,14 +186,14 @@ static void warn_scale(sr_dependence *d, const time_work *w) {
   double seen = fmax(s->features.estimate, 1.0);
   if (s->labels.estimate > 3.0 * fmax(seen, s->sizes.estimate))
     sr__dependence_warn(d,
-                        "the labels are slow: they remember %.3g rows, the features %.3g; rows "
+                        "the labels are slow: they remember %.9g rows, the features %.9g; rows "
                         "that are near each other share their class",
-                        s->labels.estimate, seen);
+                        sr__three_digits(s->labels.estimate), sr__three_digits(seen));
   if (s->sizes.estimate > 3.0 * seen)
     sr__dependence_warn(d,
-                        "the spread of the features comes in regimes: it remembers %.3g rows, the "
-                        "values themselves %.3g",
-                        s->sizes.estimate, seen);
+                        "the spread of the features comes in regimes: it remembers %.9g rows, the "
+                        "values themselves %.9g",
+                        sr__three_digits(s->sizes.estimate), sr__three_digits(seen));
   if (s->endless)
     sr__dependence_warn(d,
                         "the memory has no end in sight: the autocorrelation falls fast at first "
@@ -200,10 +201,10 @@ static void warn_scale(sr_dependence *d, const time_work *w) {
                         "intervals are rather too short");
   else if (s->quarters > 1.0 && s->all.estimate > 3.0 * s->quarters)
     sr__dependence_warn(d,
-                        "T still grows with the number of rows (%.3g over all, %.3g over a "
+                        "T still grows with the number of rows (%.9g over all, %.9g over a "
                         "quarter of them): memory without end, jumps or drift; more rows would "
                         "give a longer T, and intervals are rather too short",
-                        s->all.estimate, s->quarters);
+                        sr__three_digits(s->all.estimate), sr__three_digits(s->quarters));
 }
 
 static void warn_series(sr_dependence *d, const sr_table_view *table) {

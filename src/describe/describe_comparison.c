@@ -127,15 +127,16 @@ static sr_status add_headline(sr_context *ctx, sr_page *page, const sr_compariso
     if (!nearest || v->rows[v->tests[t].second].error < v->rows[nearest->second].error)
       nearest = &v->tests[t];
   if (!nearest)
-    snprintf(text, sizeof text, "%s with %s is wrong on %.1f %% of the held-out rows.", best->plan,
-             best->learner, 100 * best->error);
+    snprintf(text, sizeof text, "Plan %s with learner %s is wrong on %.1f %% of the held-out rows.",
+             best->plan, best->learner, 100 * best->error);
   else
-    snprintf(text, sizeof text,
-             "%s with %s has the smallest error on held-out rows, %.1f %%; %s with %s follows with "
-             "%.1f %%, and the difference %s (p = %.2g).",
-             best->plan, best->learner, 100 * best->error, v->rows[nearest->second].plan,
-             v->rows[nearest->second].learner, 100 * v->rows[nearest->second].error,
-             nearest->p_holm < 0.05 ? "is more than chance" : "may be chance", nearest->p_holm);
+    snprintf(
+        text, sizeof text,
+        "Plan %s with learner %s has the smallest error on held-out rows, %.1f %%; plan %s with "
+        "%s follows with %.1f %%, and the difference %s (p = %.2g).",
+        best->plan, best->learner, 100 * best->error, v->rows[nearest->second].plan,
+        v->rows[nearest->second].learner, 100 * v->rows[nearest->second].error,
+        nearest->p_holm < 0.05 ? "is more than chance" : "may be chance", nearest->p_holm);
   return sr_page_note(ctx, page,
                       nearest && nearest->p_holm < 0.05 ? SR_AGREEMENT_GOOD : SR_AGREEMENT_PARTLY,
                       text);
@@ -199,8 +200,6 @@ sr_status sr_page_add_comparison(sr_context *ctx, sr_page *page, const sr_compar
            sr_unit_name(view->held_out));
   SR_TRY(add_headline(ctx, page, view));
   SR_TRY(sr_page_paragraph(ctx, page, words));
-  for (int32_t i = 0; i < view->warning_count; i++)
-    SR_TRY(sr_page_note(ctx, page, SR_AGREEMENT_PARTLY, view->warnings[i]));
   sr_page_table table = {.caption = "Errors on held-out rows; the mark is the best",
                          .columns = COLUMNS,
                          .header = header,
@@ -209,6 +208,8 @@ sr_status sr_page_add_comparison(sr_context *ctx, sr_page *page, const sr_compar
                          .cells = cells};
   SR_TRY(sr_page_add_table(ctx, page, &table));
   SR_TRY(add_plot(ctx, page, view));
+  for (int32_t i = 0; i < view->warning_count; i++)
+    SR_TRY(sr_page_note(ctx, page, SR_AGREEMENT_PARTLY, view->warnings[i]));
 cleanup:
   sr__free(ctx, text);
   sr__free(ctx, cells);

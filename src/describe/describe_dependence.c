@@ -23,8 +23,9 @@ void sr__dependence_head(sr__description *lines, const sr_dependence_view *v) {
     sr__description_add(lines, "  T                cannot be told (see below)\n");
     return;
   }
-  sr__description_add(lines, "  T                %.3g %s (%.3g to %.3g), by %s\n", v->tmix.estimate,
-                      unit_of(v), v->tmix.low, v->tmix.high, v->tmix.method);
+  sr__description_add(lines, "  T                %.9g %s (%.9g to %.9g), by %s\n",
+                      sr__three_digits(v->tmix.estimate), unit_of(v), sr__three_digits(v->tmix.low),
+                      sr__three_digits(v->tmix.high), v->tmix.method);
   sr__description_add(lines, "                   %s\n", v->reason);
   if (!isnan(v->range))
     sr__description_add(lines, "  range            %.3g steps on the graph\n", v->range);
@@ -36,8 +37,9 @@ void sr__dependence_tail(sr__description *lines, const sr_dependence_view *v) {
   if (v->scale_count > 0) sr__description_add(lines, "\n  every estimate of T\n");
   for (int32_t i = 0; i < v->scale_count; i++) {
     const sr_scale *s = v->scales + i;
-    sr__description_add(lines, "    %-18s %10.3g   (%.3g to %.3g)\n", s->method, s->estimate,
-                        s->low, s->high);
+    sr__description_add(lines, "    %-18s %10.9g   (%.9g to %.9g)\n", s->method,
+                        sr__three_digits(s->estimate), sr__three_digits(s->low),
+                        sr__three_digits(s->high));
   }
   if (v->implied_count > 1) sr__description_add(lines, "    implied at lag    ");
   for (int32_t i = 0; v->implied_count > 1 && i < v->implied_count; i++)
@@ -114,10 +116,10 @@ static sr_status add_summary(sr_context *ctx, sr_page *page, const sr_dependence
     snprintf(text, sizeof text, "T cannot be told from these rows.");
   else
     snprintf(text, sizeof text,
-             "T is about %.3g %s (%.3g to %.3g), estimated by %s: %s. The %lld rows are worth "
+             "T is about %.9g %s (%.9g to %.9g), estimated by %s: %s. The %lld rows are worth "
              "about %.0f independent ones.",
-             v->tmix.estimate, unit_of(v), v->tmix.low, v->tmix.high, v->tmix.method, v->reason,
-             (long long)v->rows, v->ess);
+             sr__three_digits(v->tmix.estimate), unit_of(v), sr__three_digits(v->tmix.low),
+             sr__three_digits(v->tmix.high), v->tmix.method, v->reason, (long long)v->rows, v->ess);
   SR_TRY(sr_page_paragraph(ctx, page, text));
   for (int32_t i = 0; i < v->warning_count; i++)
     SR_TRY(sr_page_note(ctx, page, SR_AGREEMENT_PARTLY, v->warnings[i]));

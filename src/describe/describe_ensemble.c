@@ -42,7 +42,8 @@ static void add_plan_lines(sr__description *lines, const sr_ensemble_view *view)
     }
   }
   if (isfinite(view->tmix))
-    sr__description_add(lines, "scale     rows are new after about %.3g rows\n", view->tmix);
+    sr__description_add(lines, "scale     rows are new after about %.9g rows\n",
+                        sr__three_digits(view->tmix));
 }
 
 /* What a question asks, in words. */
@@ -457,22 +458,24 @@ static sr_status add_error_table(sr_context *ctx, sr_page *page, const sr_evalua
   char text[MOST_QUESTIONS + 1][3][CELL];
   sr_page_cell cells[4 * (MOST_QUESTIONS + 1)] = {0};
   int32_t rows = e->question_count < MOST_QUESTIONS ? e->question_count : MOST_QUESTIONS;
+  int32_t columns = 3; /* and how to read it, where there is something to say */
+  for (int32_t k = 0; k < rows; k++)
+    if (e->questions[k].reason) columns = 4;
   for (int32_t k = 0; k < rows; k++) {
     const sr_question *q = &e->questions[k];
     name_question(e, q, text[k][0], CELL);
     print_number(q->estimate, text[k][1], CELL);
     print_interval(q->low, q->high, text[k][2], CELL);
-    for (int c = 0; c < 3; c++) cells[4 * k + c].text = text[k][c];
-    cells[4 * k + 3].text = q->reason ? q->reason : "";
+    for (int c = 0; c < 3; c++) cells[columns * k + c].text = text[k][c];
+    if (columns > 3) cells[columns * k + 3].text = q->reason ? q->reason : "";
   }
   snprintf(text[rows][1], CELL, "%.4f", e->baseline);
-  cells[4 * rows].text = "always the most frequent class";
-  cells[4 * rows + 1].text = text[rows][1];
-  cells[4 * rows + 2].text = cells[4 * rows + 3].text = "";
+  cells[columns * rows].text = "always the most frequent class";
+  cells[columns * rows + 1].text = text[rows][1];
   sr_page_table table = {.caption = "What the ensemble gets wrong, by what is asked",
-                         .columns = 4,
+                         .columns = columns,
                          .header = header,
-                         .alignment = "lrll",
+                         .alignment = columns > 3 ? "lrll" : "lrl",
                          .rows = rows + 1,
                          .cells = cells};
   return sr_page_add_table(ctx, page, &table);
@@ -580,7 +583,7 @@ static sr_status add_error(sr_context *ctx, sr_page *page, const sr_ensemble_vie
            "members that saw nothing near it, it is %.4f: this is what the same process will show "
            "elsewhere. Held out: %s.",
            e->naive, e->honest, held);
-  SR_TRY(sr_page_heading(ctx, page, 2, "The error"));
+  SR_TRY(sr_page_heading(ctx, page, 1, "The error"));
   SR_TRY(sr_page_paragraph(ctx, page, text));
   SR_TRY(add_error_table(ctx, page, e));
   SR_TRY(add_error_plot(ctx, page, e));
@@ -666,7 +669,9 @@ static sr_status add_mix_plots(sr_context *ctx, sr_page *page, const sr_ensemble
                   .series = &weights,
                   .x_names = names,
                   .x_name_count = count};
-  SR_TRY(sr_page_add_plot(ctx, page, &plot));
+  if (count > 1) SR_TRY(sr_page_add_plot(ctx, page, &plot));
+  if (g->bag_size == 0.0 && g->leaf_size == 0.0 && g->offset == 0.0 && g->place == 0.0)
+    goto cleanup; /* plain bagging stayed */
   sr_plot_series gains = {.kind = SR_PLOT_BARS, .count = 4, .x = px, .y = py};
   sr_plot more = {.title = "What made the gain over plain bagging",
                   .y_label = "held-out squared error taken off",
@@ -714,7 +719,7 @@ static sr_status add_plan(sr_context *ctx, sr_page *page, const sr_ensemble_view
   else
     snprintf(text, sizeof text, "%d members (%s), each with %s (plan '%s'): %s.", v->members,
              v->learner, words, v->mix->plan, v->reason);
-  SR_TRY(sr_page_heading(ctx, page, 2, "The plan"));
+  SR_TRY(sr_page_heading(ctx, page, 1, "The plan"));
   SR_TRY(sr_page_paragraph(ctx, page, text));
   if (v->evaluation) {
     snprintf(text, sizeof text,
@@ -763,7 +768,10 @@ static sr_status add_headline(sr_context *ctx, sr_page *page, const sr_evaluatio
                             ? "always naming the most frequent class is better"
                             : "that it beats always naming the most frequent class cannot be said";
   snprintf(where, sizeof where, "On %s that it never saw",
-           e->held_out == SR_UNIT_GROUP ? "groups" : "ground or stretches");
+           e->held_out == SR_UNIT_GROUP   ? "groups"
+           : e->held_out == SR_UNIT_FIELD ? "fields"
+           : e->held_out == SR_UNIT_AREA  ? "ground"
+                                          : "stretches");
   if (told)
     snprintf(text, sizeof text,
              "%s the model is wrong on %.1f %% of the rows (%.1f to %.1f %%), where the naive "

@@ -18,14 +18,13 @@ static void print_interval(double low, double high, char *text, size_t size) {
     snprintf(text, size, "not told");
 }
 
-/* Where the interval comes from, or why there is none. */
+/* What the interval was made from. */
 static void print_source(const sr_judgment *j, char *text, size_t size) {
-  if (isnan(j->tmix) && isnan(j->low)) {
+  if (isnan(j->tmix) && isnan(j->low))
     snprintf(text, size, "for want of T; give it with --tmix");
-    return;
-  }
-  snprintf(text, size, "%s %d %s%s", isfinite(j->low) ? "from" : "of", j->units,
-           units_name(j->unit), isfinite(j->low) ? "" : ", which tell too little");
+  else
+    snprintf(text, size, "%d %s%s", j->units, units_name(j->unit),
+             isfinite(j->low) ? "" : ": too few");
 }
 
 static void add_lines(sr__description *lines, const void *object) {
@@ -37,15 +36,16 @@ static void add_lines(sr__description *lines, const void *object) {
   sr__description_add(lines,
                       "error     %.4f of %lld rows %*s %g %% interval\n"
                       "          naive: as if rows were independent         %s\n"
-                      "          honest: rows that depend on each other     %s, %s\n"
+                      "          honest: rows that depend on each other     %s, %s%s\n"
                       "          always naming the most frequent class: %.4f\n",
                       j->error, (long long)j->rows,
                       (int)(26 - snprintf(NULL, 0, "%lld", (long long)j->rows)), "", 100 * j->level,
-                      naive, honest, source, j->baseline);
+                      naive, honest, isfinite(j->low) ? "from " : "", source, j->baseline);
   if (isnan(j->tmix))
     sr__description_add(lines, "scale     T cannot be told from these rows\n");
   else
-    sr__description_add(lines, "scale     rows are new after about %.3g rows\n", j->tmix);
+    sr__description_add(lines, "scale     rows are new after about %.9g rows\n",
+                        sr__three_digits(j->tmix));
   sr__description_add_metrics(lines, &j->metrics);
   if (!j->confusion) return;
   sr__description_add_confusion(lines, &j->classes, j->confusion);
@@ -92,7 +92,7 @@ static void print_headline(const sr_judgment *j, char *text, size_t size) {
 
 static sr_status add_error_table(sr_context *ctx, sr_page *page, const sr_judgment *j) {
   enum { ROWS = 3, COLUMNS = 4, CELL = 96 };
-  static const char *const header[] = {"", "error", "interval", "from"};
+  static const char *const header[] = {"", "error", "interval", "made from"};
   char error[CELL], naive[CELL], honest[CELL], rows[CELL], source[CELL], baseline[CELL];
   snprintf(error, CELL, "%.4f", j->error);
   snprintf(baseline, CELL, "%.4f", j->baseline);
@@ -154,9 +154,9 @@ sr_status sr_page_add_judgment(sr_context *ctx, sr_page *page, const sr_judgment
     snprintf(text, sizeof text, "T cannot be told from these rows.");
   else
     snprintf(text, sizeof text,
-             "Rows are new after about %.3g rows; the interval comes from %d %s. It holds if the "
+             "Rows are new after about %.9g rows; the interval comes from %d %s. It holds if the "
              "predictions were made without having seen the rows or what lies near them.",
-             j->tmix, j->units, units_name(j->unit));
+             sr__three_digits(j->tmix), j->units, units_name(j->unit));
   SR_TRY(sr_page_paragraph(ctx, page, text));
   SR_TRY(add_error_table(ctx, page, j));
   SR_TRY(add_interval_plot(ctx, page, j));

@@ -24,8 +24,8 @@ static void add_lines(sr__description *lines, const void *object) {
                         "%lld rows; dependence by %s.\n\n  T                cannot be told\n",
                         (long long)v->rows, v->graph);
   else
-    sr__description_add(lines, "%lld rows; dependence by %s.\n\n  T                %.3g rows, %s\n",
-                        (long long)v->rows, v->graph, v->tmix, v->tmix_method);
+    sr__description_add(lines, "%lld rows; dependence by %s.\n\n  T                %.9g rows, %s\n",
+                        (long long)v->rows, v->graph, sr__three_digits(v->tmix), v->tmix_method);
   sr__description_add(lines, "  block or %-7s %.0f rows, so %d %ss\n", sr_unit_name(v->unit),
                       rows_per_part(v), sr_parts_get(v->parts)->parts, sr_unit_name(v->unit));
   if (found && !isnan(found->politis_white_stationary))
@@ -66,6 +66,30 @@ static json_t *to_json(const void *object) {
 
 /* ---- the page ----------------------------------------------------------------------------- */
 
+/* The verdict in one sentence. */
+static sr_status add_headline(sr_context *ctx, sr_page *page, const sr_structure_view *v) {
+  const sr_dependence_view *found = v->dependence ? sr_dependence_get(v->dependence) : NULL;
+  char text[512];
+  if (v->independent)
+    snprintf(text, sizeof text,
+             "The rows are as good as independent: single rows may be held out, and plain bagging "
+             "does no harm.");
+  else if (found && isfinite(found->ess))
+    snprintf(
+        text, sizeof text,
+        "The rows depend on each other: one is new only about %.9g rows later, and all %lld are "
+        "worth about %.0f independent ones. An error measured on single rows would be too "
+        "small; hold out whole %s.",
+        sr__three_digits(v->tmix), (long long)v->rows, found->ess,
+        v->unit == SR_UNIT_GROUP               ? "groups"
+        : v->unit == SR_UNIT_FIELD             ? "fields"
+        : found->relation == SR_RELATION_ORDER ? "stretches"
+                                               : "areas");
+  else
+    return SR_OK;
+  return sr_page_note(ctx, page, v->independent ? SR_AGREEMENT_GOOD : SR_AGREEMENT_PARTLY, text);
+}
+
 sr_status sr_page_add_structure(sr_context *ctx, sr_page *page, const sr_structure *structure) {
   sr_status status = SR_OK;
   const sr_structure_view *v = sr_structure_get(structure);
@@ -76,6 +100,7 @@ sr_status sr_page_add_structure(sr_context *ctx, sr_page *page, const sr_structu
            "%s. Use parts or blocks of about %.0f rows (%d %ss). Recommended plan: %s%s.", scale,
            rows_per_part(v), sr_parts_get(v->parts)->parts, sr_unit_name(v->unit), v->recommend,
            advice(v));
+  SR_TRY(add_headline(ctx, page, v));
   SR_TRY(sr_page_paragraph(ctx, page, text));
   if (v->dependence) SR_TRY(sr_page_add_dependence(ctx, page, v->dependence));
 cleanup:

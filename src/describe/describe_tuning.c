@@ -40,6 +40,9 @@ static bool is_first(const sr_tuning_view *v) {
   return strcmp(v->best_plan, v->first_plan) == 0 && strcmp(v->best_learner, v->first_learner) == 0;
 }
 
+/* Whether the winner is better than the first setting where the search never looked. */
+static bool has_gained(const sr_tuning_view *v) { return v->best.error < v->first.error; }
+
 /* ---- text --------------------------------------------------------------------------------- */
 
 static void print_error(const sr_judgment *j, char *text, size_t size) {
@@ -76,8 +79,9 @@ static void add_lines(sr__description *lines, const void *object) {
                         "          this is the first setting: nothing that was tried is "
                         "better\n");
   else
-    sr__description_add(lines, "          %s by the first setting (%s, %s) on the same rows\n",
-                        error, v->first_plan, v->first_learner);
+    sr__description_add(lines, "          %s by the first setting (%s, %s) on the same rows%s\n",
+                        error, v->first_plan, v->first_learner,
+                        has_gained(v) ? "" : ": the search gained nothing");
   sr__description_add(lines, "          always naming the most frequent class: %.4f\n",
                       v->best.baseline);
   sr__description_add_metrics(lines, &v->best.metrics);
@@ -145,11 +149,11 @@ static sr_status add_headline(sr_context *ctx, sr_page *page, const sr_tuning_vi
              v->best_plan, v->best_learner, error);
   else
     snprintf(text, sizeof text,
-             "Plan %s with learner %s won: error %s on rows that the search never saw, where the "
-             "first setting has %s.",
-             v->best_plan, v->best_learner, error, first);
-  bool gained = v->best.error < v->first.error;
-  return sr_page_note(ctx, page, gained ? SR_AGREEMENT_GOOD : SR_AGREEMENT_PARTLY, text);
+             "%s plan %s with learner %s won on its folds, and has the error %s on rows that the "
+             "search never saw, where the first setting (%s, %s) has %s.",
+             has_gained(v) ? "The search paid:" : "The search gained nothing:", v->best_plan,
+             v->best_learner, error, v->first_plan, v->first_learner, first);
+  return sr_page_note(ctx, page, has_gained(v) ? SR_AGREEMENT_GOOD : SR_AGREEMENT_PARTLY, text);
 }
 
 static sr_status add_table(sr_context *ctx, sr_page *page, const sr_tuning_view *v) {
@@ -212,7 +216,7 @@ sr_status sr_page_add_tuning(sr_context *ctx, sr_page *page, const sr_tuning *tu
   SR_TRY(sr_page_paragraph(ctx, page, text));
   SR_TRY(add_table(ctx, page, v));
   SR_TRY(add_plot(ctx, page, v));
-  SR_TRY(sr_page_heading(ctx, page, 2, "The winner on rows that the search never saw"));
+  SR_TRY(sr_page_heading(ctx, page, 1, "The winner on rows that the search never saw"));
   SR_TRY(sr_page_add_judgment(ctx, page, &v->best));
 cleanup:
   return status;

@@ -152,7 +152,7 @@ sr_status sr_page_add_errors(sr_context *ctx, sr_page *page, const sr_table *tab
                     "errors need the classes of the table and classes or probabilities"));
   SR_NEW(ctx, loss, view->rows);
   for (int64_t i = 0; i < view->rows; i++) loss[i] = loss_of(view, predictions, i);
-  SR_TRY(sr_page_heading(ctx, page, 2, "Where the errors lie"));
+  SR_TRY(sr_page_heading(ctx, page, 1, "Where the errors lie"));
   if (view->group && view->groups.count > 1) SR_TRY(add_groups(ctx, page, view, loss));
   if (sr__has_places(view))
     SR_TRY(

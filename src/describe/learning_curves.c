@@ -67,7 +67,7 @@ sr_status sr__page_add_learning(sr_context *ctx, sr_page *page, const sr_ensembl
            "Each member kept the net of the step at which its loss on parts that it held out was "
            "least%s.",
            shown < members ? "; the first twelve are shown" : "");
-  SR_TRY(sr_page_heading(ctx, page, 2, "Training"));
+  SR_TRY(sr_page_heading(ctx, page, 1, "Training"));
   SR_TRY(sr_page_paragraph(ctx, page, text));
   SR_TRY(sr_page_add_plot(ctx, page, &plot));
 cleanup:

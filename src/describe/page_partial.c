@@ -27,23 +27,38 @@ static int32_t choose_classes(const sr_partial_dependence_view *d, int32_t *chos
   return count;
 }
 
+/* A first or last value so far out that the others would fall into one place is not drawn; `count`
+ * of the values from the one that is given back on are. */
+static int32_t inner_values(const sr_partial_dependence_view *d, int32_t *count) {
+  int32_t first = 0, last = d->points - 1;
+  *count = d->points;
+  if (d->points < 6) return 0;
+  double span = d->value[last - 1] - d->value[1];
+  if (d->value[1] - d->value[0] > span) first++;
+  if (d->value[last] - d->value[last - 1] > span) last--;
+  *count = last - first + 1;
+  return first;
+}
+
 static sr_status add_plot(sr_context *ctx, sr_page *page, const sr_ensemble_view *v,
                           const sr_table_view *table, int64_t feature,
                           const sr_partial_dependence_view *d) {
   int32_t chosen[MOST_LINES], count = choose_classes(d, chosen);
   double y[MOST_LINES][SR_PARTIAL_POINTS];
   sr_plot_series series[MOST_LINES];
-  char title[NAME];
+  char title[NAME], label[MOST_LINES][NAME];
   const sr_dictionary *names =
       table->categories && feature < table->features ? &table->categories[feature] : NULL;
   bool text = names && names->count > 0;
+  int32_t points = d->points, first = text ? 0 : inner_values(d, &points);
   for (int32_t k = 0; k < count; k++) {
     for (int32_t p = 0; p < d->points; p++) y[k][p] = d->share[p * d->classes + chosen[k]];
-    series[k] = (sr_plot_series){.label = v->classes.names[chosen[k]],
+    snprintf(label[k], NAME, "%s%.100s", count == 1 ? "class " : "", v->classes.names[chosen[k]]);
+    series[k] = (sr_plot_series){.label = label[k],
                                  .kind = text ? SR_PLOT_BARS : SR_PLOT_LINE_POINTS,
-                                 .count = d->points,
-                                 .x = d->value,
-                                 .y = y[k]};
+                                 .count = points,
+                                 .x = d->value + first,
+                                 .y = y[k] + first};
   }
   snprintf(title, sizeof title, "Mean share of the vote where '%.60s' is set",
            v->feature_names ? v->feature_names[feature] : "the feature");
@@ -67,7 +82,7 @@ sr_status sr_page_add_partial_dependence(sr_context *ctx, sr_page *page,
   double *share = NULL;
   if (!importance || v->features == 0) return SR_OK;
   SR_NEW(ctx, share, SR_PARTIAL_POINTS * (int64_t)v->classes.count);
-  SR_TRY(sr_page_heading(ctx, page, 2, "What features do"));
+  SR_TRY(sr_page_heading(ctx, page, 1, "What features do"));
   for (int32_t k = 0; k < most && k < MOST_PLOTS && k < v->features; k++) {
     sr_partial_dependence_view d;
     shown[k] = -1;

@@ -4,12 +4,12 @@
 
 #include "draw.h"
 
-enum { ROW = 24, BAR = 15, GAP = 8 };
+enum { ROW = 24, BAR = 15, GAP = 8, GAP_OF_LONG = 16 };
 
 typedef struct bars {
   const sr_plot *plot;
   sr__axis value;
-  double top;
+  double top, gap; /* gap: between the rows of two names */
 } bars;
 
 static void find_values(bars *b) {
@@ -28,7 +28,7 @@ static void find_values(bars *b) {
 static double row_of(const bars *b, int32_t k, int64_t i) {
   double name = b->plot->series[k].x[i];
   if (!(name >= 0.0 && name < b->plot->x_name_count)) return -1.0;
-  double block = ROW * b->plot->series_count + GAP;
+  double block = ROW * b->plot->series_count + b->gap;
   return b->top + block * floor(name + 0.5) + ROW * k;
 }
 
@@ -58,14 +58,49 @@ static void draw_bar(sr__drawing *d, const bars *b, int32_t k, int64_t i) {
   sr__draw_words(d, reach + 6.0, middle + 5.0, "start", number);
 }
 
+/* Where a name that is too long for one line is parted: behind a space, comma or colon, else where
+ * the room ends. */
+static size_t line_length(const char *name, double room) {
+  size_t most = (size_t)(room / sr__words_width("x")), length = strlen(name), at = 0;
+  if (length <= most) return length;
+  for (size_t k = 0; k < most; k++)
+    if (strchr(" ,:", name[k])) at = k + 1;
+  for (at = at ? at : most; at > 1 && ((unsigned char)name[at] & 0xc0) == 0x80;) at--;
+  return at;
+}
+
+/* A name on one line, or on two, of which the second may end in dots; all of it where a pointer
+ * rests. */
+static void draw_name(sr__drawing *d, double right, double middle, double room, const char *name) {
+  size_t first = line_length(name, room), second = line_length(name + first, room);
+  bool whole = !name[first + second];
+  char line[128];
+  sr__draw_svg(d, "<text text-anchor=\"end\" fill=\"currentColor\"><title>");
+  sr__draw_text(d, name);
+  sr__draw_svg(d, "</title><tspan x=\"%.1f\" y=\"%.1f\">", right,
+               second ? middle - 7.0 : middle + 1.0);
+  snprintf(line, sizeof line, "%.*s", (int)first, name);
+  sr__draw_text(d, line);
+  if (second) {
+    snprintf(line, sizeof line, "%.*s%s", (int)second, name + first, whole ? "" : "\u2026");
+    sr__draw_svg(d, "</tspan><tspan x=\"%.1f\" dy=\"15\">", right);
+    sr__draw_text(d, line);
+  }
+  sr__draw_svg(d, "</tspan></text>\n");
+}
+
 void sr__draw_named_bars(sr__drawing *d, const sr_plot *plot) {
-  const double widest_name = 200.0, number_room = 64.0;
+  const double widest_name = 232.0, number_room = 64.0;
   bars b = {.plot = plot, .value = sr__axis_empty(false)};
   double left = 0.0;
   find_values(&b);
   if (b.value.high == b.value.low) b.value.high = 1.0;
-  for (int32_t k = 0; k < plot->x_name_count; k++)
-    left = fmax(left, fmin(sr__words_width(plot->x_names[k]), widest_name));
+  b.gap = GAP;
+  for (int32_t k = 0; k < plot->x_name_count; k++) {
+    double width = sr__words_width(plot->x_names[k]);
+    left = fmax(left, fmin(width, widest_name));
+    if (width > widest_name && plot->series_count == 1) b.gap = GAP_OF_LONG;
+  }
   b.value.from = left + 14.0;
   b.value.to = SR__PICTURE_WIDTH - number_room;
   sr__legend_entry entries[8];
@@ -76,7 +111,7 @@ void sr__draw_named_bars(sr__drawing *d, const sr_plot *plot) {
   sr__drawing apart = {d->ctx, &legend, d->status};
   b.top = 6.0 + sr__draw_legend(&apart, entries, named, 2.0);
   d->status = apart.status;
-  double block = ROW * plot->series_count + GAP;
+  double block = ROW * plot->series_count + b.gap;
   double height = b.top + block * plot->x_name_count + (plot->y_label ? 24.0 : 4.0);
   sr__draw_begin(d, height, plot->title ? plot->title : "Bars");
   if (legend.bytes && d->status == SR_OK)
@@ -84,18 +119,13 @@ void sr__draw_named_bars(sr__drawing *d, const sr_plot *plot) {
   sr__free(d->ctx, legend.bytes);
   for (int32_t name = 0; name < plot->x_name_count; name++) {
     double middle = b.top + block * name + ROW * plot->series_count / 2.0;
-    bool fits = sr__words_width(plot->x_names[name]) <= widest_name;
-    sr__draw_svg(d, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\" fill=\"currentColor\"%s>",
-                 b.value.from - 8.0, middle + 1.0,
-                 fits ? "" : " textLength=\"200\" lengthAdjust=\"spacingAndGlyphs\"");
-    sr__draw_text(d, plot->x_names[name]);
-    sr__draw_svg(d, "</text>\n");
+    draw_name(d, b.value.from - 8.0, middle, widest_name, plot->x_names[name]);
   }
   for (int32_t k = 0; k < plot->series_count; k++)
     for (int64_t i = 0; i < plot->series[k].count; i++) draw_bar(d, &b, k, i);
   double zero = sr__axis_place(&b.value, 0.0);
   sr__draw_svg(d, "<path d=\"M%.1f %.1fV%.1f\" stroke=\"currentColor\" stroke-opacity=\".5\"/>\n",
-               zero, b.top - 4.0, b.top + block * plot->x_name_count - GAP);
+               zero, b.top - 4.0, b.top + block * plot->x_name_count - b.gap);
   if (plot->y_label) sr__draw_words(d, zero, height - 8.0, "start", plot->y_label);
   sr__draw_svg(d, "</svg>\n");
 }

@@ -282,12 +282,13 @@ void sr__draw_chart(sr__drawing *d, const sr_plot *plot) {
   sr__axis_round(&c.y);
   double left = widest_tick(&c.y) + 14.0, right = SR__PICTURE_WIDTH - 14.0;
   make_room_for_bars(&c, left, right);
+  right = SR__PICTURE_WIDTH - fmax(14.0, widest_tick(&c.x) / 2.0 + 4.0); /* the last name too */
   /* The legend's height is known once it is drawn, so it goes to a text of its own first. */
   sr__text legend = {0};
   sr__drawing apart = {d->ctx, &legend, d->status};
   double top = 6.0 + draw_chart_legend(&apart, plot, 2.0);
   d->status = apart.status;
-  if (plot->y_label) top += 20.0;
+  if (plot->y_label) top += 26.0;
   c.x.from = left;
   c.x.to = right;
   c.y.to = top + 4.0;
@@ -296,7 +297,7 @@ void sr__draw_chart(sr__drawing *d, const sr_plot *plot) {
   if (legend.bytes && d->status == SR_OK)
     d->status = sr__text_put(d->ctx, d->out, legend.bytes, legend.length);
   sr__free(d->ctx, legend.bytes);
-  if (plot->y_label) sr__draw_words(d, 6.0, c.y.to - 8.0, "start", plot->y_label);
+  if (plot->y_label) sr__draw_words(d, 6.0, c.y.to - 16.0, "start", plot->y_label);
   draw_axes(d, &c);
   for (int32_t k = 0; k < plot->series_count; k++)
     draw_series(d, &c, &plot->series[k], sr__series_color(k));

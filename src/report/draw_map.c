@@ -47,8 +47,8 @@ static const char *class_color(int32_t k) {
 
 /* Blue, paper, red about zero where values have both signs; else from light to dark. */
 static void fill_palette(const map *m, uint8_t *palette) {
-  static const char *const both[] = {"#2c5fa8", "#e9e6df", "#c2502a"};
-  static const char *const rising[] = {"#f3e7c4", "#5fa58c", "#1f4e79"};
+  static const char *const both[] = {"#2c5fa8", "#cfcabd", "#c2502a"};
+  static const char *const rising[] = {"#e6c765", "#4f9f8a", "#2a64ad"};
   const char *const *stop = m->value.low < 0.0 ? both : rising;
   for (int32_t k = 1; k < COLORS; k++) {
     if (m->classes) {
@@ -135,6 +135,34 @@ static void measure(map *m) {
   m->rows = cells_along(m, s->y, &m->y, MOST_ROWS);
 }
 
+/* Few places far apart get larger cells, so that they are seen. */
+static sr_status widen_cells(sr_context *ctx, map *m) {
+  enum { LEAST_CELLS = 50 };
+  const double least_share = 0.04;
+  sr_status status = SR_OK;
+  uint8_t *seen = NULL;
+  for (;;) {
+    int64_t taken = 0, cells = m->rows * m->columns;
+    sr__free(ctx, seen);
+    SR_NEW_ZERO(ctx, seen, cells);
+    for (int64_t i = 0; i < m->series->count; i++) {
+      if (!sr__is_shown(m->plot, m->series, i)) continue;
+      uint8_t *cell = &seen[cell_along(m->series->y[i], &m->y, m->rows) * m->columns +
+                            cell_along(m->series->x[i], &m->x, m->columns)];
+      taken += !*cell;
+      *cell = 1;
+    }
+    if ((double)taken > least_share * (double)cells || m->columns < 2 * LEAST_CELLS ||
+        m->rows < 2 * LEAST_CELLS)
+      break;
+    m->columns /= 2;
+    m->rows /= 2;
+  }
+cleanup:
+  sr__free(ctx, seen);
+  return status;
+}
+
 void sr__draw_map(sr__drawing *d, const sr_plot *plot, const sr_plot_series *series) {
   map m = {.plot = plot,
            .series = series,
@@ -145,6 +173,7 @@ void sr__draw_map(sr__drawing *d, const sr_plot *plot, const sr_plot_series *ser
   uint8_t palette[3 * COLORS] = {0}, *pixel = NULL;
   measure(&m);
   if (sr__axis_is_empty(&m.x) || d->status != SR_OK) return;
+  d->status = widen_cells(d->ctx, &m);
   double wide = SR__PICTURE_WIDTH - 20.0, across = m.x.high - m.x.low, up = m.y.high - m.y.low;
   double tall = across > 0.0 && up > 0.0 ? wide * up / across : 120.0;
   tall = fmin(fmax(tall, 60.0), 520.0);

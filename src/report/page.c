@@ -87,8 +87,15 @@ static sr_status check_agreement(sr_context *ctx, sr_agreement agreement) {
 }
 
 sr_status sr_page_note(sr_context *ctx, sr_page *page, sr_agreement agreement, const char *text) {
-  sr_status status = check_agreement(ctx, agreement);
-  return status != SR_OK ? status : page->renderer->note(ctx, &page->body, agreement, text);
+  sr_status status = SR_OK;
+  sr__text note = {0};
+  SR_TRY(check_agreement(ctx, agreement));
+  SR_TRY(page->renderer->note(ctx, &note, agreement, text));
+  if (page->body.bytes && strstr(page->body.bytes, note.bytes)) goto cleanup; /* said already */
+  SR_TRY(sr__text_put(ctx, &page->body, note.bytes, note.length));
+cleanup:
+  sr__free(ctx, note.bytes);
+  return status;
 }
 
 static sr_status check_table(sr_context *ctx, const sr_page_table *table) {

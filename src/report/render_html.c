@@ -20,6 +20,7 @@ static const char style[] =
     "-webkit-text-size-adjust:100%}\n"
     "main{max-width:68rem;margin:0 auto;padding:2rem 1.1rem 4rem}\n"
     "h1{font-size:1.9rem;line-height:1.2;margin:0 0 1.2rem;letter-spacing:-.01em}\n"
+    "h1,h2,h3,p,.note,figcaption,nav a{overflow-wrap:anywhere}\n"
     "h2{font-size:1.4rem;margin:2.6rem 0 .7rem;padding-top:1.1rem;border-top:1px solid "
     "var(--line)}\n"
     "h3{font-size:1.1rem;margin:1.8rem 0 .5rem}h4,h5{font-size:1rem;margin:1.2rem 0 .4rem}\n"
@@ -48,6 +49,8 @@ static const char style[] =
     "background:var(--card)}\n"
     "figure svg{display:block;width:100%;height:auto;max-width:36rem;margin:0 auto;"
     "color:var(--ink)}\n"
+    "@media(min-width:60rem){figure{display:inline-block;vertical-align:top;"
+    "width:calc(50% - .75rem);margin:.4rem .5rem .4rem 0}}\n"
     "figcaption{color:var(--soft);font-size:.9rem;padding:.1rem .2rem .4rem}\n"
     "nav{margin:1.4rem 0;padding:.7rem 1rem;border:1px solid var(--line);border-radius:.5rem;"
     "background:var(--card);columns:16rem}nav a{display:block;padding:.1rem 0}"
@@ -57,10 +60,12 @@ static const char style[] =
     "tbody th,thead th:first-child{position:sticky;left:0;background:var(--card);z-index:1}\n"
     "@media(max-width:40rem){main{padding:1.2rem .7rem 3rem}h1{font-size:1.5rem}"
     "h2{font-size:1.2rem}th,td{padding:.3rem .4rem}table{font-size:.8rem}"
-    "tbody th{white-space:normal;max-width:42vw}.w{min-width:11rem}"
-    ".cards thead{display:none}.cards tr{display:block;border-top:1px solid var(--line);"
+    "tbody th{white-space:normal;max-width:42vw;overflow-wrap:anywhere}.w{min-width:11rem}"
+    ".cards{width:100%}.cards thead{display:none}.cards tr{display:block;border-top:1px solid "
+    "var(--line);"
     "padding:.3rem 0}.cards th,.cards td{display:block;border:0;max-width:none;text-align:left;"
-    "white-space:normal;padding:.15rem .6rem;position:static}"
+    "white-space:normal;padding:.15rem .6rem;position:static;overflow-wrap:anywhere}"
+    ".cards td:empty{display:none}"
     ".cards [data-name]::before{content:attr(data-name) ': ';color:var(--soft)}}\n";
 
 static const char *entity_of(char c) {
@@ -194,11 +199,26 @@ cleanup:
   return status;
 }
 
+/* Whether the rows of the table are better read as cards on a phone: it holds sentences, or few
+ * columns that together are wider than the screen. Many narrow columns scroll beside the first. */
+static bool needs_cards(const sr_page_table *table) {
+  enum { PHONE_LETTERS = 42, MOST_CARD_COLUMNS = 6 };
+  size_t wide = 0;
+  for (int32_t c = 0; c < table->columns; c++) {
+    size_t most = strlen(table->header[c]);
+    for (int64_t r = 0; r < table->rows; r++) {
+      const sr_page_cell *cell = &table->cells[r * table->columns + c];
+      if (is_long(cell)) return true;
+      if (cell->text && strlen(cell->text) > most) most = strlen(cell->text);
+    }
+    wide += most;
+  }
+  return table->columns > 2 && table->columns <= MOST_CARD_COLUMNS && wide > PHONE_LETTERS;
+}
+
 static sr_status html_table(sr_context *ctx, sr__text *out, const sr_page_table *table) {
   sr_status status = SR_OK;
-  bool cards = false;
-  for (int64_t i = 0; i < table->rows * table->columns; i++)
-    cards = cards || is_long(&table->cells[i]);
+  bool cards = needs_cards(table);
   SR_TRY(sr__text_print(ctx, out, "<div class=\"scroll%s\"><table>\n", cards ? " cards" : ""));
   if (table->caption) SR_TRY(element(ctx, out, "caption", "", table->caption));
   SR_TRY(sr__text_string(ctx, out, "<thead><tr>"));
