@@ -46,4 +46,15 @@ done
 contents=$(dpkg-deb --contents "$folder"/deb/specroute_*.deb)
 depends=$(dpkg-deb --field "$folder"/deb/specroute_*.deb Depends)
 grep -q ' ./usr/bin/specroute$' <<<"$contents" || { echo "the package lacks the command"; exit 1; }
+# Installed by dpkg into a root of its own; what it depends on is the machine's.
+root=$folder/root
+mkdir -p "$root"/var/lib/dpkg/{info,updates}
+touch "$root/var/lib/dpkg/status"
+if [ "$(id -u)" = 0 ]; then
+  dpkg --root="$root" --force-depends --install "$folder"/deb/specroute_*.deb >/dev/null 2>&1
+  dpkg --root="$root" --status specroute | grep -q '^Status: install ok installed$'
+else
+  dpkg-deb --extract "$folder"/deb/specroute_*.deb "$root"
+fi
+(unset LD_LIBRARY_PATH && "$root/usr/bin/specroute" --version)
 grep -q libc6 <<<"$depends" || { echo "the package depends on: $depends"; exit 1; }

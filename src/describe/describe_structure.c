@@ -74,7 +74,7 @@ static sr_status add_headline(sr_context *ctx, sr_page *page, const sr_structure
     snprintf(text, sizeof text,
              "The rows are as good as independent: single rows may be held out, and plain bagging "
              "does no harm.");
-  else if (found && isfinite(found->ess))
+  else if (found && isfinite(found->ess) && isfinite(v->tmix))
     snprintf(
         text, sizeof text,
         "The rows depend on each other: one is new only about %.9g rows later, and all %lld are "
@@ -95,7 +95,8 @@ sr_status sr_page_add_structure(sr_context *ctx, sr_page *page, const sr_structu
   const sr_structure_view *v = sr_structure_get(structure);
   char text[512], scale[64] = "T cannot be told from these rows";
   if (isfinite(v->tmix))
-    snprintf(scale, sizeof scale, "Rows are taken as new after %.3g rows", v->tmix);
+    snprintf(scale, sizeof scale, "Rows are taken as new after %.9g rows",
+             sr__three_digits(v->tmix));
   snprintf(text, sizeof text,
            "%s. Use parts or blocks of about %.0f rows (%d %ss). Recommended plan: %s%s.", scale,
            rows_per_part(v), sr_parts_get(v->parts)->parts, sr_unit_name(v->unit), v->recommend,
