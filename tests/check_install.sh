@@ -46,13 +46,14 @@ done
 contents=$(dpkg-deb --contents "$folder"/deb/specroute_*.deb)
 depends=$(dpkg-deb --field "$folder"/deb/specroute_*.deb Depends)
 grep -q ' ./usr/bin/specroute$' <<<"$contents" || { echo "the package lacks the command"; exit 1; }
-# Installed by dpkg into a root of its own; what it depends on is the machine's.
+# Unpacked by dpkg into a root of its own, which has no shell for the script that calls ldconfig (check_docker
+# installs to the end); what it depends on is the machine's.
 root=$folder/root
 mkdir -p "$root"/var/lib/dpkg/{info,updates}
 touch "$root/var/lib/dpkg/status"
 if [ "$(id -u)" = 0 ]; then
-  dpkg --root="$root" --force-depends --install "$folder"/deb/specroute_*.deb >/dev/null 2>&1
-  dpkg --root="$root" --status specroute | grep -q '^Status: install ok installed$'
+  dpkg --root="$root" --force-depends --unpack "$folder"/deb/specroute_*.deb >/dev/null 2>&1
+  dpkg --root="$root" --status specroute | grep -q '^Status: install ok unpacked$'
 else
   dpkg-deb --extract "$folder"/deb/specroute_*.deb "$root"
 fi
