@@ -63,7 +63,8 @@ static sr__random stream(uint64_t seed) {
 static double between(const sr__places *p, int64_t a, int64_t b) {
   double sum = 0;
   for (int32_t j = 0; j < p->dimension; j++)
-    sum += pow(p->at[j * p->count + a] - p->at[j * p->count + b], 2);
+    sum += (p->at[j * p->count + a] - p->at[j * p->count + b]) *
+           (p->at[j * p->count + a] - p->at[j * p->count + b]);
   return sqrt(sum);
 }
 
