@@ -29,6 +29,8 @@ struct sr__bag {
   uint64_t *drawn;       /* one bit per row of the table, set by reading; NULL: not kept */
   int64_t *distinct;     /* rows of the last reading; NULL: not counted */
   sr__row_units units;
+  bool leaves; /* the member will be asked for its larger leaves: a learner may count in passing */
+  int64_t asked; /* rows that the member will be asked for, once; 0: many */
 };
 
 /* Cost and memory follow the bag, not the table. */

@@ -106,6 +106,7 @@ typedef struct sr__fit {
   bool keep_drawn;
   bool leaves;       /* members must answer at both leaf sizes (sr__learner.read_leaves) */
   float large_leaf;  /* above 0: so much of each member's answer comes from large leaves */
+  int64_t asked;     /* rows that each member will be asked for, once; 0: many */
   const char *stage; /* what progress calls it; NULL: silent */
 } sr__fit;
 

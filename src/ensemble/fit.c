@@ -9,32 +9,6 @@ typedef struct fit_job {
   atomic_int_fast64_t done;
 } fit_job;
 
-/* ---- a bag that is read twice --------------------------------------------------------------- */
-
-enum { MOST_KEPT = 1 << 22 }; /* rows; larger bags are drawn again, to save memory */
-
-/* What was read of a bag, so that it is drawn once. */
-typedef struct kept_bag {
-  sr_context *ctx;
-  int32_t *rows, *counts;
-  int64_t length, row_capacity, count_capacity;
-} kept_bag;
-
-static sr_status keep_piece(void *data, const int32_t *rows, const int32_t *counts,
-                            int64_t length) {
-  sr_status status = SR_OK;
-  kept_bag *k = data;
-  SR_GROW(k->ctx, k->rows, k->row_capacity, k->length + length);
-  SR_GROW(k->ctx, k->counts, k->count_capacity, k->length + length);
-  for (int64_t i = 0; i < length; i++) {
-    k->rows[k->length + i] = rows[i];
-    k->counts[k->length + i] = counts ? counts[i] : 1;
-  }
-  k->length += length;
-cleanup:
-  return status;
-}
-
 static sr_status add_piece(void *data, const int32_t *rows, const int32_t *counts, int64_t length) {
   sr__member_key_add(data, rows, length * (int64_t)sizeof *rows);
   if (counts) sr__member_key_add(data, counts, length * (int64_t)sizeof *counts);
@@ -86,15 +60,9 @@ static sr_status fit_member(sr_context *ctx, void *data, int64_t item, int slot)
   bag.distinct = &job->distinct[item];
   if (job->members->drawn) bag.drawn = job->members->drawn + item * job->members->words;
   sr__random random;
-  kept_bag kept = {.ctx = ctx};
   bool leaves = (fit->leaves || fit->large_leaf > 0.0f) && prepared->learner->read_leaves;
-  if (leaves && fit->plan->rows <= MOST_KEPT) {
-    SR_TRY(sr__bag_read(ctx, &bag, keep_piece, &kept));
-    bag.read = NULL;
-    bag.rows = kept.rows;
-    bag.counts = kept.counts;
-    bag.length = kept.length;
-  }
+  bag.leaves = leaves;
+  bag.asked = fit->asked;
   sr__random_init(&random, fit->seed, SR_PURPOSE_LEARNER, fit->replicate, (uint64_t)member);
   SR_TRY(fit_or_find(ctx, prepared, &bag, &random, &job->members->member[item]));
   if (leaves) {
@@ -109,8 +77,6 @@ static sr_status fit_member(sr_context *ctx, void *data, int64_t item, int slot)
   int64_t done = atomic_fetch_add(&job->done, 1) + 1;
   if (fit->stage) sr__progress(ctx, fit->stage, done, fit->count);
 cleanup:
-  sr__free(ctx, kept.rows);
-  sr__free(ctx, kept.counts);
   return status;
 }
 

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-enum { SIZES = 3, DRAWS = 24 };
+enum { SIZES = 3, DRAWS = 24, ROUGH_DRAWS = 6 };
 
 void sr__parabola(const double x[3], double at, double weight[3]) {
   for (int a = 0; a < 3; a++) {
@@ -95,6 +95,7 @@ typedef struct carry_work {
   double *part;                 /* weight of each entry */
   double *vote;                 /* values */
   double noise[SIZES], goal;    /* variance that the members' own noise leaves in the vote */
+  double lost;                  /* by the vote of all members, over the rows */
 } carry_work;
 
 static sr_status blend_leaves(sr_context *ctx, carry_work *w, int32_t e) {
@@ -167,11 +168,17 @@ static void cast(carry_work *w, int k, int32_t *const *order) {
   }
 }
 
-static void add_losses(const carry_work *w, double times, double *loss) {
+/* Gives the sum of the losses as they are. */
+static double add_losses(const carry_work *w, double times, double *loss) {
   const int32_t *label = w->held->prepared->view->label;
-  for (int64_t i = 0; i < w->count; i++)
-    loss[i] += times * sr__vote_loss(w->vote + i * w->held->classes, w->weights->offset,
-                                     w->held->classes, label[w->held->row[w->begin + i]]);
+  double sum = 0.0;
+  for (int64_t i = 0; i < w->count; i++) {
+    double lost = sr__vote_loss(w->vote + i * w->held->classes, w->weights->offset,
+                                w->held->classes, label[w->held->row[w->begin + i]]);
+    loss[i] += times * lost;
+    sum += lost;
+  }
+  return sum;
 }
 
 static void give_vote(const carry_work *w, int32_t *vote, float *share) {
@@ -192,7 +199,7 @@ static void give_vote(const carry_work *w, int32_t *vote, float *share) {
   }
 }
 
-static sr_status carry_any(sr_context *ctx, carry_work *w, int32_t fold, double *loss) {
+static sr_status carry_any(sr_context *ctx, carry_work *w, int32_t fold, int draws, double *loss) {
   sr_status status = SR_OK;
   const sr__held *held = w->held;
   int32_t **order = NULL;
@@ -207,47 +214,73 @@ static sr_status carry_any(sr_context *ctx, carry_work *w, int32_t fold, double 
       w->noise[0] > 1e-12 && w->noise[1] > 1.01 * w->noise[0] && w->noise[2] > 1.01 * w->noise[1];
   bool carried = apart && w->goal < 0.999 * w->noise[0];
   if (carried) sr__parabola(w->noise, w->goal, weight);
-  for (int draw = 0; carried && draw < DRAWS; draw++) {
+  for (int draw = 0; carried && draw < draws; draw++) {
     sr__random random;
     sr__random_init(&random, held->seed, SR_PURPOSE_CARRY, (uint64_t)fold, (uint64_t)draw);
     for (int k = 1; k < SIZES; k++) {
       for (int32_t e = 0; e < held->entries; e++)
         sr__random_shuffle(&random, order[e], held->entry[e].members);
       cast(w, k, order);
-      add_losses(w, weight[k] / DRAWS, loss);
+      add_losses(w, weight[k] / draws, loss);
     }
   }
   cast(w, 0, order); /* all members: the order does not count */
-  add_losses(w, carried ? weight[0] : 1.0, loss);
+  w->lost = add_losses(w, carried ? weight[0] : 1.0, loss);
 cleanup:
   for (int32_t e = 0; order && e < held->entries; e++) sr__free(ctx, order[e]);
   sr__free(ctx, order);
   return status;
 }
 
+static sr_status open_work(sr_context *ctx, const sr__held *held, int32_t fold,
+                           const sr__vote_weights *weights, carry_work *w) {
+  sr_status status = SR_OK;
+  *w = (carry_work){.held = held,
+                    .weights = weights,
+                    .begin = held->first[fold],
+                    .count = held->first[fold + 1] - held->first[fold]};
+  w->values = w->count * held->classes;
+  SR_NEW_ZERO(ctx, w->blended, held->entries);
+  SR_NEW_ZERO(ctx, w->part, held->entries);
+  SR_NEW(ctx, w->vote, w->values);
+  for (int32_t e = 0; e < held->entries; e++) SR_TRY(blend_leaves(ctx, w, e));
+cleanup:
+  return status;
+}
+
+static void close_work(sr_context *ctx, carry_work *w) {
+  for (int32_t e = 0; w->blended && e < w->held->entries; e++) sr__free(ctx, w->blended[e]);
+  sr__free(ctx, w->blended);
+  sr__free(ctx, w->part);
+  sr__free(ctx, w->vote);
+}
+
 sr_status sr__carry_fold(sr_context *ctx, const sr__held *held, int32_t fold,
                          const sr__vote_weights *weights, double *loss, int32_t *vote,
                          float *share) {
   sr_status status = SR_OK;
-  carry_work w = {.held = held,
-                  .weights = weights,
-                  .begin = held->first[fold],
-                  .count = held->first[fold + 1] - held->first[fold]};
-  w.values = w.count * held->classes;
+  carry_work w = {0};
   bool exact = held->entries == 1 && held->leaves == 1 && held->classes == 2 &&
                held->rule == SR_VOTE_HARD && !weights->offset;
-  SR_NEW_ZERO(ctx, w.blended, held->entries);
-  SR_NEW_ZERO(ctx, w.part, held->entries);
-  SR_NEW(ctx, w.vote, w.values);
-  for (int32_t e = 0; e < held->entries; e++) SR_TRY(blend_leaves(ctx, &w, e));
+  SR_TRY(open_work(ctx, held, fold, weights, &w));
   if (!exact) measure_noise(&w);
-  SR_TRY(carry_any(ctx, &w, fold, loss));
+  SR_TRY(carry_any(ctx, &w, fold, DRAWS, loss));
   give_vote(&w, vote, share);
   if (exact) SR_TRY(carry_two_classes(ctx, held, fold, weights, loss));
 cleanup:
-  for (int32_t e = 0; w.blended && e < held->entries; e++) sr__free(ctx, w.blended[e]);
-  sr__free(ctx, w.blended);
-  sr__free(ctx, w.part);
-  sr__free(ctx, w.vote);
+  close_work(ctx, &w);
+  return status;
+}
+
+sr_status sr__carry_roughly(sr_context *ctx, const sr__held *held, int32_t fold,
+                            const sr__vote_weights *weights, double *loss, double *lost) {
+  sr_status status = SR_OK;
+  carry_work w = {0};
+  SR_TRY(open_work(ctx, held, fold, weights, &w));
+  measure_noise(&w);
+  SR_TRY(carry_any(ctx, &w, fold, ROUGH_DRAWS, loss));
+  *lost = w.lost;
+cleanup:
+  close_work(ctx, &w);
   return status;
 }

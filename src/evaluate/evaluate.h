@@ -27,6 +27,7 @@ typedef struct sr__holdout {
   uint64_t seed, replicate; /* names of the members' own streams, with the fold */
   bool leaves;              /* members must answer at both leaf sizes */
   bool keep_drawn;
+  bool once; /* members judge the fold's rows and are not asked again */
 } sr__holdout;
 /* A plan on the fold's training rows and its members: the one place where anything is fitted on a
  * fold. */

@@ -176,7 +176,8 @@ static sr_status fit_item(sr_context *ctx, void *data, int64_t index, int slot) 
                          .seed = held->seed + (uint64_t)item->entry * ENTRY_STREAM,
                          .replicate = held->replicate,
                          .leaves = held->leaves == 2,
-                         .keep_drawn = held->rule == SR_VOTE_GATED};
+                         .keep_drawn = held->rule == SR_VOTE_GATED,
+                         .once = !held->keep_members};
   SR_TRY(sr__holdout_fit(ctx, &holdout, item->fold, &held->rows[item->fold], &members));
   SR_NEW(ctx, vote, held->rows[item->fold].test_count);
   for (int32_t j = 0; j < item->count; j++)

@@ -87,6 +87,11 @@ SR_MUST_CHECK sr_status sr__carry_fold(sr_context *ctx, const sr__held *held, in
 /* The loss of a vote whose shares are moved by `offset` (NULL: none); ties count as the share of
  * wrong classes among those at the top. */
 double sr__vote_loss(const double *vote, const double *offset, int32_t classes, int32_t label);
+/* The same losses from fewer draws, and what the vote as it is lost on all rows of the fold: how
+ * far the carry goes. */
+SR_MUST_CHECK sr_status sr__carry_roughly(sr_context *ctx, const sr__held *held, int32_t fold,
+                                          const sr__vote_weights *weights, double *loss,
+                                          double *lost);
 /* The error of `size` of `members` votes for two classes, `wrong` of them wrong: the mean over all
  * subsets, ties split. */
 double sr__subset_error(int32_t members, int32_t wrong, int32_t size);

@@ -43,7 +43,8 @@ sr_status sr__holdout_fit(sr_context *ctx, const sr__holdout *h, int32_t fold,
                  .seed = h->seed,
                  .replicate = h->replicate + (uint64_t)fold + 1,
                  .leaves = h->leaves,
-                 .keep_drawn = h->keep_drawn};
+                 .keep_drawn = h->keep_drawn,
+                 .asked = h->once ? rows->test_count : 0};
   SR_TRY(sr__fit_plan(ctx, h->prepared, &fit, members));
 cleanup:
   sr_plan_free(&plan);

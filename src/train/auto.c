@@ -3,8 +3,9 @@
  * A few members of every bag share answer on the folds of the honest error, at leaves of one row
  * and of five. Weights come from the held-out squared error of these answers (mix_weights.c),
  * starting at plain bagging. Shares that weigh get more members, until none is carried further than
- * a sixth of its delivered members. The weights that judge a fold come from the other folds, so
- * that the choice flatters nobody; no fit is made for the choice alone. */
+ * from a twelfth of its delivered members, or from a sixth where that is a far way. The weights
+ * that judge a fold come from the other folds, so that the choice flatters nobody; no fit is made
+ * for the choice alone. */
 #include <math.h>
 
 #include "dependence/reach.h"
@@ -13,10 +14,15 @@
 #include "train.h"
 
 enum { CHUNK = 1024, PAIRS = 3 }; /* numbers that are summed together; pairs of leaf sizes */
-enum { SHARES = 5, ENTRIES = SHARES + 1, PLACE = SHARES, ROUNDS = 4, CARRY_SHARE = 6 };
+enum { SHARES = 5, ENTRIES = SHARES + 1, PLACE = SHARES, ROUNDS = 8 };
+/* Of its delivered members a share has one in so many per fold: the first where what they lose is
+ * carried a short way, the second where the way is far. */
+enum { CARRY_SHORT = 12, CARRY_FAR = 6 };
+#define FAR_CARRY 1.0 /* standard errors of the error */
 #define CLEAR_PLACE                                                                               \
   2.0                    /* rows that the score must remember before half of the parts is offered \
                           */
+#define LEAST_BAG 16.0   /* rows */
 #define LEAST_SPANS 20.0 /* below, the evidence is called thin */
 
 static const char *const plan_text[ENTRIES] = {"uniform",
@@ -33,7 +39,9 @@ typedef struct auto_job {
   const sr_folds_view *folds;
   sr__mix_sums sums;
   sr__mix_question question;
-  bool place; /* half of the parts is offered */
+  int32_t summed[ENTRIES]; /* members that are in the sums */
+  bool grown[ENTRIES];     /* there are more of them now */
+  bool place;              /* half of the parts is offered */
   double weight[SR__MOST_NODES];
   double score_reach;
   double *offset;
@@ -60,15 +68,18 @@ static void add_entry(auto_job *job, const sum_chunk *c, int32_t e, double *nois
   int32_t leaves = held->leaves, members = held->entry[e].members, nodes = job->sums.nodes;
   double *first = c->sum, *second = c->sum + c->room;
   double *one = c->product, *two = c->product + c->room, *both = c->product + 2 * c->room;
+  bool grown = job->grown[e];
   memset(c->sum, 0, SR__MOST_LEAVES * (size_t)c->room * sizeof *c->sum);
   memset(c->product, 0, PAIRS * (size_t)c->room * sizeof *c->product);
   for (int32_t j = 0; j < members; j++) {
     const float *fine = sr__held_answer(held, e, j, 0) + c->first * held->classes;
     const float *coarse = sr__held_answer(held, e, j, leaves - 1) + c->first * held->classes;
     for (int64_t v = 0; v < c->values; v++) {
+      first[v] += (double)fine[v];
+      second[v] += (double)coarse[v];
+    }
+    for (int64_t v = 0; grown && v < c->values; v++) {
       double a = (double)fine[v], b = (double)coarse[v];
-      first[v] += a;
-      second[v] += b;
       one[v] += a * a;
       two[v] += b * b;
       both[v] += a * b;
@@ -77,7 +88,7 @@ static void add_entry(auto_job *job, const sum_chunk *c, int32_t e, double *nois
   for (int32_t l = 0; l < leaves; l++) {
     double *mean = c->mean + (e * leaves + l) * c->room, *sum = l ? second : first;
     for (int64_t v = 0; v < c->values; v++) mean[v] = members ? sum[v] / members : 0.0;
-    for (int32_t k = 0; k < leaves && members > 1; k++) {
+    for (int32_t k = 0; k < leaves && members > 1 && grown; k++) {
       const double *other = k ? second : first, *product = l != k ? both : l ? two : one;
       double scatter = 0.0;
       for (int64_t v = 0; v < c->values; v++) scatter += product[v] - sum[v] * other[v] / members;
@@ -108,11 +119,15 @@ static void add_rows(auto_job *job, sum_chunk *c, int64_t first, int64_t end) {
   for (int32_t e = 0; e < held->entries; e++) add_entry(job, c, e, s->noise + u * nodes, gram);
   for (int32_t k = 0; k < nodes; k++) {
     const double *p = c->mean + k * c->room;
-    for (int64_t i = first; i < end; i++)
-      s->truth[u * nodes + k] += c->weight * p[(i - first) * classes + label[row[i]]];
-    for (int64_t v = 0; v < c->values; v++)
-      s->answer[(u * nodes + k) * classes + v % classes] += c->weight * p[v];
+    bool grown = job->grown[entry_of(job, k)];
+    for (int64_t i = first; grown && i < end; i++) {
+      const double *here = p + (i - first) * classes;
+      s->truth[u * nodes + k] += c->weight * here[label[row[i]]];
+      for (int32_t a = 0; a < classes; a++)
+        s->answer[(u * nodes + k) * classes + a] += c->weight * here[a];
+    }
     for (int32_t l = 0; l <= k; l++) {
+      if (!grown && !job->grown[entry_of(job, l)]) continue;
       const double *q = c->mean + l * c->room;
       double part[4] = {0};
       int64_t v = 0;
@@ -127,6 +142,7 @@ static void add_rows(auto_job *job, sum_chunk *c, int64_t first, int64_t end) {
       gram[l * nodes + k] += dot;
     }
   }
+  if (job->summed[0] > 0) return; /* the rows are known */
   for (int64_t i = first; i < end; i++) s->label[u * classes + label[row[i]]] += c->weight;
   s->rows[u] += c->weight * (double)(end - first);
 }
@@ -160,8 +176,12 @@ cleanup:
 static sr_status solve(sr_context *ctx, auto_job *job) {
   sr_status status = SR_OK;
   sr__mix_question *q = &job->question;
-  sr__mix_sums_clear(&job->sums);
+  for (int32_t e = 0; e < ENTRIES; e++)
+    job->grown[e] = job->trial->held.entry[e].members > job->summed[e];
+  for (int32_t k = 0; k < job->sums.nodes; k++)
+    if (job->grown[entry_of(job, k)]) sr__mix_sums_clear(&job->sums, k);
   SR_TRY(sr__parallel_for(ctx, job->trial->held.folds, sum_fold, job));
+  for (int32_t e = 0; e < ENTRIES; e++) job->summed[e] = job->trial->held.entry[e].members;
   for (int32_t k = 0; k < job->sums.nodes; k++) {
     const sr__held_entry *entry = &job->trial->held.entry[entry_of(job, k)];
     q->fold_members[k] = entry->members;
@@ -182,11 +202,15 @@ static double entry_weight(const auto_job *job, const double *weight, int32_t en
 }
 
 /* Few members choose the weights; an ensemble of few members needs fewer of them. Odd, because an
- * even vote of pure leaves is worth one member less. */
-static void first_members(int32_t all, int32_t *members) {
-  static const int32_t many[ENTRIES] = {3, 5, 5, 5, 5, 0}, some[ENTRIES] = {3, 3, 3, 3, 3, 0};
-  for (int32_t e = 0; e < ENTRIES; e++)
-    members[e] = all >= 60 ? many[e] : all >= 20 ? some[e] : e == PLACE ? 0 : 3;
+ * even vote of pure leaves is worth one member less. Bags of next to no rows are not looked at. */
+static void first_members(const sr__choose_input *in, int32_t *members) {
+  static const int32_t many[ENTRIES] = {5, 3, 5, 5, 5, 0}, some[ENTRIES] = {3, 3, 3, 3, 3, 0};
+  static const double share[ENTRIES] = {1.0, 0.3, 0.1, 0.03, 0.01, 1.0};
+  double rows = (double)in->structure->view.rows;
+  for (int32_t e = 0; e < ENTRIES; e++) {
+    members[e] = in->members >= 60 ? many[e] : some[e];
+    if (e > 0 && share[e] * rows < LEAST_BAG) members[e] = 0;
+  }
 }
 
 /* The score y - p remembers where label noise or the rule itself persists: only there does it help
@@ -221,35 +245,6 @@ static sr_status look_at_score(sr_context *ctx, auto_job *job) {
 cleanup:
   sr__free(ctx, score);
   sr__reach_plan_free(ctx, &plan);
-  return status;
-}
-
-static sr_status grow_and_solve(sr_context *ctx, auto_job *job) {
-  sr_status status = SR_OK;
-  int32_t members[ENTRIES];
-  first_members(job->in->members, members);
-  for (int round = 0; round < ROUNDS; round++) {
-    SR_TRY(sr__held_grow(ctx, &job->trial->held, members, "honest error"));
-    SR_TRY(solve(ctx, job));
-    bool grew = false;
-    if (round == 0) {
-      SR_TRY(look_at_score(ctx, job));
-      job->place =
-          job->score_reach >= CLEAR_PLACE && sr_parts_get(job->in->structure->parts)->parts > 3;
-      if (job->place) members[PLACE] = members[0];
-      grew = job->place;
-    }
-    for (int32_t e = 0; e < ENTRIES; e++) {
-      double share = entry_weight(job, job->weight, e);
-      int32_t wanted = (int32_t)ceil(job->in->members * share / CARRY_SHARE) | 1;
-      if (wanted > job->in->members) wanted = job->in->members;
-      if (share <= 0.0 || wanted <= members[e]) continue;
-      members[e] = wanted;
-      grew = true;
-    }
-    if (!grew) break;
-  }
-cleanup:
   return status;
 }
 
@@ -290,6 +285,83 @@ static void count_delivered(const auto_job *job, const double *weight, int32_t *
     delivered[best] += total < members ? 1 : -1;
     total += total < members ? 1 : -1;
   }
+}
+
+/* Whether the error of all members lies far, in standard errors, from that of the few. */
+static sr_status look_at_carry(sr_context *ctx, const auto_job *job, bool *far) {
+  sr_status status = SR_OK;
+  const sr__held *held = &job->trial->held;
+  int32_t delivered[ENTRIES], units = job->folds->units;
+  double weight[SR__MOST_NODES], way = 0.0, *loss = NULL, *unit_loss = NULL, *unit_rows = NULL;
+  sr__vote_weights weights = {weight, NULL, delivered};
+  sr__interval interval;
+  memcpy(weight, job->weight, sizeof weight);
+  count_delivered(job, job->weight, delivered);
+  SR_NEW(ctx, loss, held->count);
+  SR_NEW_ZERO(ctx, unit_loss, units);
+  SR_NEW_ZERO(ctx, unit_rows, units);
+  for (int32_t f = 0; f < held->folds; f++) {
+    double lost;
+    SR_TRY(sr__carry_roughly(ctx, held, f, &weights, loss + held->first[f], &lost));
+    way += lost;
+  }
+  for (int64_t i = 0; i < held->count; i++) {
+    int32_t unit = job->folds->unit_of_row[held->row[i]];
+    unit_loss[unit] += loss[i];
+    unit_rows[unit] += 1.0;
+    way -= loss[i];
+  }
+  sr__interval_of_units(unit_loss, unit_rows, units, SR__WIDEN_MIX, 0.95, &interval);
+  *far = !(fabs(way) / (double)held->count < FAR_CARRY * interval.error);
+cleanup:
+  sr__free(ctx, loss);
+  sr__free(ctx, unit_loss);
+  sr__free(ctx, unit_rows);
+  return status;
+}
+
+/* Members that the weights call for, at most twice as many as there are, so that a share that
+ * seemed to weigh by chance is soon given up. */
+static bool call_for_members(const auto_job *job, int32_t carry, int32_t *members) {
+  bool grew = false;
+  for (int32_t e = 0; e < ENTRIES; e++) {
+    double share = entry_weight(job, job->weight, e);
+    int32_t wanted = (int32_t)ceil(job->in->members * share / carry) | 1;
+    if (wanted > 2 * members[e] + 1) wanted = 2 * members[e] + 1;
+    if (wanted > job->in->members) wanted = job->in->members;
+    if (share <= 0.0 || wanted <= members[e]) continue;
+    members[e] = wanted;
+    grew = true;
+  }
+  return grew;
+}
+
+static sr_status grow_and_solve(sr_context *ctx, auto_job *job) {
+  sr_status status = SR_OK;
+  int32_t members[ENTRIES], carry = CARRY_SHORT;
+  first_members(job->in, members);
+  for (int round = 0; round < ROUNDS; round++) {
+    SR_TRY(sr__held_grow(ctx, &job->trial->held, members, "honest error"));
+    SR_TRY(solve(ctx, job));
+    bool grew = false;
+    if (round == 0) {
+      SR_TRY(look_at_score(ctx, job));
+      job->place =
+          job->score_reach >= CLEAR_PLACE && sr_parts_get(job->in->structure->parts)->parts > 3;
+      if (job->place) members[PLACE] = members[0];
+      grew = job->place;
+    }
+    grew |= call_for_members(job, carry, members);
+    if (!grew && carry == CARRY_SHORT) {
+      bool far = false;
+      SR_TRY(look_at_carry(ctx, job, &far));
+      if (far) carry = CARRY_FAR;
+      grew = far && call_for_members(job, carry, members);
+    }
+    if (!grew) break;
+  }
+cleanup:
+  return status;
 }
 
 /* Weights and offset for a fold come from the other folds. */
@@ -430,7 +502,7 @@ static sr_status open_trial(sr_context *ctx, auto_job *job) {
   }
   sr__held_options options = {.rule = SR_VOTE_SOFT,
                               .plan_members = in->members,
-                              .expected = 26 + in->members / CARRY_SHARE,
+                              .expected = 26 + in->members / CARRY_FAR,
                               .entries = ENTRIES,
                               .plan = plan,
                               .leaves = true,

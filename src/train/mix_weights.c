@@ -26,15 +26,17 @@ cleanup:
   return status;
 }
 
-void sr__mix_sums_clear(sr__mix_sums *s) {
-  int64_t nodes = s->nodes, blocks = s->blocks, classes = s->classes;
-  memset(s->square, 0, (size_t)(blocks * nodes * nodes) * sizeof *s->square);
-  memset(s->gram, 0, (size_t)(blocks * nodes * nodes) * sizeof *s->gram);
-  memset(s->truth, 0, (size_t)(blocks * nodes) * sizeof *s->truth);
-  memset(s->noise, 0, (size_t)(blocks * nodes) * sizeof *s->noise);
-  memset(s->answer, 0, (size_t)(blocks * nodes * classes) * sizeof *s->answer);
-  memset(s->label, 0, (size_t)(blocks * classes) * sizeof *s->label);
-  memset(s->rows, 0, (size_t)blocks * sizeof *s->rows);
+void sr__mix_sums_clear(sr__mix_sums *s, int32_t node) {
+  int64_t nodes = s->nodes, classes = s->classes;
+  for (int64_t u = 0; u < s->blocks; u++) {
+    double *square = s->square + u * nodes * nodes, *gram = s->gram + u * nodes * nodes;
+    for (int64_t k = 0; k < nodes; k++) {
+      square[node * nodes + k] = square[k * nodes + node] = 0.0;
+      gram[node * nodes + k] = gram[k * nodes + node] = 0.0;
+    }
+    s->truth[u * nodes + node] = s->noise[u * nodes + node] = 0.0;
+    for (int64_t c = 0; c < classes; c++) s->answer[(u * nodes + node) * classes + c] = 0.0;
+  }
 }
 
 void sr__mix_sums_free(sr_context *ctx, sr__mix_sums *s) {

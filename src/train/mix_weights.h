@@ -22,7 +22,8 @@ typedef struct sr__mix_sums {
 
 SR_MUST_CHECK sr_status sr__mix_sums_new(sr_context *ctx, int32_t nodes, int32_t blocks,
                                          int32_t classes, sr__mix_sums *sums);
-void sr__mix_sums_clear(sr__mix_sums *sums);
+/* Everything in which the node stands, so that it can be summed anew. */
+void sr__mix_sums_clear(sr__mix_sums *sums, int32_t node);
 void sr__mix_sums_free(sr_context *ctx, sr__mix_sums *sums);
 
 /* Which blocks and nodes count, for how many members, and how thin the evidence is. */

@@ -14,6 +14,7 @@ enum {
   OPEN_SHRINK = 8,    /* subtrees of the table's rows over this stand in entries */
   LEAST_OPEN = 65536, /* rows */
   CODED = -1,
+  COUNTED_CLASSES = 8,              /* of more, counts of all nodes would take much room */
   CLASS_SLOTS = 128,                /* histograms of 256 bins that several classes are counted in */
   MOST_LOGS = SR__NARROW_WEIGHT + 1 /* x log x is kept for smaller numbers */
 };
@@ -29,6 +30,12 @@ sr_status sr__reserve_nodes(sr__grower *g, int64_t count) {
   SR_GROW(g->ctx, tree->info, info, capacity);
   if (tree->mixed) SR_GROW(g->ctx, tree->mixed, mixed, capacity);
   SR_GROW(g->ctx, tree->node, node, capacity);
+  if (g->counting) {
+    int64_t before = g->node_capacity * g->rules.classes, there = 0;
+    SR_GROW(g->ctx, tree->leaf_count, there, capacity * g->rules.classes);
+    memset(tree->leaf_count + before, 0,
+           (size_t)(capacity * g->rules.classes - before) * sizeof *tree->leaf_count);
+  }
   g->node_capacity = capacity;
 cleanup:
   return status;
@@ -243,7 +250,11 @@ static sr_status grow_node(sr__grower *g, block_levels *levels, node_stack *stac
     rows = rows_of(g, levels, &at);
     sr__search_split(g, &rows, &split);
   }
-  if (split.feature < 0) return sr__make_leaf(g, at.node);
+  if (split.feature < 0) {
+    for (int32_t c = 0; g->counting && c < g->rules.classes; c++)
+      g->tree->leaf_count[(int64_t)at.node * g->rules.classes + c] = (uint32_t)g->class_count[c];
+    return sr__make_leaf(g, at.node);
+  }
   pending_node left, right;
   uint32_t child;
   SR_TRY(make_split(g, at.node, &split, &child));
@@ -435,7 +446,9 @@ sr_status sr__tree_fit(sr_context *ctx, const sr__fit_input *input, const sr__ba
                   .rules = {.binning = input->encoder->binning,
                             .features = input->encoder->binning->features,
                             .classes = input->encoder->classes},
-                  .draw = {.state = sr__random_bits(random)}};
+                  .draw = {.state = sr__random_bits(random)},
+                  .counting = bag->leaves && !input->training->weight &&
+                              input->encoder->classes <= COUNTED_CLASSES};
   sr__coded_rows coded = {0};
   int64_t count;
   double scale;
@@ -450,7 +463,7 @@ sr_status sr__tree_fit(sr_context *ctx, const sr__fit_input *input, const sr__ba
   SR_TRY(grow_tree(&g, input->training->rows, &coded, count));
   trim_tree(&g);
   free_grower(&g);
-  SR_TRY(sr__tree_ready(ctx, input->encoder, g.tree));
+  SR_TRY(sr__tree_ready(ctx, input->encoder, bag->asked, g.tree));
   *member = g.tree;
   g.tree = NULL;
 cleanup:

@@ -19,6 +19,17 @@ cleanup:
   return status;
 }
 
+/* Rows of a subtree that is done, each in its leaf. */
+static void count_in_leaves(sr__grower *g, const sr__small_block *block) {
+  sr__member *tree = g->tree;
+  for (int32_t k = 0; k < block->count; k++) {
+    sr__entry row = block->entry[k];
+    uint32_t at = sr__tree_walk_from(tree, block->node, block->bins + row.row * g->rules.features);
+    tree->leaf_count[(int64_t)at * g->rules.classes + sr__entry_class(row)] +=
+        (uint32_t)sr__entry_weight(row);
+  }
+}
+
 sr_status sr__grow_small(sr__grower *g, const uint8_t *bins, const sr__entry *entry, int64_t count,
                          uint32_t node, int32_t depth) {
   sr_status status = SR_OK;
@@ -38,6 +49,7 @@ sr_status sr__grow_small(sr__grower *g, const uint8_t *bins, const sr__entry *en
     tree->info[growth.set_node[k]] = (uint32_t)tree->sets++;
   }
   SR_TRY(store_mixed(g, entry, &growth));
+  if (g->counting) count_in_leaves(g, &block);
 cleanup:
   return status;
 }

@@ -68,6 +68,7 @@ struct sr__member {
   int32_t *large;                /* leaf: index of its large leaf; NULL: not read */
   float *large_share;            /* large leaves x classes */
   int64_t large_count;
+  uint32_t *leaf_count; /* nodes x classes: rows of the bag in each leaf; NULL: not counted */
 };
 
 /* ---- growing ------------------------------------------------------------------------------ */
@@ -117,6 +118,7 @@ typedef struct sr__grower {
 
   sr__member *tree; /* so far */
   int64_t node_capacity, set_capacity, share_capacity;
+  bool counting; /* rows are counted in the leaves, see leaf_count */
 } sr__grower;
 
 /* Draws candidates and finds the best split of the rows. */
@@ -170,6 +172,18 @@ SR_MUST_CHECK sr_status sr__tree_fit(sr_context *ctx, const sr__fit_input *input
 SR_MUST_CHECK sr_status sr__tree_predict(sr_context *ctx, const sr__encoder *encoder,
                                          const sr__member *member, const sr__encoded *rows,
                                          sr__picked picked, sr__answers answers);
+/* The leaf of one row below a node. */
+static inline uint32_t sr__tree_walk_from(const sr__member *tree, uint32_t at, const uint8_t *row) {
+  for (;;) {
+    sr__node here = tree->node[at];
+    uint8_t bin = row[here.what >> SR__NODE_FEATURE];
+    if (here.left == at) return at;
+    if (here.what & SR__NODE_CATEGORICAL)
+      at = here.left + !sr__set_has(&tree->set[tree->info[at]], bin);
+    else
+      at = here.left + ((uint8_t)(bin + (here.what >> 8 & 1)) > (uint8_t)here.what);
+  }
+}
 /* The leaves of rows; `scratch` is what sr__leaf_scratch gave. At most SR__WALK_GROUP rows. */
 void sr__tree_find_leaves(const sr__member *tree, const sr__walk_rows *rows, int64_t count,
                           uint8_t *scratch, uint32_t *leaf);
@@ -194,8 +208,9 @@ SR_MUST_CHECK sr_status sr__tree_make_blocks(sr_context *ctx, const sr__encoder 
 /* Crowns, where the tree is large enough to gain from them. */
 SR_MUST_CHECK sr_status sr__tree_make_crowns(sr_context *ctx, const sr__encoder *encoder,
                                              sr__member *tree);
-/* Makes a finished tree ready to predict: votes in bytes, blocks or else crowns. */
-SR_MUST_CHECK sr_status sr__tree_ready(sr_context *ctx, const sr__encoder *encoder,
+/* Makes a finished tree ready to predict: votes in bytes, and blocks or else crowns where `asked`
+ * rows (0: many) repay them. */
+SR_MUST_CHECK sr_status sr__tree_ready(sr_context *ctx, const sr__encoder *encoder, int64_t asked,
                                        sr__member *tree);
 SR_MUST_CHECK sr_status sr__tree_nodes(sr_context *ctx, const sr__encoder *encoder,
                                        const sr__member *tree, sr__nodes *nodes);

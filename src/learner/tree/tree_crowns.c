@@ -73,13 +73,15 @@ cleanup:
   return status;
 }
 
-sr_status sr__tree_ready(sr_context *ctx, const sr__encoder *encoder, sr__member *tree) {
+sr_status sr__tree_ready(sr_context *ctx, const sr__encoder *encoder, int64_t asked,
+                         sr__member *tree) {
   sr_status status = SR_OK;
   if (encoder->classes <= UINT8_MAX + 1) SR_NEW(ctx, tree->vote, tree->nodes);
   for (int64_t i = 0; i < tree->nodes; i++) {
     tree->shifted = tree->shifted || tree->node[i].what & SR__NODE_SHIFT;
     if (tree->vote) tree->vote[i] = (uint8_t)tree->info[i];
   }
+  if (asked > 0 && asked < tree->nodes) return SR_OK; /* a block takes longer than a few walks */
   SR_TRY(sr__tree_make_blocks(ctx, encoder, tree));
   if (!tree->block) SR_TRY(sr__tree_make_crowns(ctx, encoder, tree));
 cleanup:

@@ -1,8 +1,9 @@
 /* Answers of larger leaves from a tree that was grown to small ones.
  *
- * The bag runs down the tree once more and is counted in the leaves, the counts are added up toward
- * the root, and each leaf looks up to the smallest node above it that holds enough rows. A blend of
- * both answers can then be stored in the leaves, where it costs nothing to ask for. */
+ * The rows of the bag are counted in the leaves while the tree grows, or run down the tree once
+ * more where that could not be; the counts are added up toward the root, and each leaf looks up to
+ * the smallest node above it that holds enough rows. A blend of both answers can then be stored in
+ * the leaves, where it costs nothing to ask for. */
 #include "tree.h"
 
 enum { CHUNK = SR__WALK_GROUP };
@@ -38,6 +39,14 @@ static sr_status count_piece(void *data, const int32_t *rows, const int32_t *cou
     }
   }
   return SR_OK;
+}
+
+/* What was counted while the tree grew. */
+static void take_counts(leaf_counter *c) {
+  for (int64_t k = 0; k < c->tree->nodes * c->classes; k++) {
+    c->count[k] = c->tree->leaf_count[k];
+    c->rows[k / c->classes] += c->count[k];
+  }
 }
 
 /* Children stand behind their parents: one pass from the end adds everything up. */
@@ -80,8 +89,12 @@ sr_status sr__tree_read_leaves(sr_context *ctx, const sr__encoder *encoder,
   SR_NEW_ZERO(ctx, c.rows, tree->nodes);
   SR_NEW(ctx, chosen, tree->nodes);
   SR_NEW(ctx, place, tree->nodes);
-  SR_TRY(sr__leaf_scratch(ctx, tree, training->rows, CHUNK, &c.scratch));
-  SR_TRY(sr__bag_read(ctx, bag, count_piece, &c));
+  if (tree->leaf_count) {
+    take_counts(&c);
+  } else {
+    SR_TRY(sr__leaf_scratch(ctx, tree, training->rows, CHUNK, &c.scratch));
+    SR_TRY(sr__bag_read(ctx, bag, count_piece, &c));
+  }
   add_up(tree, classes, c.count, c.rows);
   int32_t used = choose_nodes(tree, c.rows, chosen, place);
   SR_NEW(ctx, tree->large, tree->nodes);
@@ -96,6 +109,8 @@ sr_status sr__tree_read_leaves(sr_context *ctx, const sr__encoder *encoder,
       tree->large_share[(int64_t)place[at] * classes + k] =
           total > 0.0 ? (float)(c.count[at * classes + k] / total) : 1.0f / (float)classes;
   }
+  sr__release(&tree->allocator, tree->leaf_count);
+  tree->leaf_count = NULL;
 cleanup:
   sr__free(ctx, c.count);
   sr__free(ctx, c.rows);

@@ -3,19 +3,6 @@
 
 enum { CHUNK = SR__WALK_GROUP };
 
-static uint32_t walk_with_sets(const sr__member *tree, const uint8_t *row) {
-  uint32_t at = 0;
-  for (;;) {
-    sr__node here = tree->node[at];
-    uint8_t bin = row[here.what >> SR__NODE_FEATURE];
-    if (here.left == at) return at;
-    if (here.what & SR__NODE_CATEGORICAL)
-      at = here.left + !sr__set_has(&tree->set[tree->info[at]], bin);
-    else
-      at = here.left + ((uint8_t)(bin + (here.what >> 8 & 1)) > (uint8_t)here.what);
-  }
-}
-
 void sr__tree_share(const sr__encoder *encoder, const sr__member *tree, uint32_t leaf,
                     float *share) {
   size_t bytes = (size_t)encoder->classes * sizeof *share;
@@ -45,7 +32,7 @@ static void find_leaves(const sr__member *tree, const sr__walk_rows *rows, int64
   }
   for (int64_t i = 0; i < count; i++) {
     int64_t row = rows->index ? rows->index[i] : i;
-    uint32_t leaf = walk_with_sets(tree, rows->bins + row * rows->stride);
+    uint32_t leaf = sr__tree_walk_from(tree, 0, rows->bins + row * rows->stride);
     given[i] = value ? value[leaf] : leaf;
   }
 }

@@ -10,19 +10,13 @@
 void sr__tree_free(sr__member *tree) {
   if (!tree) return;
   sr_allocator allocator = tree->allocator;
-  void *blocks[] = {tree->node,
-                    tree->info,
-                    tree->set,
-                    tree->mixed,
-                    tree->share,
-                    tree->vote,
-                    tree->crown,
-                    tree->block_memory,
-                    tree->block_leaf,
-                    tree->block_vote,
-                    tree->large,
-                    tree->large_share,
-                    tree};
+  void *blocks[] = {tree->node,       tree->info,
+                    tree->set,        tree->mixed,
+                    tree->share,      tree->vote,
+                    tree->crown,      tree->block_memory,
+                    tree->block_leaf, tree->block_vote,
+                    tree->large,      tree->large_share,
+                    tree->leaf_count, tree};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__release(&allocator, blocks[i]);
 }
 
@@ -171,7 +165,7 @@ sr_status sr__tree_load(sr__byte_reader *reader, const sr__encoder *encoder, sr_
     SR_NEW(reader->ctx, l.tree->share, l.mixtures * encoder->classes);
   }
   SR_TRY(load_nodes(&l));
-  SR_TRY(sr__tree_ready(reader->ctx, encoder, l.tree));
+  SR_TRY(sr__tree_ready(reader->ctx, encoder, 0, l.tree));
   *member = l.tree;
   l.tree = NULL;
 cleanup:
