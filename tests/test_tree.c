@@ -341,6 +341,52 @@ static void many_categories_share_the_last_bin(void **state) {
   sr_context_free(&ctx);
 }
 
+/* ---- larger leaves ------------------------------------------------------------------------ */
+
+static void answer_leaves(sr_context *ctx, const sr_table *table, const kit_options *options,
+                          const sr__bag *bag, bool counted, float *fine, float *large) {
+  fitted f;
+  assert_ok(ctx, fit_table(ctx, table, options, bag, 3, &f));
+  assert_true((f.member->leaf_count != NULL) == counted);
+  assert_ok(ctx, f.learner->read_leaves(ctx, f.encoder, f.training, bag, f.member));
+  assert_ok(ctx, f.learner->predict_leaves(ctx, f.encoder, f.member,
+                                           f.learner->training_encoded(f.training), NULL,
+                                           sr_table_get(table)->rows, fine, large));
+  fitted_free(&f);
+}
+
+/* Rows that are counted while the tree grows are those that a walk of the bag counts; a tree that
+ * will be asked little is walked by its nodes and answers the same. */
+static void leaves_are_counted_in_passing(void **state) {
+  (void)state;
+  enum { N = 3000, MOST = 12 };
+  static const int32_t classes[] = {2, 4, MOST};
+  static float fine[2][N * MOST], large[2][N * MOST];
+  static int32_t rows[N], counts[N];
+  sr_context *ctx = test_context(1);
+  for (int kind = 0; kind < 6; kind++) {
+    int32_t count = classes[kind / 2];
+    sr_table *table = random_table(ctx, N, 6, count, 0.05, 31 + (uint64_t)kind);
+    kit_options options = tree_options();
+    if (kind % 2) options.max_depth = 3; /* leaves of many rows */
+    for (int i = 0; i < N; i++) {
+      rows[i] = i;
+      counts[i] = 1 + i % 3;
+    }
+    sr__bag bag = {.rows = rows, .counts = counts, .length = N - 100};
+    answer_leaves(ctx, table, &options, &bag, false, fine[0], large[0]);
+    bag.leaves = true;
+    bag.asked = 1;
+    answer_leaves(ctx, table, &options, &bag, count <= 8, fine[1], large[1]);
+    size_t bytes = (size_t)N * (size_t)count * sizeof **fine;
+    assert_memory_equal(fine[0], fine[1], bytes);
+    assert_memory_equal(large[0], large[1], bytes);
+    assert_true(kind % 2 || memcmp(fine[0], large[0], bytes) != 0);
+    sr_table_free(&table);
+  }
+  sr_context_free(&ctx);
+}
+
 /* ---- blocks, threads, storage ------------------------------------------------------------- */
 
 /* The rows in the order of the first feature: its cuts leave long gaps between the rows of a node.
@@ -560,6 +606,7 @@ int main(void) {
       cmocka_unit_test(missing_values_carry_the_class),
       cmocka_unit_test(categories_match_by_name),
       cmocka_unit_test(many_categories_share_the_last_bin),
+      cmocka_unit_test(leaves_are_counted_in_passing),
       cmocka_unit_test(codes_and_copies_do_not_change_the_tree),
       cmocka_unit_test(rows_may_be_asked_for_in_any_way),
       cmocka_unit_test(votes_do_not_depend_on_the_walk),
