@@ -350,8 +350,9 @@ static void answer_leaves(sr_context *ctx, const sr_table *table, const kit_opti
   assert_true((f.member->leaf_count != NULL) == counted);
   assert_ok(ctx, f.learner->read_leaves(ctx, f.encoder, f.training, bag, f.member));
   assert_ok(ctx, f.learner->predict_leaves(ctx, f.encoder, f.member,
-                                           f.learner->training_encoded(f.training), NULL,
-                                           sr_table_get(table)->rows, fine, large));
+                                           f.learner->training_encoded(f.training),
+                                           (sr__picked){NULL, sr_table_get(table)->rows},
+                                           (sr__leaf_answers){fine, large}));
   fitted_free(&f);
 }
 
