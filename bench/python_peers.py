@@ -5,10 +5,12 @@ Usage: PYTHONPATH=build/release/python python bench/python_peers.py [import] [co
 Prints a JSON line as soon as a measurement is there. `import`: a fresh interpreter imports the package,
 or NumPy. `convert`: a table of 10^6 x 10 of several types and layouts becomes the library's;
 the peer is NumPy's copy to columns of single precision. `call`: predicting one row. `forest`: 100 trees
-from a NumPy array to probabilities, full bootstrap, leaf 1, sqrt(d) features per node (LightGBM: 63 % of
-the rows without repeats and as many leaves as rows allow; XGBoost: 63 % and depth 20). Everything runs
-on one thread, ours and the peer in turns; wall and processor seconds are the best of the turns.
-SR_ROWS sets the rows of `forest` (50000), SR_TURNS its turns (2).
+from a NumPy array to probabilities, sqrt(d) features per node, full bootstrap (LightGBM and XGBoost: 63 %
+of the rows without repeats, as they have no other). Two settings: "whole trees", leaves of one row; LightGBM
+and XGBoost grow as many leaves a tree, best first, as ours have on average. "depth 8": trees of at
+most eight levels everywhere. Everything runs on one thread, ours and the peer in turns; wall and processor
+seconds are the best of the turns.
+SR_ROWS sets the rows of `forest` (50000), SR_TURNS its turns (2), SR_SETTINGS its settings.
 """
 import json
 import os
@@ -86,19 +88,22 @@ def calling():
     tell("predict", "one row, 10 trees", "scikit-learn", times, n=1)
 
 
-def peers(d):
+def peers(d, depth, leaves):
+    """Every peer with trees of `depth` levels, or, where that is None, of about `leaves` leaves."""
     import lightgbm
     import xgboost
     from sklearn.ensemble import RandomForestClassifier
 
-    yield "scikit-learn", lambda: RandomForestClassifier(TREES, n_jobs=1, random_state=0)
+    features = 1 / np.sqrt(d)
+    yield "scikit-learn", lambda: RandomForestClassifier(TREES, max_depth=depth, n_jobs=1, random_state=0)
+    size = {"max_depth": depth, "num_leaves": 2**depth} if depth else {"num_leaves": leaves}
     yield "LightGBM", lambda: lightgbm.LGBMClassifier(
-        boosting_type="rf", n_estimators=TREES, subsample=0.632, subsample_freq=1,
-        num_leaves=min(ROWS, 131072), min_child_samples=1, feature_fraction_bynode=1 / np.sqrt(d), n_jobs=1,
-        verbose=-1, random_state=0)
+        boosting_type="rf", n_estimators=TREES, subsample=0.632, subsample_freq=1, min_child_samples=1,
+        min_child_weight=0, feature_fraction_bynode=features, n_jobs=1, verbose=-1, random_state=0, **size)
+    size = {"max_depth": depth} if depth else {"max_depth": 0, "max_leaves": leaves, "grow_policy": "lossguide"}
     yield "XGBoost", lambda: xgboost.XGBRFClassifier(
-        n_estimators=TREES, subsample=0.632, colsample_bynode=1 / np.sqrt(d), max_depth=20,
-        min_child_weight=0, tree_method="hist", n_jobs=1, random_state=0)
+        n_estimators=TREES, subsample=0.632, colsample_bynode=features, min_child_weight=0, tree_method="hist",
+        n_jobs=1, random_state=0, **size)
 
 
 def forest():
@@ -107,18 +112,22 @@ def forest():
     d = 10
     table, _ = specroute.simulate(f"ar1:n={2 * ROWS},tmix=5,d={d}", random_state=1)
     X, y = np.array(table.X, dtype=np.float64, order="C"), (np.array(table.y) == "1").astype(int)
-    for name, make in peers(d):
-        ours = specroute.SpecrouteClassifier("tree", "uniform", n_estimators=TREES, evaluate=False, n_jobs=1,
-                                             random_state=0)
-        peer = make()
-        errors = {}
-        for what in ("fit", "predict_proba"):
-            given = (X[:ROWS], y[:ROWS]) if what == "fit" else (X[ROWS:],)
-            times = in_turns(lambda: getattr(ours, what)(*given), lambda: getattr(peer, what)(*given), TURNS)
-            if what != "fit":
-                errors = {who: float((model.predict(X[ROWS:]) != y[ROWS:]).mean())
-                          for who, model in (("us_error", ours), ("peer_error", peer))}
-            tell(what, f"witness d={d}", name, times, n=ROWS, trees=TREES, **errors)
+    for setting in os.environ.get("SR_SETTINGS", "whole trees,depth 8").split(","):
+        depth = 8 if setting == "depth 8" else None
+        ours = specroute.SpecrouteClassifier(f"tree:max_depth={depth}" if depth else "tree", "uniform",
+                                             n_estimators=TREES, evaluate=False, n_jobs=1, random_state=0)
+        ours.fit(X[:ROWS], y[:ROWS])
+        leaves = int(np.mean([(ours.nodes(j)["feature"] < 0).sum() for j in range(10)]))
+        for name, make in peers(d, depth, leaves):
+            peer = make()
+            errors = {}
+            for what in ("fit", "predict_proba"):
+                given = (X[:ROWS], y[:ROWS]) if what == "fit" else (X[ROWS:],)
+                times = in_turns(lambda: getattr(ours, what)(*given), lambda: getattr(peer, what)(*given), TURNS)
+                if what != "fit":
+                    errors = {who: float((model.predict(X[ROWS:]) != y[ROWS:]).mean())
+                              for who, model in (("us_error", ours), ("peer_error", peer))}
+                tell(what, f"witness d={d}, {setting}", name, times, n=ROWS, trees=TREES, leaves=leaves, **errors)
 
 
 for part in PARTS:

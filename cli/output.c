@@ -155,8 +155,10 @@ int cli_fail(const cli_run *run, sr_status status) {
   sr_error error = sr_context_error(run->ctx);
   char named[1536];
   if (error.status != status) error = (sr_error){status, sr_status_message(status), "", 0, 0};
+  /* Bad input is about the input, other errors (a column that is not there) where they say so. */
+  bool about_input = cli_code(status) == CLI_BAD_INPUT || error.file[0];
   const char *file = error.file[0] ? error.file : input_of(run);
-  if (cli_code(status) == CLI_BAD_INPUT && *file && !names_input(run, &error)) {
+  if (about_input && *file && !names_input(run, &error)) {
     snprintf(named, sizeof named, "%s: %s", file, error.message);
     error.message = named;
     error.file = file;

@@ -21,7 +21,7 @@ rng = numpy.random.default_rng(0)
 X = rng.normal(size=(300, 3))
 model = specroute.SpecrouteClassifier(n_estimators=10, random_state=0).fit(X, X[:, 0] > 0)
 assert 0 <= model.honest_error_ < 0.3, model.honest_error_')
-rm -rf "$work/plain" build
+rm -rf "$work/plain" # what was compiled for it serves the wheel
 pip wheel . --no-deps -w "$work/wheels"
 wheel=$(echo "$work"/wheels/specroute-*-py3-none-linux_*.whl)
 echo "== $(basename "$wheel"), $(($(stat -c %s "$wheel") / 1000)) kB"

@@ -51,6 +51,21 @@ class Careless(unittest.TestCase):
             self.assertRegex(done.stderr, words)
             self.assertEqual(done.stdout, "")
 
+    def test_a_wrong_column_is_named_with_its_file(self):
+        name = self.two_classes("columns.csv", lambda i, label: i % 7)
+        for command in (["train", "-o", "out.model"], ["compare"], ["diagnose"]):
+            done = self.run_command(*command, name, "--target", "yy", code=2)
+            self.assertRegex(done.stderr, r"columns\.csv: target 'yy' is no column; did you mean 'y'")
+
+    def test_names_of_rows_are_told_of_once(self):
+        rows = [[f"row {i}", i * 7 % 11, i // 300 % 2] for i in range(2400)]
+        name = self.write("names.csv", "who,a,y", rows)
+        told = self.train(name, "--target", "y")[1]
+        self.assertEqual(told.count("'who'"), 1, told)
+        self.assertIn("left out of the features", told)
+        done = self.run_command("predict", "out.model", name, "-o", "said.csv")
+        self.assertNotIn("'who'", done.stderr)
+
     def test_measurements_are_no_classes(self):
         draw = random.Random(2)
         rows = [[round(draw.gauss(0, 1), 3), i * 11 % 581] for i in range(2000)]

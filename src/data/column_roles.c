@@ -65,8 +65,8 @@ sr_status sr__find_column(sr_context *ctx, const char *file, const char *option,
   char list[300];
   list_close_names(names, count, reference, list, sizeof list);
   return sr__fail_at(ctx, SR_ERROR_NOT_FOUND, file, 0, 0,
-                     "%s '%.100s' is no column of this file; %s (%lld columns)?", option, reference,
-                     list, (long long)count);
+                     "%s '%.100s' is no column; %s (%lld columns)?", option, reference, list,
+                     (long long)count);
 }
 
 /* ---- roles -------------------------------------------------------------------------------- */

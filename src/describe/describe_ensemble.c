@@ -41,7 +41,9 @@ static void add_plan_lines(sr__description *lines, const sr_ensemble_view *view)
       sr__description_add(lines, "\n");
     }
   }
-  if (isfinite(view->tmix))
+  if (view->tmix <= 1.0)
+    sr__description_add(lines, "scale     every row is new\n");
+  else if (isfinite(view->tmix))
     sr__description_add(lines, "scale     rows are new after about %.9g rows\n",
                         sr__three_digits(view->tmix));
 }

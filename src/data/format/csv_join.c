@@ -78,7 +78,8 @@ static sr_status check_categories(sr_context *ctx, const sr__csv_layout *layout,
     return sr__fail_at(ctx, SR_ERROR_DATA, layout->file, 0, j + 1,
                        "column '%s' has %lld different texts, at most %d can be kept; drop it",
                        column->name, (long long)count, EXACT_IN_FLOAT);
-  if (count > MANY && count > rows / 2)
+  /* Texts that name every row are told of where they are left out (settle.c). */
+  if (count > MANY && count > rows / 2 && count < rows)
     sr__log(ctx, SR_LOG_WARNING,
             "%s: column '%s' is text and differs in most rows (%lld of %lld); drop it, or name it "
             "as time or group",
