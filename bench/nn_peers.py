@@ -4,7 +4,7 @@
 python3 bench/nn_peers.py BENCH_NN [--repeats 9] [--lengths 150,500] [--batches 16,32] [--compiled]
 
 A step is forward with dropout, loss, backward, clipping and AdamW. The peer is the faster of PyTorch's default and
-fused AdamW. Prints one JSON line per case: median milliseconds, and the median and quartiles of the ratio."""
+fused AdamW. Prints one JSON line per case: median seconds of a step, and the median and quartiles of the ratio."""
 import argparse
 import json
 import os
@@ -64,9 +64,9 @@ def case(program, kind, scan, name, length, batch, repeats, compiled):
     rows = np.array(rows)
     faster = 1 + int(np.median(rows[:, 2]) < np.median(rows[:, 1]))
     low, middle, high = np.percentile(rows[:, faster] / rows[:, 0], [25, 50, 75])
-    print(json.dumps({"bench": "nn", "case": f"{kind} step", "length": length, "batch": batch, "threads": 1,
-                      "us_ms": round(1e3 * np.median(rows[:, 0]), 3), "peer": f"PyTorch {torch.__version__} {name}".strip(),
-                      "peer_ms": round(1e3 * np.median(rows[:, faster]), 2), "ratio": round(middle, 2),
+    print(json.dumps({"bench": "nn", "case": f"{kind} step, L = {length}, batch {batch}", "threads": 1,
+                      "us_seconds": round(np.median(rows[:, 0]), 6), "peer": f"PyTorch {torch.__version__} {name}".strip(),
+                      "peer_seconds": round(np.median(rows[:, faster]), 5), "ratio": round(middle, 2),
                       "quartiles": [round(low, 2), round(high, 2)], "us_peak_mb": memory}), flush=True)
 
 

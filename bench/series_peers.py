@@ -2,7 +2,7 @@
 """ROCKET and MiniRocket beside aeon (Numba, warm) and scikit-learn's RidgeClassifierCV: one thread,
 processor time, in turn.
 
-  series_peers.py BENCH transform          features of simulated series, four shapes
+  series_peers.py BENCH transform [LENGTH ...]  features of simulated series, four shapes or those of these lengths
   series_peers.py BENCH fit [ROWS LENGTH]  fit end to end; aeon's ROCKET scaled from 192 series
   series_peers.py BENCH accuracy DIR [SEED [METHOD ...]]
         default splits of the UCR sets in DIR beside reference_accuracy.csv there; one line per set
@@ -61,9 +61,11 @@ def timed(call):
     return time.process_time() - start, result
 
 
-def transform(bench, folder):
+def transform(bench, folder, *lengths):
     from aeon.transformations.collection.convolution_based import MiniRocket, Rocket
     for rows, length, rocket_rows in ((1000, 24, 1000), (1024, 140, 256), (600, 500, 128), (96, 2000, 24)):
+        if lengths and length not in lengths:
+            continue
         values, labels = simulated(rows, length, 1)
         for method, peer, n in (("rocket", Rocket(10000, random_state=1), rocket_rows),
                                 ("minirocket", MiniRocket(random_state=1), rows),
@@ -175,7 +177,7 @@ def main():
         sys.exit(__doc__)
     with tempfile.TemporaryDirectory() as folder:
         if sys.argv[2] == "transform":
-            transform(sys.argv[1], folder)
+            transform(sys.argv[1], folder, *map(int, sys.argv[3:]))
         elif sys.argv[2] == "fit":
             fit(sys.argv[1], folder, *map(int, sys.argv[3:]))
         else:
