@@ -42,7 +42,8 @@ static double expected_seconds(const cli_run *run, const experiment *e) {
   results old = {0};
   double units = (double)e->case_count(scale) * seeds_asked(run, e), seconds = 0.0;
   results_path(cli_text(run, "output"), e, scale, path, sizeof path);
-  if (results_read(path, &old, &good_bytes, reason, sizeof reason) != SR_OK) old.count = 0;
+  if (results_read(run->ctx, path, &old, &good_bytes, reason, sizeof reason) != SR_OK)
+    old.count = 0;
   for (int64_t i = 0; i < old.count; i++) seconds += old.item[i].seconds;
   if (old.count > 0)
     seconds *= units / (double)old.count;

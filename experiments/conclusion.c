@@ -210,7 +210,7 @@ sr_status conclusion_read(sr_context *ctx, const experiment *e, experiment_scale
   if (!c) SR_TRY(SR_ERROR_MEMORY);
   *c = (conclusion){.e = e, .scale = scale, .ctx = ctx, .page = page};
   results_path(folder, e, scale, path, sizeof path);
-  SR_TRY(results_read(path, &c->found, &good_bytes, reason, reason_size));
+  SR_TRY(results_read(ctx, path, &c->found, &good_bytes, reason, reason_size));
   SR_TRY(e->conclude(c));
   SR_TRY(c->status);
   *out = c;

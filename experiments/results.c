@@ -144,15 +144,18 @@ static bool is_torn(const char *line, size_t length) {
   return line[length - 1] != '\n' && strncmp(line, begin, common) == 0;
 }
 
-static sr_status read_lines(FILE *file, const char *path, results *out, long *good_bytes,
-                            char *reason, size_t reason_size) {
+static sr_status read_lines(sr_context *ctx, FILE *file, const char *path, results *out,
+                            long *good_bytes, char *reason, size_t reason_size) {
   char *line = NULL;
   size_t room = 0;
   ssize_t length;
   sr_status status = SR_OK;
   long number = 0;
   while (status == SR_OK && (length = getline(&line, &room, file)) > 0) {
-    number++;
+    if (number++ % 64 == 0 && sr_context_interrupted(ctx)) {
+      status = SR_ERROR_INTERRUPTED;
+      break;
+    }
     result one;
     bool whole = line[length - 1] == '\n';
     bool parsed = whole && parse_line(line, (size_t)length, &one);
@@ -170,8 +173,8 @@ static sr_status read_lines(FILE *file, const char *path, results *out, long *go
   return status;
 }
 
-sr_status results_read(const char *path, results *out, long *good_bytes, char *reason,
-                       size_t reason_size) {
+sr_status results_read(sr_context *ctx, const char *path, results *out, long *good_bytes,
+                       char *reason, size_t reason_size) {
   *good_bytes = 0;
   FILE *file = fopen(path, "re");
   if (!file && errno == ENOENT) return SR_OK;
@@ -179,7 +182,7 @@ sr_status results_read(const char *path, results *out, long *good_bytes, char *r
     snprintf(reason, reason_size, "cannot read %s: %s", path, strerror(errno));
     return SR_ERROR_IO;
   }
-  sr_status status = read_lines(file, path, out, good_bytes, reason, reason_size);
+  sr_status status = read_lines(ctx, file, path, out, good_bytes, reason, reason_size);
   fclose(file);
   if (status == SR_ERROR_MEMORY) snprintf(reason, reason_size, "out of memory reading %s", path);
   return status;

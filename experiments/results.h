@@ -27,8 +27,8 @@ const char *experiment_scale_name(experiment_scale scale);
 /* Reads what a file holds; a file that is not there holds nothing. A last line that a kill tore is
  * left out, and *good_bytes says where the whole lines end. Any other bad line is an
  * SR_ERROR_FORMAT with a sentence in `reason`. */
-SR_MUST_CHECK sr_status results_read(const char *path, results *out, long *good_bytes, char *reason,
-                                     size_t reason_size);
+SR_MUST_CHECK sr_status results_read(sr_context *ctx, const char *path, results *out,
+                                     long *good_bytes, char *reason, size_t reason_size);
 void results_free(results *r);
 SR_MUST_CHECK sr_status results_add(results *r, const result *one);
 const result *results_find(const results *r, const char *case_name, uint64_t seed);

@@ -206,7 +206,7 @@ sr_status experiment_run(sr_context *ctx, const experiment *e, const run_options
   SR_TRY(make_folder(options->folder, report->reason, sizeof report->reason));
   j.file = results_open(path, report->reason, sizeof report->reason);
   if (!j.file) SR_TRY(SR_ERROR_OUTPUT);
-  SR_TRY(results_read(path, &old, &good_bytes, report->reason, sizeof report->reason));
+  SR_TRY(results_read(ctx, path, &old, &good_bytes, report->reason, sizeof report->reason));
   if (ftruncate(fileno(j.file), good_bytes) != 0) SR_TRY(SR_ERROR_OUTPUT);
   SR_TRY(list_units(&j, &old, report));
   status = run_units(&j, ctx, report->found);

@@ -45,7 +45,7 @@ def make_results(folder, rows):
     with open(os.path.join(RESULTS, name), encoding="utf-8") as file:
         lines = [json.loads(line) for line in file]
     with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
-        for copy in range(1 + rows // 5000):
+        for copy in range(1 + rows // 30000):
             for line in lines:
                 file.write(json.dumps({**line, "seed": line["seed"] + 1000 * copy}) + "\n")
 
