@@ -120,10 +120,10 @@ SR__INLINE void run(const span *s, int K, int T, int taps, lane_sums *out) {
       fold(s, x + (int64_t)v * SR__SERIES_LANES, K, T, taps, top, positive);
     /* What is left of a series runs together too: a vector alone would wait for its own sums. Where
      * sums are emulated they take longer than any waiting. */
-    if (FLOAT_LANES < SR__SERIES_LANES)
+    if ((int)FLOAT_LANES < (int)SR__SERIES_LANES)
       for (; v < s->least; v++)
         fold(s, x + (int64_t)v * SR__SERIES_LANES, K, 1, taps, top, positive);
-    int tail = FLOAT_LANES < SR__SERIES_LANES ? 1 : T;
+    int tail = (int)FLOAT_LANES < (int)SR__SERIES_LANES ? 1 : T;
     for (; v < s->most; v += tail) fold_masked(s, v, K, tail, taps, vectors, x, top, positive);
     for (int k = 0; k < K; k++) {
       memcpy(&out->positive[k][lane], &positive[k], sizeof positive[k]);
