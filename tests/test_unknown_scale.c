@@ -12,7 +12,7 @@ enum { ROWS = 800, CLASSES = 17 };
 static sr_table *make_table(sr_context *ctx) {
   static float x[2 * ROWS];
   static int32_t label[ROWS];
-  static char name[CLASSES][8];
+  static char name[CLASSES][16];
   static const char *names[CLASSES];
   double noise[2 * ROWS];
   sr_random_normal(3, 0, 0, 2 * ROWS, noise);
