@@ -501,13 +501,13 @@ static void votes_do_not_depend_on_the_walk(void **state) {
     sr__encoded *rows = NULL;
     assert_ok(ctx, fit_table(ctx, table, &options, NULL, 1, &f));
     assert_ok(ctx, f.learner->encode(ctx, f.encoder, other, 0, N, &rows));
-    sr__crown *crown = f.member->crown;
+    sr__pass_node *pass = f.member->pass;
     sr__tree_block *block = f.member->block;
-    f.member->crown = NULL; /* node by node */
+    f.member->pass = NULL; /* node by node */
     f.member->block = NULL;
     assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, (sr__picked){NULL, N},
                                       (sr__answers){by_node, shares}));
-    f.member->crown = crown;
+    f.member->pass = pass;
     f.member->block = block;
     assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, (sr__picked){NULL, N},
                                       (sr__answers){alone, NULL}));
@@ -532,6 +532,39 @@ static void votes_do_not_depend_on_the_walk(void **state) {
   sr_context_free(&ctx);
 }
 
+/* The votes of a tree whose leaves were blended are those of its shares. */
+static void blended_leaves_vote_as_they_share(void **state) {
+  (void)state;
+  enum { N = 2000 };
+  sr_context *ctx = test_context(1);
+  sr_table *table = random_table(ctx, N, 6, 2, 0.0, 7);
+  kit_options options = tree_options();
+  fitted f;
+  sr__encoded *rows = NULL;
+  int32_t all[N], vote[N];
+  float share[2 * N];
+  int different = 0;
+  for (int i = 0; i < N; i++) all[i] = i;
+  sr__bag bag = {.rows = all, .length = N};
+  assert_ok(ctx, fit_table(ctx, table, &options, NULL, 1, &f));
+  assert_ok(ctx, f.learner->encode(ctx, f.encoder, table, 0, N, &rows));
+  assert_ok(ctx, f.learner->read_leaves(ctx, f.encoder, f.training, &bag, f.member));
+  assert_ok(ctx, f.learner->blend_leaves(ctx, f.encoder, 0.9f, f.member));
+  assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, (sr__picked){NULL, N},
+                                    (sr__answers){NULL, share}));
+  assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, (sr__picked){NULL, N},
+                                    (sr__answers){vote, NULL}));
+  for (int i = 0; i < N; i++) {
+    assert_int_equal(vote[i], share[2 * i + 1] > share[2 * i]);
+    different += vote[i] != sr_table_get(table)->label[i];
+  }
+  assert_true(different > 0); /* leaf 1 alone remembers every row */
+  f.learner->free_encoded(rows);
+  fitted_free(&f);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
 /* The kernels of all levels that this processor has, lowest first. */
 static int walk_kernels(const sr__walk_kernel *kernel[SR__ISA_LEVELS]) {
 #if defined(__x86_64__)
@@ -542,19 +575,20 @@ static int walk_kernels(const sr__walk_kernel *kernel[SR__ISA_LEVELS]) {
   return (int)sr__isa() + 1;
 }
 
-/* More rows than walk together, fewer than fill the lanes, in order and by index: every level finds
- * the leaves of the walk node by node. */
+/* More rows than walk together, fewer than fill the lanes, in order, turned and by index: every
+ * level finds the leaves of the walk node by node. */
 static void every_level_finds_the_same_leaves(void **state) {
   (void)state;
-  enum { N = 10000 };
+  enum { N = 20000, PLAIN = 0, TURNED, INDEXED, WAYS };
   static const int32_t widths[] = {3, 20, 100};
-  static const int64_t counts[] = {1, 7, 8, 33, 500, N};
+  static const int64_t counts[] = {1, 63, 64, 65, 500, 16385, N};
   sr_context *ctx = test_context(1);
   const sr__walk_kernel *kernel[SR__ISA_LEVELS];
   int levels = walk_kernels(kernel);
   uint32_t *by_node = malloc(N * sizeof *by_node), *given = malloc(N * sizeof *given);
   int32_t *index = malloc(N * sizeof *index);
-  uint8_t *scratch = malloc((SR__WALK_GROUP + SR__WALK_SPARE) * (size_t)sr__walk_stride(100));
+  uint8_t *scratch = malloc(SR__WALK_SCRATCH);
+  uint8_t *columns = malloc((size_t)sr__turned_bytes(100, N));
   for (int i = 0; i < N; i++) index[i] = (int32_t)((i * 7LL + 3) % N);
   for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
     sr_table *table = random_table(ctx, N, widths[w], 3, w == 1 ? 0.0 : 0.2, 60 + w);
@@ -563,18 +597,26 @@ static void every_level_finds_the_same_leaves(void **state) {
     sr__encoded *rows = NULL;
     assert_ok(ctx, fit_table(ctx, table, &options, NULL, 1, &f));
     assert_ok(ctx, f.learner->encode(ctx, f.encoder, table, 0, N, &rows));
-    if (!f.member->crown) assert_ok(ctx, sr__tree_make_crowns(ctx, f.encoder, f.member));
-    assert_non_null(f.member->crown);
+    if (!f.member->pass) assert_ok(ctx, sr__tree_make_crown(ctx, f.encoder, f.member));
+    assert_non_null(f.member->pass);
     sr__walk_tree plain = {.node = f.member->node, .shifted = 1}, tree = plain;
-    tree.crown = f.member->crown;
-    tree.next = f.member->next;
+    tree.pass = f.member->pass;
+    tree.whole = f.member->pass_whole;
+    tree.branch = f.member->branch;
+    tree.exits = f.member->exits;
+    tree.pass_leaf = f.member->pass_leaf;
     tree.shifted = f.member->shifted;
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
-      for (int by_index = 0; by_index < 2; by_index++) {
-        sr__walk_rows walk = {rows->bins, rows->stride, rows->features, by_index ? index : NULL};
+      for (int way = 0; way < WAYS; way++) {
+        sr__walk_rows walk = sr__walk_over(rows, way == INDEXED ? index : NULL);
         sr__walk_kernel_base.walk(&plain, &walk, counts[c], NULL, by_node);
         for (int level = 0; level < levels; level++) {
           memset(given, 0xff, N * sizeof *given);
+          walk.columns = NULL;
+          walk.whole = way == TURNED && kernel[level]->turn(&walk, counts[c], columns);
+          if (way == TURNED) walk.columns = columns;
+          if (way == TURNED && w == 1) assert_true(walk.whole && tree.shifted);
+          if (way == TURNED && w != 1 && counts[c] > 100) assert_false(walk.whole);
           kernel[level]->walk(&tree, &walk, counts[c], scratch, given);
           assert_memory_equal(given, by_node, (size_t)counts[c] * sizeof *given);
           if (!kernel[level]->blocks || !f.member->block) continue;
@@ -593,6 +635,7 @@ static void every_level_finds_the_same_leaves(void **state) {
   free(by_node);
   free(given);
   free(index);
+  free(columns);
   free(scratch);
   sr_context_free(&ctx);
 }
@@ -611,6 +654,7 @@ int main(void) {
       cmocka_unit_test(codes_and_copies_do_not_change_the_tree),
       cmocka_unit_test(rows_may_be_asked_for_in_any_way),
       cmocka_unit_test(votes_do_not_depend_on_the_walk),
+      cmocka_unit_test(blended_leaves_vote_as_they_share),
       cmocka_unit_test(every_level_finds_the_same_leaves),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,9 @@
 #include "data/match_columns.h"
 #include "ensemble.h"
 
-enum { PREDICT_CHUNK = 65536 }; /* long enough that reading a tree from memory does not count */
+enum {
+  PREDICT_CHUNK = 16384
+}; /* rows and their binned form stay in the cache; a tree is read for many */
 
 typedef struct predict_job {
   const sr_ensemble *ensemble;
@@ -80,6 +82,12 @@ static void add_plain(predict_scratch *s, int64_t count) {
   int32_t classes = s->votes.classes;
   if (s->votes.rule == SR_VOTE_SOFT)
     for (int64_t k = 0; k < count * classes; k++) s->tally[k] += s->votes.proba[k];
+  else if (classes == 2) /* side by side */
+    for (int64_t i = 0; i < count; i++) {
+      float second = (float)s->votes.vote[i];
+      s->tally[2 * i] += 1.0f - second;
+      s->tally[2 * i + 1] += second;
+    }
   else
     for (int64_t i = 0; i < count; i++) s->tally[i * classes + s->votes.vote[i]] += 1.0f;
 }

@@ -11,7 +11,7 @@
 #include "learner/tree/walk_kernel.h"
 #include "plan/draw_kernel.h"
 
-enum { ROWS = 3000, FEATURES = 20, STRIDE = 32, NODES = 4001 };
+enum { ROWS = 3000, FEATURES = 20, STRIDE = 32, NODES = 401 };
 
 static uint64_t state = 88172645463325252u;
 static uint64_t draw(void) {
@@ -42,43 +42,46 @@ static void search_bins(void) {
   show("bins", bin, sizeof bin);
 }
 
-/* Node k has the children 2 k + 1 and 2 k + 2, so place i of the crown is node i - 1. */
-static void make_crown(const sr__node *node, sr__crown *crown) {
-  for (uint32_t i = 1; i < SR__CROWN_EXITS; i++) {
-    uint32_t what = node[i - 1].what;
-    crown->node[i].threshold = (((what + 1) & 0xff) ^ 0x80) * 0x01010101u;
-    crown->node[i].column =
-        (what >> SR__NODE_FEATURE) + (what & SR__NODE_SHIFT ? SR__CROWN_FEATURES : 0);
-  }
-  for (uint32_t place = SR__CROWN_EXITS; place < 2 * SR__CROWN_EXITS; place++) {
-    uint32_t code = place & 1 ? 0 : SR__CROWN_EXITS - 1;
-    for (int level = 1; level < SR__CROWN_LEVELS; level++)
-      code ^= place >> level & 1 ? 0 : 1u << level;
-    crown->exit[code] = place - 1;
-  }
+enum { SPLITS = NODES / 2, LEAVES = NODES - SPLITS };
+
+/* Node k has the children 2 k + 1 and 2 k + 2; the tree is all crown. */
+static uint32_t value_of(uint32_t node) {
+  return (node < SPLITS ? SR__WALK_EXITS + SPLITS - 1 - node : node - SPLITS) * SR__WALK_LANES;
 }
 
 static void walk_tree(void) {
   static sr__node node[NODES];
-  static uint8_t bins[(ROWS + 4) * STRIDE], scratch[(ROWS + SR__WALK_SPARE) * STRIDE];
-  static uint32_t given[ROWS], by_crown[ROWS];
-  static const uint8_t next[SR__CROWN_EXITS];
-  static sr__crown crown;
+  static uint8_t bins[(ROWS + 4) * STRIDE];
+  static uint32_t given[ROWS], together[ROWS], leaf[LEAVES];
+  static sr__pass_node pass[SPLITS];
+  static sr__branch branch[LEAVES + 1];
+  static uint8_t scratch[SR__WALK_SCRATCH];
   for (uint32_t i = 0; i < NODES; i++) {
     uint32_t what = (uint32_t)(draw() % FEATURES) << SR__NODE_FEATURE |
                     (draw() % 2 ? SR__NODE_SHIFT : 0) | (uint32_t)(draw() % 200 + 20);
-    node[i] = 2 * i + 2 < NODES ? (sr__node){2 * i + 1, what} : (sr__node){i, SR__LEAF_WHAT};
+    node[i] = i < SPLITS ? (sr__node){2 * i + 1, what} : (sr__node){i, SR__LEAF_WHAT};
   }
+  for (uint32_t i = 0; i < SPLITS; i++) {
+    uint32_t what = node[i].what, column = what >> SR__NODE_FEATURE;
+    if (what & SR__NODE_SHIFT) column += (uint32_t)sr__walk_columns(FEATURES) / 2;
+    pass[SPLITS - 1 - i] =
+        (sr__pass_node){value_of(2 * i + 1), value_of(2 * i + 2), column * SR__WALK_LANES,
+                        (((what + 1) & 0xff) ^ 0x80) * 0x01010101u};
+  }
+  for (uint32_t e = 0; e < LEAVES; e++) leaf[e] = SPLITS + e;
+  for (uint32_t e = 0; e <= LEAVES; e++) branch[e] = (sr__branch){SPLITS, e};
   for (size_t i = 0; i < sizeof bins; i++) bins[i] = (uint8_t)draw();
-  sr__walk_rows rows = {bins, STRIDE, FEATURES, NULL};
-  sr__walk_tree plain = {.node = node, .shifted = 1};
-  sr__walk_tree crowned = {.node = node, .crown = &crown, .next = next, .shifted = 1};
-  make_crown(node, &crown);
-  sr__walk_kernel_base.walk(&plain, &rows, ROWS, scratch, given);
-  sr__walk_kernel_base.walk(&crowned, &rows, ROWS, scratch, by_crown);
+  sr__walk_rows rows = {.bins = bins, .stride = STRIDE, .features = FEATURES};
+  sr__walk_tree plain = {.node = node, .shifted = 1}, passed = plain;
+  passed.pass = pass;
+  passed.branch = branch;
+  passed.exits = LEAVES;
+  passed.pass_leaf = leaf;
+  sr__walk_kernel_base.walk(&plain, &rows, ROWS, NULL, given);
+  sr__walk_kernel_base.walk(&passed, &rows, ROWS, scratch, together);
   show("walk", given, sizeof given);
-  show("walk", by_crown, sizeof by_crown);
-  if (memcmp(given, by_crown, sizeof given) != 0) exit(1);
+  show("walk", together, sizeof together);
+  if (memcmp(given, together, sizeof given) != 0) exit(1);
 }
 
 static void draw_rows(void) {

@@ -34,7 +34,9 @@ struct sr__encoded {
   int64_t stride; /* bytes from a row to the next; more than `features` where rows are to be
                      predicted */
   uint8_t *bins;
-  uint8_t *memory; /* owns `bins` */
+  uint8_t *columns; /* the same bins column by column (walk_kernel.h); NULL: not made */
+  bool whole;       /* columns are made and no value is missing */
+  uint8_t *memory, *column_memory; /* own `bins` and `columns` */
 };
 
 struct sr__training {
@@ -56,17 +58,21 @@ struct sr__member {
   sr__bin_set *set;
   int32_t *mixed; /* leaf: index of its class shares, -1 where pure; NULL: all are pure */
   int64_t mixtures;
-  float *share;                  /* mixtures x classes */
-  sr__crown *crown;              /* NULL: there are none, the tree is walked by its nodes */
-  uint8_t next[SR__CROWN_EXITS]; /* per exit of the first crown: the one below it, or 0 */
-  bool shifted;                  /* some node has SR__NODE_SHIFT */
-  uint8_t *vote;                 /* of the leaves, in little room; NULL: more than 256 classes */
-  sr__tree_block *block_memory;  /* owns `block` */
-  sr__tree_block *block;         /* NULL: there are none */
-  uint32_t *block_leaf;          /* node of each leaf that blocks number */
-  uint8_t *block_vote;           /* and its vote, as in `vote` */
-  int32_t *large;                /* leaf: index of its large leaf; NULL: not read */
-  float *large_share;            /* large leaves x classes */
+  float *share;        /* mixtures x classes */
+  bool shifted;        /* some node has SR__NODE_SHIFT */
+  sr__pass_node *pass; /* NULL: there are none, the tree is walked by its nodes */
+  int64_t pass_whole;  /* see sr__walk_tree */
+  sr__branch *branch;  /* one per exit of the crown and the end */
+  int32_t exits;
+  uint32_t *pass_leaf;          /* node of each leaf that branches number */
+  uint8_t *pass_vote;           /* and its vote, as in `vote` */
+  uint8_t *vote;                /* of the leaves, in little room; NULL: more than 256 classes */
+  sr__tree_block *block_memory; /* owns `block` */
+  sr__tree_block *block;        /* NULL: there are none */
+  uint32_t *block_leaf;         /* node of each leaf that blocks number */
+  uint8_t *block_vote;          /* and its vote, as in `vote` */
+  int32_t *large;               /* leaf: index of its large leaf; NULL: not read */
+  float *large_share;           /* large leaves x classes */
   int64_t large_count;
   uint32_t *leaf_count; /* nodes x classes: rows of the bag in each leaf; NULL: not counted */
 };
@@ -187,9 +193,15 @@ static inline uint32_t sr__tree_walk_from(const sr__member *tree, uint32_t at, c
 /* The leaves of rows; `scratch` is what sr__leaf_scratch gave. At most SR__WALK_GROUP rows. */
 void sr__tree_find_leaves(const sr__member *tree, const sr__walk_rows *rows, int64_t count,
                           uint8_t *scratch, uint32_t *leaf);
-/* Room to find the leaves of `count` rows; NULL where the tree needs none. */
+/* Room to find leaves; NULL where the tree needs none. */
 SR_MUST_CHECK sr_status sr__leaf_scratch(sr_context *ctx, const sr__member *tree,
-                                         const sr__encoded *rows, int64_t count, uint8_t **scratch);
+                                         uint8_t **scratch);
+/* The rows of an index, all of them where it is NULL. */
+static inline sr__walk_rows sr__walk_over(const sr__encoded *rows, const int32_t *index) {
+  return (
+      sr__walk_rows){rows->bins, rows->stride, rows->features, index, index ? NULL : rows->columns,
+                     rows->whole};
+}
 /* The class shares of a leaf. */
 void sr__tree_share(const sr__encoder *encoder, const sr__member *tree, uint32_t leaf,
                     float *share);
@@ -205,11 +217,13 @@ SR_MUST_CHECK sr_status sr__tree_blend_leaves(sr_context *ctx, const sr__encoder
 /* Blocks for a finished tree, where the processor and the tree allow them. */
 SR_MUST_CHECK sr_status sr__tree_make_blocks(sr_context *ctx, const sr__encoder *encoder,
                                              sr__member *tree);
-/* Crowns, where the tree is large enough to gain from them. */
-SR_MUST_CHECK sr_status sr__tree_make_crowns(sr_context *ctx, const sr__encoder *encoder,
-                                             sr__member *tree);
-/* Makes a finished tree ready to predict: votes in bytes, and blocks or else crowns where `asked`
- * rows (0: many) repay them. */
+/* Crown and branches, where the tree allows them. */
+SR_MUST_CHECK sr_status sr__tree_make_crown(sr_context *ctx, const sr__encoder *encoder,
+                                            sr__member *tree);
+/* Votes in bytes, wherever they are kept, from the leaves' `info`. */
+void sr__tree_note_votes(sr__member *tree);
+/* Makes a finished tree ready to predict: votes in bytes, and blocks or else crown and branches
+ * where `asked` rows (0: many) repay them. */
 SR_MUST_CHECK sr_status sr__tree_ready(sr_context *ctx, const sr__encoder *encoder, int64_t asked,
                                        sr__member *tree);
 SR_MUST_CHECK sr_status sr__tree_nodes(sr_context *ctx, const sr__encoder *encoder,

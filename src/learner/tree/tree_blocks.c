@@ -32,7 +32,6 @@ static int64_t list_roots(const sr__member *tree, uint32_t *root) {
 static uint16_t number_leaf(sr__member *tree, uint32_t leaf, int64_t *leaves) {
   if (*leaves > 0 && tree->block_leaf[*leaves - 1] == leaf) return (uint16_t)(*leaves - 1);
   tree->block_leaf[*leaves] = leaf;
-  if (tree->vote) tree->block_vote[*leaves] = tree->vote[leaf];
   return (uint16_t)(*leaves)++;
 }
 
@@ -65,7 +64,6 @@ sr_status sr__tree_make_blocks(sr_context *ctx, const sr__encoder *encoder, sr__
   SR_NEW(ctx, root, most);
   int64_t count = list_roots(tree, root);
   SR_NEW(ctx, tree->block_leaf, most);
-  if (tree->vote) SR_NEW(ctx, tree->block_vote, most);
   SR_NEW(ctx, tree->block_memory, count + 1);
   size_t beyond = (uintptr_t)tree->block_memory % sizeof(sr__tree_block);
   tree->block = (sr__tree_block *)((char *)tree->block_memory + sizeof(sr__tree_block) - beyond);

@@ -18,6 +18,7 @@ static void free_encoded(sr__encoded *rows) {
   if (!rows) return;
   sr_allocator allocator = rows->allocator;
   sr__release(&allocator, rows->memory);
+  sr__release(&allocator, rows->column_memory);
   sr__release(&allocator, rows);
 }
 
@@ -66,10 +67,33 @@ cleanup:
   return status;
 }
 
+/* Rows that one walk takes are turned once for all trees. */
+static sr_status turn_rows(sr_context *ctx, sr__encoded *rows) {
+  sr_status status = SR_OK;
+  const sr__walk_kernel *kernel = sr__walk_kernel_now();
+  sr__walk_rows walk = {.bins = rows->bins, .stride = rows->stride, .features = rows->features};
+  if (kernel->blocks || rows->features > SR__WALK_FEATURES || rows->count > SR__WALK_GROUP ||
+      rows->count < SR__WALK_LANES)
+    return SR_OK;
+  SR_NEW(ctx, rows->column_memory, sr__turned_bytes(rows->features, rows->count) + LINE);
+  rows->columns = rows->column_memory + (LINE - (uintptr_t)rows->column_memory % LINE);
+  rows->whole = kernel->turn(&walk, rows->count, rows->columns);
+cleanup:
+  return status;
+}
+
 static sr_status encode(sr_context *ctx, const sr__encoder *encoder, const sr_table *table,
                         int64_t first, int64_t count, sr__encoded **rows) {
-  return encode_rows(ctx, encoder, table, first, count, stride_for(encoder->binning->features),
-                     rows);
+  sr_status status = SR_OK;
+  SR_TRY(
+      encode_rows(ctx, encoder, table, first, count, stride_for(encoder->binning->features), rows));
+  SR_TRY(turn_rows(ctx, *rows));
+cleanup:
+  if (status != SR_OK) {
+    free_encoded(*rows);
+    *rows = NULL;
+  }
+  return status;
 }
 
 static sr_status copy_encoded(sr_context *ctx, const sr__encoder *encoder, const sr__encoded *from,

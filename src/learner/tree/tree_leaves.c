@@ -26,7 +26,7 @@ static sr_status count_piece(void *data, const int32_t *rows, const int32_t *cou
   uint32_t leaf[CHUNK];
   for (int64_t first = 0; first < length; first += CHUNK) {
     int64_t here = length - first < CHUNK ? length - first : CHUNK;
-    sr__walk_rows walk = {encoded->bins, encoded->stride, encoded->features, rows + first};
+    sr__walk_rows walk = sr__walk_over(encoded, rows + first);
     sr__tree_find_leaves(c->tree, &walk, here, c->scratch, leaf);
     for (int64_t i = 0; i < here; i++) {
       int32_t row = rows[first + i];
@@ -92,7 +92,7 @@ sr_status sr__tree_read_leaves(sr_context *ctx, const sr__encoder *encoder,
   if (tree->leaf_count) {
     take_counts(&c);
   } else {
-    SR_TRY(sr__leaf_scratch(ctx, tree, training->rows, CHUNK, &c.scratch));
+    SR_TRY(sr__leaf_scratch(ctx, tree, &c.scratch));
     SR_TRY(sr__bag_read(ctx, bag, count_piece, &c));
   }
   add_up(tree, classes, c.count, c.rows);
@@ -129,8 +129,8 @@ sr_status sr__tree_predict_leaves(sr_context *ctx, const sr__encoder *encoder,
   int64_t classes = encoder->classes;
   uint32_t at[CHUNK];
   uint8_t *scratch = NULL;
-  sr__walk_rows walk = {rows->bins, rows->stride, rows->features, picked.index};
-  SR_TRY(sr__leaf_scratch(ctx, tree, rows, picked.count, &scratch));
+  sr__walk_rows walk = sr__walk_over(rows, picked.index);
+  SR_TRY(sr__leaf_scratch(ctx, tree, &scratch));
   for (int64_t first = 0; first < picked.count; first += CHUNK) {
     int64_t here = picked.count - first < CHUNK ? picked.count - first : CHUNK;
     sr__tree_find_leaves(tree, &walk, here, scratch, at);
@@ -140,10 +140,7 @@ sr_status sr__tree_predict_leaves(sr_context *ctx, const sr__encoder *encoder,
              tree->large_share + tree->large[at[i]] * classes,
              (size_t)classes * sizeof *answers.large_leaf);
     }
-    if (picked.index)
-      walk.index += here;
-    else
-      walk.bins += here * walk.stride;
+    sr__walk_on(&walk, here);
   }
 cleanup:
   sr__free(ctx, scratch);
@@ -218,8 +215,7 @@ sr_status sr__tree_blend_leaves(sr_context *ctx, const sr__encoder *encoder, flo
   tree->mixtures = count;
   mixed = NULL;
   share = NULL;
-  for (int64_t at = 0; tree->vote && at < tree->nodes; at++)
-    tree->vote[at] = (uint8_t)tree->info[at];
+  sr__tree_note_votes(tree);
 cleanup:
   sr__free(ctx, mixed);
   sr__free(ctx, share);

@@ -20,9 +20,13 @@ static void find_leaves(const sr__member *tree, const sr__walk_rows *rows, int64
                         const uint8_t *value, uint8_t *scratch, uint32_t *given) {
   sr__walk_tree walk = {.node = tree->node,
                         .value = value,
-                        .crown = tree->crown,
-                        .next = tree->next,
                         .shifted = tree->shifted,
+                        .pass = tree->pass,
+                        .whole = tree->pass_whole,
+                        .branch = tree->branch,
+                        .exits = tree->exits,
+                        .pass_leaf = tree->pass_leaf,
+                        .pass_value = tree->pass_vote,
                         .block = tree->block,
                         .block_leaf = tree->block_leaf,
                         .block_value = tree->block_vote};
@@ -42,13 +46,10 @@ void sr__tree_find_leaves(const sr__member *tree, const sr__walk_rows *rows, int
   find_leaves(tree, rows, count, NULL, scratch, leaf);
 }
 
-sr_status sr__leaf_scratch(sr_context *ctx, const sr__member *tree, const sr__encoded *rows,
-                           int64_t count, uint8_t **scratch) {
+sr_status sr__leaf_scratch(sr_context *ctx, const sr__member *tree, uint8_t **scratch) {
   sr_status status = SR_OK;
-  int64_t together = count < SR__WALK_GROUP ? count : SR__WALK_GROUP;
   *scratch = NULL;
-  if (tree->crown)
-    SR_NEW(ctx, *scratch, (together + SR__WALK_SPARE) * sr__walk_stride(rows->features));
+  if (tree->pass) SR_NEW(ctx, *scratch, SR__WALK_SCRATCH);
 cleanup:
   return status;
 }
@@ -58,8 +59,8 @@ sr_status sr__tree_predict(sr_context *ctx, const sr__encoder *encoder, const sr
   sr_status status = SR_OK;
   uint32_t leaf[CHUNK];
   uint8_t *scratch = NULL;
-  sr__walk_rows walk = {rows->bins, rows->stride, rows->features, picked.index};
-  SR_TRY(sr__leaf_scratch(ctx, tree, rows, picked.count, &scratch));
+  sr__walk_rows walk = sr__walk_over(rows, picked.index);
+  SR_TRY(sr__leaf_scratch(ctx, tree, &scratch));
   for (int64_t first = 0; first < picked.count; first += CHUNK) {
     int64_t here = picked.count - first < CHUNK ? picked.count - first : CHUNK;
     if (!answers.share && tree->vote) {
@@ -71,10 +72,7 @@ sr_status sr__tree_predict(sr_context *ctx, const sr__encoder *encoder, const sr
       for (int64_t i = 0; answers.vote && i < here; i++)
         answers.vote[first + i] = (int32_t)tree->info[leaf[i]];
     }
-    if (picked.index)
-      walk.index += here;
-    else
-      walk.bins += here * walk.stride;
+    sr__walk_on(&walk, here);
   }
 cleanup:
   sr__free(ctx, scratch);

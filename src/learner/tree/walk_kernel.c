@@ -13,10 +13,10 @@ enum { LANES = 16 };
 #endif
 
 enum {
+  ROWS = SR__WALK_LANES,
   GROUP = SR__WALK_GROUP,
   COMPANY = 512, /* rows that go from node to node together, so that their memory reads overlap */
-  STEPS = 2,     /* that a row takes before it is asked whether it has arrived */
-  FEW = 8        /* rows that are not worth a pass of lanes */
+  STEPS = 2      /* that a row takes before it is asked whether it has arrived */
 };
 
 /* ---- node by node -------------------------------------------------------------------------- */
@@ -71,15 +71,9 @@ static void walk_nodes(const sr__walk_tree *tree, const uint8_t *row, int64_t st
     walk_company(tree, row, stride, number, at, count, given, false);
 }
 
-/* ---- many rows through a crown ------------------------------------------------------------- */
+/* ---- bins by columns ----------------------------------------------------------------------- */
 
 typedef uint8_t bytes __attribute__((vector_size(LANES)));
-
-/* The bins of LANES rows, feature by feature, with the sign bit turned over, so that they compare
- * as signed bytes; from SR__CROWN_FEATURES on, one more. */
-typedef struct columns {
-  bytes of[2 * SR__CROWN_FEATURES];
-} columns;
 
 SR__INLINE bytes spread(uint32_t four_bytes) {
   typedef uint32_t words __attribute__((vector_size(LANES)));
@@ -93,20 +87,6 @@ SR__INLINE bytes choose(bytes mask, bytes yes, bytes no) {
 #else
   return no ^ (mask & (no ^ yes));
 #endif
-}
-
-/* Sixteen bytes each of row k and, in wider lanes, of row k + 16. */
-SR__INLINE bytes load_rows(const uint8_t *row, int64_t stride, int k) {
-  bytes both;
-#if defined(__AVX2__)
-  __m128i low = _mm_loadu_si128((const void *)(row + k * stride));
-  both =
-      (bytes)_mm256_inserti128_si256(_mm256_castsi128_si256(low),
-                                     _mm_loadu_si128((const void *)(row + (k + 16) * stride)), 1);
-#else
-  memcpy(&both, row + k * stride, sizeof both);
-#endif
-  return both;
 }
 
 SR__INLINE bytes weave_low(bytes a, bytes b) {
@@ -126,10 +106,29 @@ SR__INLINE bytes weave_high(bytes a, bytes b) {
 #endif
 }
 
-/* Weaving the first half of sixteen vectors into the second four times turns rows into columns. */
-SR__INLINE void turn(const uint8_t *row, int64_t stride, bytes *column) {
+SR__INLINE const uint8_t *bins_of(const sr__walk_rows *rows, int64_t i) {
+  return rows->bins + (rows->index ? rows->index[i] : i) * rows->stride;
+}
+
+/* Sixteen bytes each of row k and, in wider lanes, of row k + 16. */
+SR__INLINE bytes load_rows(const sr__walk_rows *rows, const uint16_t *number, int64_t feature) {
+  bytes both;
+#if defined(__AVX2__)
+  __m128i low = _mm_loadu_si128((const void *)(bins_of(rows, number[0]) + feature));
+  __m128i high = _mm_loadu_si128((const void *)(bins_of(rows, number[16]) + feature));
+  both = (bytes)_mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+#else
+  memcpy(&both, bins_of(rows, number[0]) + feature, sizeof both);
+#endif
+  return both;
+}
+
+/* Weaving the first half of sixteen vectors into the second four times turns rows into columns. The
+ * sign bit is turned over, so that bins compare as signed bytes. */
+SR__INLINE void turn_sixteen(const sr__walk_rows *rows, const uint16_t *number, int64_t feature,
+                             uint8_t *column) {
   bytes a[16], b[16];
-  for (int k = 0; k < 16; k++) a[k] = load_rows(row, stride, k);
+  for (int k = 0; k < 16; k++) a[k] = load_rows(rows, number + k, feature);
   for (int round = 0; round < 2; round++) {
     for (int k = 0; k < 8; k++) {
       b[2 * k] = weave_low(a[k], a[k + 8]);
@@ -140,151 +139,150 @@ SR__INLINE void turn(const uint8_t *row, int64_t stride, bytes *column) {
       a[2 * k + 1] = weave_high(b[k], b[k + 8]);
     }
   }
-  for (int k = 0; k < 16; k++) column[k] = a[k] ^ 0x80;
-}
-
-SR__INLINE void fill_columns(const uint8_t *row, int64_t stride, int64_t features, bool shifted,
-                             columns *c) {
-  for (int64_t first = 0; first < features; first += 16) turn(row + first, stride, c->of + first);
-  if (!shifted) return;
-  for (int64_t j = 0; j < features; j++) /* the sign bit does not take part in a sum */
-    c->of[SR__CROWN_FEATURES + j] = c->of[j] + 1;
-}
-
-/* The lanes that node i sends left. */
-SR__INLINE bytes goes_left(const sr__crown *crown, const columns *c, int i) {
-  typedef int8_t signed_bytes __attribute__((vector_size(LANES)));
-  sr__crown_node node = crown->node[i];
-  return (bytes)((signed_bytes)spread(node.threshold) > (signed_bytes)c->of[node.column]);
-}
-
-/* The exits below node i, so many levels above the last. */
-#define EXITS_ABOVE(level, below)                                                   \
-  SR__INLINE bytes exits_##level(const sr__crown *crown, const columns *c, int i) { \
-    bytes left = exits_##below(crown, c, 2 * i) ^ (uint8_t)(1 << level);            \
-    bytes right = exits_##below(crown, c, 2 * i + 1);                               \
-    return choose(goes_left(crown, c, i), left, right);                             \
+  for (int k = 0; k < 16; k++) {
+    bytes signed_bins = a[k] ^ 0x80;
+    memcpy(column + k * ROWS, &signed_bins, sizeof signed_bins);
   }
-#define exits_0 goes_left
-EXITS_ABOVE(1, 0)
-EXITS_ABOVE(2, 1)
-EXITS_ABOVE(3, 2)
-EXITS_ABOVE(4, 3)
-EXITS_ABOVE(5, 4)
-
-/* The exits of LANES rows that stand one after the other. */
-SR__INLINE void pass(const sr__crown *crown, const uint8_t *row, int64_t stride, int64_t features,
-                     bool shifted, uint8_t *exit) {
-  columns c;
-  fill_columns(row, stride, features, shifted, &c);
-  bytes exits = exits_5(crown, &c, 1) & (SR__CROWN_EXITS - 1);
-  memcpy(exit, &exits, sizeof exits);
 }
 
-static void pass_crown(const sr__crown *crown, const uint8_t *row, int64_t stride, int64_t features,
-                       int shifted, uint8_t *exit) {
-  if (stride == 16 && shifted)
-    pass(crown, row, 16, 16, true, exit);
-  else if (stride == 16)
-    pass(crown, row, 16, 16, false, exit);
-  else
-    pass(crown, row, stride, features, shifted, exit);
+/* One more: the sign bit does not take part in a sum. */
+SR__INLINE void shift_column(const uint8_t *column, uint8_t *shifted) {
+  bytes bins;
+  memcpy(&bins, column, sizeof bins);
+  bins += 1;
+  memcpy(shifted, &bins, sizeof bins);
 }
 
-/* ---- a group of rows ----------------------------------------------------------------------- */
-
-SR__INLINE const uint8_t *bins_of(const sr__walk_rows *rows, int64_t i) {
-  return rows->bins + (rows->index ? rows->index[i] : i) * rows->stride;
-}
-
-SR__INLINE void copy_row(const uint8_t *from, int64_t stride, uint8_t *to) {
-  for (int64_t at = 0; at < stride; at += 16) memcpy(to + at, from + at, 16);
-}
-
-/* Exits of all rows from the first crown; rows are moved together where they do not stand so. */
-static void pass_first(const sr__walk_tree *tree, const sr__walk_rows *rows, int count,
-                       uint8_t *scratch, uint8_t *exit) {
-  int64_t stride = sr__walk_stride(rows->features);
+/* The columns of `count` rows, at most ROWS; `number` has entries up to the next LANES. */
+SR__INLINE void fill_columns(const sr__walk_rows *rows, const uint16_t *number, int count,
+                             bool shifted, uint8_t *column) {
+  int64_t width = sr__walk_columns(rows->features) / 2;
   for (int first = 0; first < count; first += LANES) {
-    int here = count - first < LANES ? count - first : LANES;
-    if (!rows->index && here == LANES) {
-      pass_crown(tree->crown, bins_of(rows, first), rows->stride, rows->features, tree->shifted,
-                 exit + first);
-    } else {
-      for (int k = 0; k < here; k++)
-        copy_row(bins_of(rows, first + k), stride, scratch + k * stride);
-      pass_crown(tree->crown, scratch, stride, rows->features, tree->shifted, exit + first);
-    }
+    for (int64_t j = 0; j < width; j += 16)
+      turn_sixteen(rows, number + first, j, column + j * ROWS + first);
+    for (int64_t j = 0; shifted && j < rows->features; j++)
+      shift_column(column + j * ROWS + first, column + (width + j) * ROWS + first);
   }
 }
 
-enum { STREAMS = 4 /* that are counted apart, so that equal exits in a row do not wait */ };
-
-typedef struct group {
-  uint8_t exit[GROUP + LANES];
-  uint16_t number[GROUP]; /* rows by their exit */
-  int end[SR__CROWN_EXITS];
-} group;
-
-/* Rows that took the same exit stand together in `sorted`. */
-SR__INLINE void sort_by_exit(const sr__walk_rows *rows, int64_t stride, int count, group *g,
-                             uint8_t *sorted) {
-  int at[SR__CROWN_EXITS][STREAMS] = {{0}}, sum = 0, length = (count + STREAMS - 1) / STREAMS;
-  for (int i = 0; i < length; i++)
-    for (int s = 0; s < STREAMS; s++)
-      if (s * length + i < count) at[g->exit[s * length + i]][s]++;
-  for (int e = 0; e < SR__CROWN_EXITS; e++) {
-    for (int s = 0; s < STREAMS; s++) {
-      int size = at[e][s];
-      at[e][s] = sum;
-      sum += size;
-    }
-    g->end[e] = sum;
-  }
-  for (int i = 0; i < length; i++)
-    for (int s = 0; s < STREAMS; s++) {
-      int row = s * length + i;
-      if (row >= count) continue;
-      int to = at[g->exit[row]][s]++;
-      g->number[to] = (uint16_t)row;
-      copy_row(bins_of(rows, row), stride, sorted + to * stride);
-    }
+/* Rows [first, first + ROWS) of the group, the last again where there are no more. */
+SR__INLINE int number_rows(int64_t first, int64_t count, uint16_t number[ROWS]) {
+  for (int k = 0; k < ROWS; k++) number[k] = (uint16_t)(first + k < count ? first + k : count - 1);
+  return (int)(count - first < ROWS ? count - first : ROWS);
 }
 
-/* Rows that stand at one exit of the first crown. */
-static void walk_below(const sr__walk_tree *tree, int exit, const uint8_t *row, int64_t features,
-                       const uint16_t *number, int count, uint32_t *given) {
-  const sr__crown *crown = tree->next[exit] ? tree->crown + tree->next[exit] : NULL;
-  uint32_t node = tree->crown->exit[exit], at[COMPANY];
-  int64_t stride = sr__walk_stride(features);
-  uint8_t second[COMPANY + LANES];
-  for (int first = 0; first < count; first += COMPANY) {
-    int here = count - first < COMPANY ? count - first : COMPANY;
-    if (crown && here >= FEW) {
-      for (int k = 0; k < here; k += LANES)
-        pass_crown(crown, row + (first + k) * stride, stride, features, tree->shifted, second + k);
-      for (int k = 0; k < here; k++) at[k] = crown->exit[second[k]];
-    } else {
-      for (int k = 0; k < here; k++) at[k] = node;
-    }
-    walk_nodes(tree, row + first * stride, stride, number + first, at, here, given);
+/* Whether a bin of the columns is that of missing values. */
+SR__INLINE bool any_missing(const uint8_t *columns, int64_t count) {
+  bytes found = {0};
+  for (int64_t k = 0; k < count * ROWS; k += LANES) {
+    bytes bins;
+    memcpy(&bins, columns + k, sizeof bins);
+    found |= (bytes)(bins == (UINT8_MAX ^ 0x80));
   }
+  uint64_t word[LANES / 8], any = 0;
+  memcpy(word, &found, sizeof found);
+  for (int i = 0; i < LANES / 8; i++) any |= word[i];
+  return any != 0;
 }
 
-static void walk_group(const sr__walk_tree *tree, const sr__walk_rows *rows, int count, group *g,
-                       uint8_t *scratch, uint32_t *given) {
-  int64_t stride = sr__walk_stride(rows->features);
-  pass_first(tree, rows, count, scratch, g->exit);
-  if (stride == 16)
-    sort_by_exit(rows, 16, count, g, scratch);
+static int turn(const sr__walk_rows *rows, int64_t count, uint8_t *columns) {
+  uint16_t number[ROWS];
+  int64_t stride = sr__walk_columns(rows->features);
+  bool missing = false;
+  for (int64_t first = 0; first < count; first += ROWS) {
+    number_rows(first, count, number);
+    fill_columns(rows, number, ROWS, missing, columns + first * stride);
+    if (missing || !any_missing(columns + first * stride, rows->features)) continue;
+    missing = true; /* also in the columns so far */
+    first = -ROWS;
+  }
+  return !missing;
+}
+
+/* ---- many rows pass nodes together --------------------------------------------------------- */
+
+/* The values that rows have behind the last node. */
+SR__INLINE const uint8_t *pass_nodes(const sr__pass_node *node, const sr__pass_node *end,
+                                     const uint8_t *column, uint8_t *value, int width) {
+  typedef int8_t signed_bytes __attribute__((vector_size(LANES)));
+  typedef int8_t signed_at __attribute__((vector_size(LANES), aligned(1), may_alias));
+  typedef uint8_t bytes_at __attribute__((vector_size(LANES), aligned(1), may_alias));
+  uint8_t *to = value + SR__WALK_EXITS * ROWS;
+  for (; node < end; node++, to += ROWS) {
+    signed_bytes threshold = (signed_bytes)spread(node->threshold);
+    const uint8_t *bins = column + node->column;
+    const uint8_t *left = value + node->left, *right = value + node->right;
+    for (int k = 0; k < width; k += LANES) {
+      bytes goes_left = (bytes)(threshold > *(const signed_at *)(bins + k));
+      *(bytes_at *)(to + k) =
+          choose(goes_left, *(const bytes_at *)(left + k), *(const bytes_at *)(right + k));
+    }
+  }
+  return to - ROWS;
+}
+
+/* Rows that wait at an exit go on to their leaves. */
+static void finish(const sr__walk_tree *tree, const sr__walk_rows *rows, int exit,
+                   sr__walk_scratch *s, uint32_t *given) {
+  const uint32_t first = tree->branch[exit].leaf;
+  const sr__pass_node *pass = tree->pass + (rows->whole ? tree->whole : 0);
+  const sr__pass_node *node = pass + tree->branch[exit].node;
+  const sr__pass_node *end = pass + tree->branch[exit + 1].node;
+  uint16_t *number = s->waiting[exit];
+  const uint8_t *leaf = s->value[0];
+  int count = s->count[exit];
+  s->count[exit] = 0;
+  if (node < end) {
+    for (int k = count; k < ROWS; k++) number[k] = number[0];
+    fill_columns(rows, number, count, tree->shifted && !rows->whole, s->column[0]);
+    leaf = count > ROWS / 2 ? pass_nodes(node, end, s->column[0], s->value[0], ROWS)
+                            : pass_nodes(node, end, s->column[0], s->value[0], ROWS / 2);
+  }
+  if (tree->value)
+    for (int k = 0; k < count; k++) given[number[k]] = tree->pass_value[first + leaf[k]];
   else
-    sort_by_exit(rows, stride, count, g, scratch);
-  for (int e = 0, begin = 0; e < SR__CROWN_EXITS; begin = g->end[e++])
-    walk_below(tree, e, scratch + begin * stride, rows->features, g->number + begin,
-               g->end[e] - begin, given);
+    for (int k = 0; k < count; k++) given[number[k]] = tree->pass_leaf[first + leaf[k]];
 }
 
-/* Without crowns; rows by index one by one. */
+/* Neighboring rows often take one exit; those that stand apart do not wait for each other. */
+SR__INLINE int64_t apart(int64_t i, int64_t count) {
+  return count == COMPANY ? i % 4 * (COMPANY / 4) + i / 4 : i;
+}
+
+static void walk_group(const sr__walk_tree *tree, const sr__walk_rows *rows, int64_t count,
+                       sr__walk_scratch *s, uint32_t *given) {
+  uint8_t exit[COMPANY];
+  uint16_t number[ROWS];
+  const sr__pass_node *pass = tree->pass + (rows->whole ? tree->whole : 0);
+  for (int e = 0; e < SR__WALK_EXITS; e++) memset(s->value[e], e, ROWS);
+  memset(s->count, 0, sizeof s->count);
+  for (int64_t begin = 0; begin < count; begin += COMPANY) {
+    int64_t here = count - begin < COMPANY ? count - begin : COMPANY;
+    for (int64_t k = 0; k < here; k += ROWS) {
+      const uint8_t *column = s->column[0];
+      if (rows->columns) {
+        column = rows->columns + (begin + k) * sr__walk_columns(rows->features);
+      } else {
+        number_rows(begin + k, count, number);
+        fill_columns(rows, number, ROWS, tree->shifted && !rows->whole, s->column[0]);
+      }
+      const uint8_t *exits =
+          pass_nodes(pass, pass + tree->branch[0].node, column, s->value[0], ROWS);
+      memcpy(exit + k, exits, ROWS);
+    }
+    for (int64_t i = 0; i < here; i++) {
+      int64_t k = apart(i, here);
+      int e = exit[k], waiting = s->count[e];
+      s->waiting[e][waiting] = (uint16_t)(begin + k);
+      s->count[e] = (uint8_t)(waiting + 1);
+      if (waiting + 1 == ROWS) finish(tree, rows, e, s, given);
+    }
+  }
+  for (int e = 0; e < tree->exits; e++)
+    if (s->count[e] > 0) finish(tree, rows, e, s, given);
+}
+
+/* Rows by index one by one. */
 static void walk_alone(const sr__walk_tree *tree, const sr__walk_rows *rows, int count,
                        uint32_t *given) {
   uint16_t number[COMPANY];
@@ -416,6 +414,10 @@ static void walk_blocks(const sr__walk_tree *tree, const sr__walk_rows *rows, in
 
 #endif
 
+static sr__walk_scratch *on_line(uint8_t *scratch) {
+  return (sr__walk_scratch *)(scratch + (SR__WALK_LINE - (uintptr_t)scratch % SR__WALK_LINE));
+}
+
 static void walk(const sr__walk_tree *tree, const sr__walk_rows *rows, int64_t count,
                  uint8_t *scratch, uint32_t *given) {
 #if SR__HAVE_BLOCKS
@@ -424,21 +426,17 @@ static void walk(const sr__walk_tree *tree, const sr__walk_rows *rows, int64_t c
     return;
   }
 #endif
-  bool by_crowns = tree->crown && count >= FEW;
-  int64_t part = by_crowns ? GROUP : COMPANY;
+  bool together = tree->pass && count >= ROWS;
+  int64_t part = together ? GROUP : COMPANY;
   sr__walk_rows from = *rows;
-  group g;
   for (int64_t first = 0; first < count; first += part) {
     int64_t here = count - first < part ? count - first : part;
-    if (by_crowns)
-      walk_group(tree, &from, (int)here, &g, scratch, given + first);
+    if (together)
+      walk_group(tree, &from, here, on_line(scratch), given + first);
     else
       walk_alone(tree, &from, (int)here, given + first);
-    if (from.index)
-      from.index += here;
-    else
-      from.bins += here * from.stride;
+    sr__walk_on(&from, here);
   }
 }
 
-const sr__walk_kernel SR__KERNEL(sr__walk_kernel) = {walk, SR__HAVE_BLOCKS};
+const sr__walk_kernel SR__KERNEL(sr__walk_kernel) = {walk, turn, SR__HAVE_BLOCKS};

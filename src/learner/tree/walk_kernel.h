@@ -1,6 +1,7 @@
-/* Walking rows down a tree, once per vector level: by blocks of five levels where bytes can be
- * looked up side by side; else many rows together through the crowns of six levels and the rest
- * node by node. Every way gives the same leaves. Internal to the tree. */
+/* Walking rows down a tree, once per vector level: by blocks of five levels where bytes of a row
+ * can be looked up side by side; else many rows together pass all nodes of the tree's crown, then
+ * all of the branch below the exit they took. Every way gives the same leaves. Internal to the
+ * tree. */
 #ifndef SR_LEARNER_TREE_WALK_KERNEL_H
 #define SR_LEARNER_TREE_WALK_KERNEL_H
 
@@ -22,25 +23,27 @@ enum { SR__NODE_CATEGORICAL = 1 << 9, SR__NODE_SHIFT = 1 << 8, SR__NODE_FEATURE 
 #define SR__LEAF_WHAT 255u
 
 enum {
-  SR__CROWN_LEVELS = 6,
-  SR__CROWN_EXITS = 1 << SR__CROWN_LEVELS,
-  SR__CROWN_FEATURES = 128, /* the most that rows may have to walk through crowns */
-  SR__WALK_GROUP = 8192,    /* rows that walk together */
-  SR__WALK_SPARE = 64       /* rows more that the scratch has room for */
+  SR__WALK_LANES = 64,     /* rows that pass a node together */
+  SR__WALK_EXITS = 256,    /* the most exits of a crown, and leaves of a branch */
+  SR__WALK_FEATURES = 128, /* the most that rows may have to pass nodes together */
+  SR__WALK_GROUP = 16384   /* rows that are brought to the exits before the rest is finished */
 };
 
-typedef struct sr__crown_node {
+/* A node that rows pass together. Below it two values stand, numbers of exits or leaves; it keeps
+ * for each row the one of the side that the row takes. Nodes stand behind all that are below them.
+ * Offsets are bytes: `left` and `right` into the values (first those that are numbers, then those
+ * of the nodes), `column` into the columns. */
+typedef struct sr__pass_node {
+  uint32_t left, right;
+  uint32_t column;    /* of the feature; behind all of them once more where the node shifts */
   uint32_t threshold; /* one more than the node's, with the sign bit turned over, four times */
-  uint32_t column;    /* the feature, SR__CROWN_FEATURES more where the node shifts */
-} sr__crown_node;
+} sr__pass_node;
 
-/* The first six levels below a node of the tree. Node i (from 1) has the children 2 i and 2 i + 1.
- * A row's exit is a code of the turns it took: a left turn at a node h levels above the last level
- * turns over bit h, on the last level all bits. A leaf stands at all exits below it. */
-typedef struct sr__crown {
-  sr__crown_node node[SR__CROWN_EXITS];
-  uint32_t exit[SR__CROWN_EXITS]; /* nodes of the tree */
-} sr__crown;
+/* The branch below an exit: its nodes and the numbers of its leaves go on to those of the next. The
+ * crown's nodes stand before those of the first branch. */
+typedef struct sr__branch {
+  uint32_t node, leaf;
+} sr__branch;
 
 enum {
   SR__BLOCK_LEVELS = 5,
@@ -61,32 +64,67 @@ typedef struct sr__tree_block {
 /* A tree without categorical nodes. */
 typedef struct sr__walk_tree {
   const sr__node *node;
-  const uint8_t *value;   /* what a leaf gives; NULL: its number */
-  const sr__crown *crown; /* the first is that of the root; NULL: there are none */
-  const uint8_t *next;    /* per exit of the first: the crown below it, 0 where there is none */
-  int shifted;            /* whether a node shifts */
+  const uint8_t *value;      /* what a leaf gives; NULL: its number */
+  int shifted;               /* whether a node shifts */
+  const sr__pass_node *pass; /* NULL: the tree is walked node by node */
+  int64_t whole;             /* from here on again, for rows without missing values */
+  const sr__branch *branch;  /* one per exit and the end */
+  int32_t exits;
+  const uint32_t *pass_leaf;   /* node of each leaf that branches number */
+  const uint8_t *pass_value;   /* and its value */
   const sr__tree_block *block; /* NULL: there are none */
   const uint32_t *block_leaf;  /* node of each leaf that blocks number */
   const uint8_t *block_value;  /* and its value */
 } sr__walk_tree;
 
 /* Rows that walk: number i is index[i], or i where index is NULL; its bins are at
- * bins + number * stride. With crowns, bins up to the next multiple of 16 are read; with blocks at
- * least 16, 32 or 64 bytes. */
+ * bins + number * stride. Where rows pass nodes together, bins up to the next multiple of 16 are
+ * read; with blocks at least 16, 32 or 64 bytes. */
 typedef struct sr__walk_rows {
   const uint8_t *bins;
   int64_t stride, features;
   const int32_t *index;
+  const uint8_t *columns; /* what `turn` made of them; NULL: not made, or rows go by index */
+  int whole;              /* what `turn` gave: no value is missing */
 } sr__walk_rows;
 
-/* Bytes of a row in the scratch. */
-static inline int64_t sr__walk_stride(int64_t features) { return (features + 15) / 16 * 16; }
+/* Columns of so many features: those that may be read, without and with the shift. */
+static inline int64_t sr__walk_columns(int64_t features) { return (features + 15) / 16 * 32; }
+
+/* Bytes of the columns of `count` rows. */
+static inline int64_t sr__turned_bytes(int64_t features, int64_t count) {
+  return (count + SR__WALK_LANES - 1) / SR__WALK_LANES * SR__WALK_LANES *
+         sr__walk_columns(features);
+}
+
+/* Goes on to the rows behind the first `count`, a multiple of SR__WALK_LANES where more follow. */
+static inline void sr__walk_on(sr__walk_rows *rows, int64_t count) {
+  if (rows->index)
+    rows->index += count;
+  else
+    rows->bins += count * rows->stride;
+  if (rows->columns) rows->columns += count * sr__walk_columns(rows->features);
+}
+
+/* What a walk works in: it starts on a cache line. */
+typedef struct sr__walk_scratch {
+  uint8_t value[2 * SR__WALK_EXITS][SR__WALK_LANES];
+  uint8_t column[2 * SR__WALK_FEATURES][SR__WALK_LANES];
+  uint16_t waiting[SR__WALK_EXITS][SR__WALK_LANES]; /* rows that took an exit */
+  uint8_t count[SR__WALK_EXITS];                    /* how many */
+} sr__walk_scratch;
+
+/* Bytes that a walk is given for it. */
+enum { SR__WALK_LINE = 64, SR__WALK_SCRATCH = sizeof(sr__walk_scratch) + SR__WALK_LINE };
 
 typedef struct sr__walk_kernel {
-  /* given[i]: what the leaf of row i gives. With crowns, `scratch` has room for SR__WALK_SPARE
-   * rows more than walk together. */
+  /* given[i]: what the leaf of row i gives. `scratch` has SR__WALK_SCRATCH bytes where the tree
+   * has `pass`. */
   void (*walk)(const sr__walk_tree *tree, const sr__walk_rows *rows, int64_t count,
                uint8_t *scratch, uint32_t *given);
+  /* The columns of rows in order, on cache lines, for `sr__walk_rows`; those that shift only where
+   * a value is missing. Gives whether none is. */
+  int (*turn)(const sr__walk_rows *rows, int64_t count, uint8_t *columns);
   int blocks; /* whether this level walks by blocks */
 } sr__walk_kernel;
 
