@@ -266,14 +266,14 @@ def levels_here():
 def levels():
     """Processor time of one thread: us at each level, a peer, us again, the next peer. Peers grow fewer trees on
     more rows and are scaled."""
-    for rows, peer_trees in ((5000, 100), (50000, 20), (500000, 4)):
+    for rows, trees, peer_trees in ((5000, TREES, 100), (50000, TREES, 20), (500000, 10, 1)):
         for d in FEATURES:
             train = witness("l", rows, d, 0)
             test = witness("lt", TEST_ROWS if rows == 50000 else 1000, d, 1)
             runs, results = {isa: [] for isa in levels_here()}, {}
             for peer in PEERS:
                 for isa, had in runs.items():
-                    had.append(ours(train, test, TREES, 1, isa=isa))
+                    had.append(ours(train, test, trees, 1, isa=isa))
                 results[peer] = run_peer(peer, train, test, 1, peer_trees)
             for isa, had in runs.items():
                 us = best_of(had)
@@ -281,8 +281,8 @@ def levels():
                     for what in ("train", "predict")[:1 + (rows == 50000 and peer == "scikit-learn")]:
                         if not result or result.get("stopped"):
                             continue
-                        cpu, peer_cpu = us[what + "_cpu"], result[what + "_cpu"] * TREES / peer_trees
-                        show(bench="forest", case="levels", isa=isa, what=what, n=rows, d=d, trees=TREES, threads=1,
+                        cpu, peer_cpu = us[what + "_cpu"], result[what + "_cpu"] * trees / peer_trees
+                        show(bench="forest", case="levels", isa=isa, what=what, n=rows, d=d, trees=trees, threads=1,
                              us_cpu=cpu, peer=peer, peer_trees=peer_trees, peer_cpu=round(peer_cpu, 4),
                              cpu_ratio=round(peer_cpu / cpu, 2), load=round(os.getloadavg()[0], 1))
             os.remove(test)

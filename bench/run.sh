@@ -12,7 +12,8 @@ all=(csv graph neighbors fiedler parts dependence coverage forest forest_levels 
   auto_witness auto_real honest real_dependence honest_real honest_choice honest_coverage map_coverage)
 [ "${1:-}" != --list ] || { printf '%s\n' "${all[@]}"; exit 0; }
 programs=build/release/bench
-python=.cache/peers/bin/python
+peers=${PEERS:-.cache/peers} # a Python environment; made where it is missing
+python=$peers/bin/python
 data=${DATA:-../shared/data}
 record() { bench/record.sh "$@" >/dev/null; }
 with_data() { [ -d "$data" ] || { echo "no $data: $1 is left out"; return 1; }; }
@@ -48,7 +49,7 @@ done
 scripts/install.sh run test bench
 cmake --preset release >/dev/null
 cmake --build --preset release -j "$(nproc)" --target benches specroute_cli
-[ -x $python ] || python3 -m venv .cache/peers
+[ -x $python ] || python3 -m venv "$peers"
 $python -m pip install -q -r bench/requirements.txt
 failed=()
 for name; do
