@@ -78,9 +78,10 @@ static void check_case(int64_t filters, int64_t rows, int32_t channels, int64_t 
   sr__lane_scratch scratch = {0}, single = {0};
   int64_t steps = prepared->longest > r->most_reach + 1 ? prepared->longest : r->most_reach + 1;
   assert_ok(ctx, sr__lane_scratch_new(ctx, channels, SR__SERIES_LANES, r->most_padding, steps,
-                                      r->most_padding, &scratch));
-  assert_ok(ctx, sr__lane_scratch_new(ctx, channels, 1, r->most_padding, steps, r->most_padding,
-                                      &single));
+                                      r->most_padding + SR__ROCKET_LATE, &scratch));
+  assert_ok(ctx,
+            sr__lane_scratch_new(ctx, channels, 1, r->most_padding, steps,
+                                 r->most_padding + SR__ROCKET_LATE * SR__SERIES_LANES, &single));
   for (int level = 0; level < test_levels(); level++) {
     float lanes[2 * SR__SERIES_LANES];
     for (int64_t b = 0; b < blocks->blocks; b++) {
