@@ -1,7 +1,8 @@
 /* Where memory is limited, OpenBLAS must start no threads of its own: each asks for a buffer as
  * soon as the program is loaded, for ever where it is refused, and the program could then never
- * end. The command starts itself again with one thread for BLAS, before any library has begun; the
- * command's own threads are not touched. */
+ * end. And malloc must not look for a heap of 64 MB per thread, which is refused again at every
+ * call. The command starts itself again with one thread for BLAS and one heap, before any library
+ * has begun; the command's own threads are not touched. */
 #include <stdio.h>
 
 #if defined(__linux__) && defined(__GLIBC__)
@@ -22,7 +23,8 @@ static bool memory_is_limited(void) {
 static void restart_where_limited(int count, char **arguments, char **environment) {
   enum { MOST = 4096 };
   static char one_thread[] = "OPENBLAS_NUM_THREADS=1";
-  static char *wider[MOST + 2];
+  static char one_heap[] = "MALLOC_ARENA_MAX=1"; /* one that the user gave stands before it */
+  static char *wider[MOST + 3];
   int entries = 0;
   (void)count;
   if (!memory_is_limited()) return;
@@ -32,6 +34,7 @@ static void restart_where_limited(int count, char **arguments, char **environmen
     wider[entries] = environment[entries];
   }
   wider[entries] = one_thread;
+  wider[entries + 1] = one_heap;
   execve("/proc/self/exe", arguments, wider); /* where it fails the command goes on as it is */
 }
 

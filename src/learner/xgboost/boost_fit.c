@@ -161,7 +161,8 @@ static sr_status take_over(sr_context *ctx, BoosterHandle booster, int64_t colum
   XG_TRY(XGBoosterSaveModelToBuffer(booster, "{\"format\": \"json\"}", &length, &text),
          "write its trees");
   json = json_loadb(text, length, 0, NULL);
-  if (!json) SR_TRY(sr__fail(ctx, SR_ERROR_MEMORY, "cannot read the trees of XGBoost"));
+  if (!json)
+    SR_TRY(sr__fail(ctx, SR_ERROR_MEMORY, "not enough memory to read the trees of XGBoost"));
   json_t *trees = json_object_get(json_object_get(json_object_get(json_object_get(json, "learner"),
                                                                   "gradient_booster"),
                                                   "model"),
