@@ -26,7 +26,7 @@ echo "The naive error promises a useful model; on stretches that it never saw it
 
 echo
 echo "---- Story 2: something can be learned. Is the air of Beijing bad (fine dust above 75), told from hour, month and weather?"
-tell compare data/beijing_pm25.csv.gz --target "pm2.5 > 75" --drop No,year,day,pm2.5 --plans uniform,auto --members 24 \
+tell compare data/beijing_pm25.csv.gz --target "pm2.5 > 75" --drop No,year,day,pm2.5 --plans uniform,auto \
   --report out/compare.html
 echo
 echo "Plain bagging (uniform) learns the days that it saw; the default (auto) mixes bags and leaves of several sizes and is wrong"

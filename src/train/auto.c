@@ -16,8 +16,8 @@
 enum { CHUNK = 1024, PAIRS = 3 }; /* numbers that are summed together; pairs of leaf sizes */
 enum { SHARES = 5, ENTRIES = SHARES + 1, PLACE = SHARES, ROUNDS = 8 };
 /* Of its delivered members a share has one in so many per fold: the first where what they lose is
- * carried a short way, the second where the way is far. */
-enum { CARRY_SHORT = 12, CARRY_FAR = 6 };
+ * carried a short way, the second where the way is far or a twelfth would be next to none. */
+enum { CARRY_SHORT = 12, CARRY_FAR = 6, MANY_MEMBERS = 60 };
 #define FAR_CARRY 1.0 /* standard errors of the error */
 #define CLEAR_PLACE                                                                               \
   2.0                    /* rows that the score must remember before half of the parts is offered \
@@ -208,7 +208,7 @@ static void first_members(const sr__choose_input *in, int32_t *members) {
   static const double share[ENTRIES] = {1.0, 0.3, 0.1, 0.03, 0.01, 1.0};
   double rows = (double)in->structure->view.rows;
   for (int32_t e = 0; e < ENTRIES; e++) {
-    members[e] = in->members >= 60 ? many[e] : some[e];
+    members[e] = in->members >= MANY_MEMBERS ? many[e] : some[e];
     if (e > 0 && share[e] * rows < LEAST_BAG) members[e] = 0;
   }
 }
@@ -338,7 +338,7 @@ static bool call_for_members(const auto_job *job, int32_t carry, int32_t *member
 
 static sr_status grow_and_solve(sr_context *ctx, auto_job *job) {
   sr_status status = SR_OK;
-  int32_t members[ENTRIES], carry = CARRY_SHORT;
+  int32_t members[ENTRIES], carry = job->in->members < MANY_MEMBERS ? CARRY_FAR : CARRY_SHORT;
   first_members(job->in, members);
   for (int round = 0; round < ROUNDS; round++) {
     SR_TRY(sr__held_grow(ctx, &job->trial->held, members, "honest error"));
