@@ -1,5 +1,7 @@
 #include "labeled_bag.h"
 
+#include <math.h>
+
 static sr_status take(void *data, const int32_t *rows, const int32_t *counts, int64_t length) {
   sr_status status = SR_OK;
   sr__labeled_bag *b = data;
@@ -43,4 +45,27 @@ void sr__labeled_bag_free(sr_context *ctx, sr__labeled_bag *labeled) {
   sr__free(ctx, labeled->count);
   sr__free(ctx, labeled->weight);
   *labeled = (sr__labeled_bag){0};
+}
+
+sr_status sr__copy_labels(sr_context *ctx, const sr_table_view *view, int32_t **label) {
+  sr_status status = SR_OK;
+  SR_NEW(ctx, *label, view->rows);
+  memcpy(*label, view->label, (size_t)view->rows * sizeof **label);
+cleanup:
+  return status;
+}
+
+sr_status sr__copy_weights(sr_context *ctx, const sr_table_view *view, float **weight) {
+  sr_status status = SR_OK;
+  *weight = NULL;
+  for (int64_t i = 0; view->weight && i < view->rows; i++)
+    if (!(view->weight[i] >= 0.0f) || !isfinite(view->weight[i]))
+      SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "the weight of row %lld is %g, expected 0 or more",
+                      (long long)i + 1, (double)view->weight[i]));
+  if (view->weight) {
+    SR_NEW(ctx, *weight, view->rows);
+    memcpy(*weight, view->weight, (size_t)view->rows * sizeof **weight);
+  }
+cleanup:
+  return status;
 }

@@ -1,6 +1,9 @@
-/* The rows of a bag that can teach: those with a class and a weight above 0. Internal. */
+/* Labels and weights of training rows, and the rows of a bag that can teach: those with a class and
+ * a weight above 0. Internal. */
 #ifndef SR_LEARNER_LABELED_BAG_H
 #define SR_LEARNER_LABELED_BAG_H
+
+#include <specroute/data.h>
 
 #include "data/bag.h"
 
@@ -24,5 +27,12 @@ SR_MUST_CHECK sr_status sr__labeled_bag_read(sr_context *ctx, const sr__bag *bag
 /* SR_ERROR_DATA, with a sentence: no row of a bag of so many can teach. */
 SR_MUST_CHECK sr_status sr__fail_empty_bag(sr_context *ctx, int64_t rows);
 void sr__labeled_bag_free(sr_context *ctx, sr__labeled_bag *labeled);
+
+/* Freed with sr__free or sr__release; *weight is NULL where the table has none. SR_ERROR_DATA for a
+ * weight that is negative or not finite. */
+SR_MUST_CHECK sr_status sr__copy_labels(sr_context *ctx, const sr_table_view *view,
+                                        int32_t **label);
+SR_MUST_CHECK sr_status sr__copy_weights(sr_context *ctx, const sr_table_view *view,
+                                         float **weight);
 
 #endif

@@ -12,14 +12,8 @@ static const sr_option train_options[] = {
           "majority, mean probability, or weighted by nearness of parts"),
     TRAIN(TEXT, "resume", resume, "",
           "file that keeps fitted members, so that the same command goes on after an interrupt"),
-    TRAIN(TEXT, "class_weight", class_weight, "",
-          "what classes weigh: balanced, or a csv file with lines CLASS,WEIGHT"),
-    TRAIN(TEXT, "graph", structure.graph, "", "dependency graph; by default as the table is"),
-    TRAIN(REAL, "tmix", structure.tmix, "0", 0, 1e12, "rows until a row is new; 0 estimates it"),
-    TRAIN(INTEGER, "parts", structure.parts, "0", 0, 1e9,
-          "number of parts; 0 is the groups, or about four T rows each"),
-    TRAIN(REAL, "tmix_level", structure.level, "0.9", 0.01, 0.999,
-          "probability of the interval of T"),
+    SR__CLASS_WEIGHT_OPTION(TRAIN),
+    SR__STRUCTURE_OPTIONS(TRAIN),
     TRAIN(FLAG, "evaluation", evaluate.evaluate, "yes", "error, covariance and importance"),
     TRAIN(FLAG, "importance", evaluate.importance, "yes",
           "importance of every feature, and what members share"),
@@ -28,10 +22,7 @@ static const sr_option train_options[] = {
           "rows of the next unit that is asked about; 0 is a twentieth of all, or a group"),
     TRAIN(FLAG, "forward", evaluate.forward, "no",
           "the future as well: train on the past, judge what follows, from five origins"),
-    TRAIN(INTEGER, "folds", evaluate.folds.folds, "8", 0, 1e6,
-          "folds of the honest error; 0 is one per group"),
-    TRAIN(INTEGER, "buffer", evaluate.folds.buffer, "-1", -1, 1e12,
-          "rows or graph steps left out around what is held out; -1 is by T"),
+    SR__FOLDS_OPTIONS(TRAIN, evaluate.folds),
     SR_OPTIONS_END};
 
 const sr_option *sr_train_option_list(void) { return train_options; }

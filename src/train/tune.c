@@ -65,20 +65,12 @@ static const sr_option tune_options[] = {
     TUNE(INTEGER, "tries", tries, "27", 1, 10000, "settings that are tried"),
     TUNE(INTEGER, "members", members, "100", 1, 1e7, "number of members of the last round"),
     TUNE(CHOICE, "vote", vote, "hard", "hard|soft", "majority or mean probability"),
-    TUNE(TEXT, "class_weight", class_weight, "",
-         "what classes weigh: balanced, or a csv file with lines CLASS,WEIGHT"),
+    SR__CLASS_WEIGHT_OPTION(TUNE),
     TUNE(TEXT, "resume", resume, "",
          "keep the tries here as they are made: the same command goes on after an interrupt"),
     TUNE(REAL, "level", level, "0.95", 0.01, 0.999, "probability of the interval"),
-    TUNE(TEXT, "graph", structure.graph, "", "dependency graph; by default as the table is"),
-    TUNE(REAL, "tmix", structure.tmix, "0", 0, 1e12, "rows until a row is new; 0 estimates it"),
-    TUNE(INTEGER, "parts", structure.parts, "0", 0, 1e9,
-         "number of parts; 0 is the groups, or about four T rows each"),
-    TUNE(REAL, "tmix_level", structure.level, "0.9", 0.01, 0.999,
-         "probability of the interval of T"),
-    TUNE(INTEGER, "folds", folds.folds, "8", 0, 1e6, "folds; 0 is one per group"),
-    TUNE(INTEGER, "buffer", folds.buffer, "-1", -1, 1e12,
-         "rows or graph steps left out around what is held out; -1 is by T"),
+    SR__STRUCTURE_OPTIONS(TUNE),
+    SR__FOLDS_OPTIONS(TUNE, folds),
     SR_OPTIONS_END};
 
 const sr_option *sr_tune_option_list(void) { return tune_options; }

@@ -9,12 +9,6 @@
 /* SR_ERROR_DATA where the rows do not have `channels` series each. */
 SR_MUST_CHECK sr_status sr__table_series(sr_context *ctx, const sr_table *table, int32_t channels,
                                          sr__series_view *series);
-/* Freed with sr__free or sr__release; *weight is NULL where the table has none. SR_ERROR_DATA for a
- * weight that is negative or not finite. */
-SR_MUST_CHECK sr_status sr__copy_labels(sr_context *ctx, const sr_table_view *view,
-                                        int32_t **label);
-SR_MUST_CHECK sr_status sr__copy_weights(sr_context *ctx, const sr_table_view *view,
-                                         float **weight);
 /* For learners that count rows: SR_ERROR_UNSUPPORTED where the table has weights. */
 SR_MUST_CHECK sr_status sr__refuse_weights(sr_context *ctx, const sr_table_view *view,
                                            const char *learner);

@@ -18,6 +18,7 @@ enum { LANES = WIDTH / 4, HALF_LANES = WIDTH / 8 };
 typedef uint8_t bytes __attribute__((vector_size(WIDTH)));
 typedef int8_t signed_bytes __attribute__((vector_size(WIDTH)));
 typedef int32_t ints __attribute__((vector_size(WIDTH)));
+typedef uint32_t unsigned_ints __attribute__((vector_size(WIDTH)));
 typedef int32_t few_ints __attribute__((vector_size(WIDTH / 2)));
 typedef int64_t longs __attribute__((vector_size(WIDTH)));
 typedef float floats __attribute__((vector_size(WIDTH)));
@@ -50,6 +51,9 @@ SR__INLINE doubles widen_ints(const int32_t *from) {
 
 /* The lanes that are set in `mask` from yes, the others from no. */
 SR__INLINE ints choose_ints(ints mask, ints yes, ints no) { return (mask & yes) | (~mask & no); }
+
+/* A sum of lanes that may hold anything: it wraps. */
+SR__INLINE ints add_ints(ints a, ints b) { return (ints)((unsigned_ints)a + (unsigned_ints)b); }
 
 SR__INLINE int32_t highest_int(ints a) {
   int32_t lane[LANES];

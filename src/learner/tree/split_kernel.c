@@ -147,7 +147,7 @@ SR__INLINE void sum_narrow(const uint32_t *histogram, int32_t used, int shift, i
     histogram = (const uint32_t *)sum;
   }
   for (int32_t start = 0; start < used; start += LANES) {
-    ints here = running_sum(load_ints((const int32_t *)histogram + start)) + so_far;
+    ints here = add_ints(running_sum(load_ints((const int32_t *)histogram + start)), so_far);
     memcpy(sum + start, &here, sizeof here);
     so_far = spread_last(here);
   }
@@ -332,7 +332,7 @@ SR__INLINE cut cut_squares(const sr__tree_rules *rules, const sr__node_classes *
       } else {
         here = load_ints(from + start - shift);
       }
-      here = running_sum(here) + load_ints(carry + s * LANES);
+      here = add_ints(running_sum(here), load_ints(carry + s * LANES));
       ints last = spread_last(here);
       memcpy(carry + s * LANES, &last, sizeof last);
       add_squares(__builtin_convertvector(here, floats), (float)node->slot_count[s], &left_square,

@@ -2,9 +2,8 @@
 #include <math.h>
 
 #include "boost.h"
-#include "data/dictionary.h"
 #include "learner/labeled_bag.h"
-#include "learner/learner.h"
+#include "learner/matrix/matrix.h"
 
 static const sr_option options_list[] = {
     SR_INTEGER(sr__boost_options, rounds, "100", 1, 1e6, "boosting rounds"),
@@ -23,57 +22,10 @@ static const sr_option options_list[] = {
 
 enum { MAX_CLASSES = 1 << 16 };
 
-struct sr__encoder {
-  sr_allocator allocator;
-  int32_t classes;
-  int64_t features;
-  sr_dictionary *names; /* count 0: a number */
-};
-
-struct sr__encoded {
-  sr_allocator allocator;
-  int64_t count, columns;
-  float *x; /* row-major; NaN = missing */
-};
-
-struct sr__training {
-  sr_allocator allocator;
-  sr__encoded *rows;
-  int32_t *label;
-  float *weight; /* NULL: all 1 */
-};
-
 struct sr__member {
   sr_allocator allocator;
   sr__boost_model model;
 };
-
-/* ---- freeing ------------------------------------------------------------------------------ */
-
-static void free_encoder(sr__encoder *encoder) {
-  if (!encoder) return;
-  sr_allocator allocator = encoder->allocator;
-  for (int64_t j = 0; encoder->names && j < encoder->features; j++)
-    sr__dictionary_free(&allocator, &encoder->names[j]);
-  sr__release(&allocator, encoder->names);
-  sr__release(&allocator, encoder);
-}
-
-static void free_encoded(sr__encoded *rows) {
-  if (!rows) return;
-  sr_allocator allocator = rows->allocator;
-  sr__release(&allocator, rows->x);
-  sr__release(&allocator, rows);
-}
-
-static void free_training(sr__training *training) {
-  if (!training) return;
-  sr_allocator allocator = training->allocator;
-  free_encoded(training->rows);
-  sr__release(&allocator, training->label);
-  sr__release(&allocator, training->weight);
-  sr__release(&allocator, training);
-}
 
 static void free_member(sr__member *member) {
   if (!member) return;
@@ -82,156 +34,15 @@ static void free_member(sr__member *member) {
   sr__release(&allocator, member);
 }
 
-/* ---- rows --------------------------------------------------------------------------------- */
-
-typedef struct encode_work {
-  const sr__encoder *encoder;
-  const sr_table_view *view;
-  int32_t **code; /* a categorical feature: the model's code of each of the table's */
-  int64_t first, chunk;
-  sr__encoded *rows;
-} encode_work;
-
-/* Numbers that are not finite and words that training did not know are missing; a known word is its
- * code. */
-static float encode_value(const encode_work *work, int64_t j, float value) {
-  if (work->encoder->names[j].count == 0) return isfinite(value) ? value : NAN;
-  bool valid = value >= 0.0f && value < (float)work->view->categories[j].count;
-  int32_t code = valid ? work->code[j][(int32_t)value] : -1;
-  return code < 0 ? NAN : (float)code;
-}
-
-static sr_status encode_chunk(sr_context *ctx, void *data, int64_t chunk, int slot) {
-  (void)ctx;
-  (void)slot;
-  const encode_work *work = data;
-  int64_t begin = chunk * work->chunk, end = begin + work->chunk;
-  if (end > work->rows->count) end = work->rows->count;
-  for (int64_t j = 0; j < work->encoder->features; j++) {
-    const float *x = work->view->x + j * work->view->rows + work->first;
-    for (int64_t i = begin; i < end; i++)
-      work->rows->x[i * work->rows->columns + j] = encode_value(work, j, x[i]);
-  }
-  return SR_OK;
-}
-
-static sr_status new_rows(sr_context *ctx, int64_t count, int64_t columns, sr__encoded **rows) {
-  sr_status status = SR_OK;
-  sr__encoded *made = NULL;
-  SR_NEW_ZERO(ctx, made, 1);
-  made->allocator = sr__allocator(ctx);
-  made->count = count;
-  made->columns = columns;
-  SR_NEW(ctx, made->x, count * columns);
-  *rows = made;
-  made = NULL;
-cleanup:
-  free_encoded(made);
-  return status;
-}
-
-static sr_status encode(sr_context *ctx, const sr__encoder *encoder, const sr_table *table,
-                        int64_t first, int64_t count, sr__encoded **rows) {
-  enum { GRAIN = 1024 };
-  sr_status status = SR_OK;
-  encode_work work = {.encoder = encoder, .view = sr_table_get(table), .first = first};
-  *rows = NULL;
-  SR_TRY(sr__check_feature_count(ctx, work.view, encoder->features));
-  SR_NEW_ZERO(ctx, work.code, encoder->features);
-  for (int64_t j = 0; j < encoder->features; j++)
-    SR_TRY(sr__feature_match(ctx, work.view, j, encoder->names[j], &work.code[j]));
-  SR_TRY(new_rows(ctx, count, encoder->features, &work.rows));
-  work.chunk = sr__chunk_size(count, GRAIN);
-  SR_TRY(sr__parallel_for(ctx, sr__chunk_count(count, GRAIN), encode_chunk, &work));
-  *rows = work.rows;
-  work.rows = NULL;
-cleanup:
-  for (int64_t j = 0; work.code && j < encoder->features; j++) sr__free(ctx, work.code[j]);
-  sr__free(ctx, work.code);
-  free_encoded(work.rows);
-  return status;
-}
-
-static sr_status copy_encoded(sr_context *ctx, const sr__encoder *encoder, const sr__encoded *from,
-                              sr__encoded **copy) {
-  (void)encoder;
-  *copy = NULL;
-  sr_status status = new_rows(ctx, from->count, from->columns, copy);
-  if (status == SR_OK)
-    memcpy((*copy)->x, from->x, (size_t)(from->count * from->columns) * sizeof *from->x);
-  return status;
-}
-
-static void copy_feature(const sr__encoder *encoder, const sr__encoded *from, int64_t feature,
-                         const int32_t *source, sr__encoded *to) {
-  (void)encoder;
-  for (int64_t i = 0; i < to->count; i++)
-    to->x[i * to->columns + feature] = from->x[(source ? source[i] : i) * from->columns + feature];
-}
-
-/* ---- preparing and fitting ----------------------------------------------------------------- */
-
-static sr_status new_encoder(sr_context *ctx, const sr_table_view *view, sr__encoder **encoder) {
-  sr_status status = SR_OK;
-  sr__encoder *made = NULL;
-  SR_NEW_ZERO(ctx, made, 1);
-  made->allocator = sr__allocator(ctx);
-  made->classes = view->classes.count;
-  SR_NEW_ZERO(ctx, made->names, view->features);
-  made->features = view->features;
-  for (int64_t j = 0; j < view->features; j++)
-    if (sr__categories_of(view, j).count > 0)
-      SR_TRY(sr__dictionary_copy(ctx, view->categories[j], &made->names[j]));
-  *encoder = made;
-  made = NULL;
-cleanup:
-  free_encoder(made);
-  return status;
-}
-
-static sr_status fill_training(sr_context *ctx, const sr__encoder *encoder, const sr_table *table,
-                               sr__training *training) {
-  sr_status status = SR_OK;
-  const sr_table_view *view = sr_table_get(table);
-  SR_NEW(ctx, training->label, view->rows);
-  memcpy(training->label, view->label, (size_t)view->rows * sizeof *view->label);
-  if (view->weight) {
-    SR_NEW(ctx, training->weight, view->rows);
-    for (int64_t i = 0; i < view->rows; i++) {
-      training->weight[i] = view->weight[i];
-      if (!(view->weight[i] >= 0.0f) || !isfinite(view->weight[i]))
-        SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "the weight of row %lld is %g, expected 0 or more",
-                        (long long)i + 1, (double)view->weight[i]));
-    }
-  }
-  SR_TRY(encode(ctx, encoder, table, 0, view->rows, &training->rows));
-cleanup:
-  return status;
-}
-
 static sr_status prepare(sr_context *ctx, const sr_table *table, const void *options,
                          sr__encoder **encoder, sr__training **training) {
   (void)options;
-  sr_status status = SR_OK;
-  sr__encoder *common = NULL;
-  sr__training *made = NULL;
   *encoder = NULL;
   *training = NULL;
   if (sr_table_get(table)->classes.count > MAX_CLASSES)
-    SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "there are %d classes; xgboost takes at most %d",
-                    sr_table_get(table)->classes.count, MAX_CLASSES));
-  SR_TRY(new_encoder(ctx, sr_table_get(table), &common));
-  SR_NEW_ZERO(ctx, made, 1);
-  made->allocator = sr__allocator(ctx);
-  SR_TRY(fill_training(ctx, common, table, made));
-  *encoder = common;
-  *training = made;
-  common = NULL;
-  made = NULL;
-cleanup:
-  free_training(made);
-  free_encoder(common);
-  return status;
+    return sr__fail(ctx, SR_ERROR_DATA, "there are %d classes; xgboost takes at most %d",
+                    sr_table_get(table)->classes.count, MAX_CLASSES);
+  return sr__matrix_prepare(ctx, table, SR__WORD_CODE, encoder, training);
 }
 
 /* The labeled rows of a bag with weight above 0. */
@@ -349,39 +160,10 @@ cleanup:
   return status;
 }
 
-static const sr__encoded *training_encoded(const sr__training *training) { return training->rows; }
-static int32_t classes(const sr__encoder *encoder) { return encoder->classes; }
-static int64_t features(const sr__encoder *encoder) { return encoder->features; }
-
 /* ---- storing ------------------------------------------------------------------------------ */
 
-static void save_encoder(const sr__encoder *encoder, sr__bytes *bytes) {
-  sr__put_u32(bytes, (uint32_t)encoder->classes);
-  sr__put_u64(bytes, (uint64_t)encoder->features);
-  for (int64_t j = 0; j < encoder->features; j++) sr__dictionary_save(encoder->names[j], bytes);
-}
-
 static sr_status load_encoder(sr__byte_reader *reader, sr__encoder **encoder) {
-  sr_status status = SR_OK;
-  sr__encoder *made = NULL;
-  *encoder = NULL;
-  uint32_t count = sr__get_u32(reader);
-  if (count < 1 || count > MAX_CLASSES) sr__get_refuse(reader, "the number of classes is wrong");
-  int64_t stored = sr__get_count(reader, sizeof(uint64_t));
-  if (reader->status == SR_OK && (stored < 1 || stored > INT32_MAX))
-    sr__get_refuse(reader, "the number of features is wrong");
-  SR_TRY(reader->status);
-  SR_NEW_ZERO(reader->ctx, made, 1);
-  made->allocator = sr__allocator(reader->ctx);
-  made->classes = (int32_t)count;
-  SR_NEW_ZERO(reader->ctx, made->names, stored);
-  made->features = stored;
-  for (int64_t j = 0; j < stored; j++) SR_TRY(sr__dictionary_load(reader, &made->names[j]));
-  *encoder = made;
-  made = NULL;
-cleanup:
-  free_encoder(made);
-  return status;
+  return sr__matrix_load_encoder(reader, SR__WORD_CODE, MAX_CLASSES, encoder);
 }
 
 static void save_member(const sr__encoder *encoder, const sr__member *member, sr__bytes *bytes) {
@@ -495,20 +277,20 @@ const sr__learner sr__learner_xgboost = {
         "subsample=0.5|1,colsample=0.5|1",
     .flags = SR_LEARNER_TAKES_FEATURES,
     .prepare = prepare,
-    .training_encoded = training_encoded,
+    .training_encoded = sr__matrix_training_encoded,
     .fit = fit,
-    .encode = encode,
+    .encode = sr__matrix_encode,
     .predict = predict,
-    .copy_feature = copy_feature,
-    .copy_encoded = copy_encoded,
-    .classes = classes,
-    .features = features,
-    .save_encoder = save_encoder,
+    .copy_feature = sr__matrix_copy_feature,
+    .copy_encoded = sr__matrix_copy_encoded,
+    .classes = sr__matrix_classes,
+    .features = sr__matrix_features,
+    .save_encoder = sr__matrix_save_encoder,
     .load_encoder = load_encoder,
     .save_member = save_member,
     .load_member = load_member,
-    .free_encoder = free_encoder,
-    .free_training = free_training,
-    .free_encoded = free_encoded,
+    .free_encoder = sr__matrix_free_encoder,
+    .free_training = sr__matrix_free_training,
+    .free_encoded = sr__matrix_free_encoded,
     .free_member = free_member,
 };
