@@ -85,7 +85,7 @@ static void run_seed(sr_context *ctx, const cell *c, int64_t n, uint64_t seed, i
   result->candidates = choice->candidate_count;
   result->chosen[choice->chosen]++;
   result->choice_cost += choice->cost;
-  result->choose_seconds += choice->seconds;
+  result->choose_seconds += sr_ensemble_get(ensemble)->seconds_choice;
   for (int32_t k = 0; k < choice->candidate_count; k++) {
     const sr_candidate *candidate = &choice->candidates[k];
     double seconds,

@@ -66,9 +66,7 @@ cleanup:
 
 static int finish(cli_run *run, const sr_ensemble *ensemble, double read, double total) {
   const sr_ensemble_view *view = sr_ensemble_get(ensemble);
-  double choice = view->choice ? view->choice->seconds : 0.0;
   double judged = view->evaluation ? view->evaluation->seconds : 0.0;
-  double fit = view->seconds_structure + choice + view->seconds_fit;
   char *text = NULL;
   sr_status status =
       sr_describe_ensemble(run->ctx, ensemble,
@@ -80,14 +78,16 @@ static int finish(cli_run *run, const sr_ensemble *ensemble, double read, double
   cli_say(run,
           "time      read %.2f s, structure %.2f s, choice %.2f s, fit %.2f s, evaluation %.2f s,"
           " total %.2f s\n",
-          read, view->seconds_structure, choice, view->seconds_fit, judged, total);
+          read, view->seconds_structure, view->seconds_choice, view->seconds_fit, judged, total);
   cli_say(run, "written   %s\n", cli_text(run, "output"));
   if (cli_given(run, "held-out")) cli_say(run, "          %s\n", cli_text(run, "held-out"));
   if (!run->json) return CLI_SUCCESS;
   json_object_set_new(result, "seconds",
-                      json_pack("{s:o,s:o,s:o,s:o}", "read", cli_json_real(read), "fit",
-                                cli_json_real(fit), "evaluate", cli_json_real(judged), "total",
-                                cli_json_real(total)));
+                      json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "read", cli_json_real(read),
+                                "structure", cli_json_real(view->seconds_structure), "choice",
+                                cli_json_real(view->seconds_choice), "fit",
+                                cli_json_real(view->seconds_fit), "evaluate", cli_json_real(judged),
+                                "total", cli_json_real(total)));
   json_object_set_new(result, "model", cli_json_text(cli_text(run, "output")));
   return cli_finish(run, result);
 }

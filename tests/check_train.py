@@ -58,8 +58,11 @@ class Commands(unittest.TestCase):
             self.assertIsInstance(self.trained["error"][key], float)
         for key in ("mean_pairwise", "variance_of_margin"):
             self.assertIsInstance(self.trained["covariance"][key], float)
-        for key in ("read", "fit", "evaluate", "total"):
-            self.assertGreaterEqual(self.trained["seconds"][key], 0)
+        seconds = self.trained["seconds"]
+        steps = ("read", "structure", "choice", "fit", "evaluate")
+        for key in steps:
+            self.assertGreater(seconds[key], 0, key)
+        self.assertLessEqual(sum(seconds[key] for key in steps), seconds["total"])
         self.assertEqual(set(self.trained["importance"]), {"x1", "x2", "x3"})
 
     def test_the_page_says_what_was_held_out(self):

@@ -212,7 +212,6 @@ typedef struct sr_choice {
   int32_t folds;
   int64_t buffer;
   const char *reason; /* one sentence */
-  double seconds;
 } sr_choice;
 
 /* ---- what an ensemble is ------------------------------------------------------------------ */
@@ -264,7 +263,8 @@ typedef struct sr_ensemble_view {
   const char *reason;              /* why this plan */
   int32_t warning_count;           /* of the structure; kept in the model file */
   const char *const *warnings;
-  double seconds_structure, seconds_fit; /* not in the file */
+  double seconds_structure, seconds_choice, seconds_fit; /* not in the file; choice: all that is
+                                                            fitted on folds */
 } sr_ensemble_view;
 
 /* Valid as long as the ensemble. */

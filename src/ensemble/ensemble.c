@@ -126,7 +126,8 @@ sr_status sr__ensemble_new(sr_context *ctx, const sr__ensemble_pieces *p, sr_ens
   e->view.seed = p->seed;
   e->view.rows = prepared->view->rows;
   e->view.tmix = NAN;
-  e->view.seconds_fit = p->members->seconds;
+  e->view.seconds_fit = p->seconds_prepare + p->members->seconds;
+  e->view.seconds_choice = p->seconds_choice;
   e->learner_text =
       sr__configuration_text(ctx, prepared->configuration.method, prepared->configuration.options);
   if (!e->learner_text) SR_TRY(SR_ERROR_MEMORY);

@@ -205,6 +205,7 @@ typedef struct sr__ensemble_pieces {
   sr_structure **structure; /* NULL: none */
   sr_vote vote;
   uint64_t seed;
+  double seconds_prepare, seconds_choice;
 } sr__ensemble_pieces;
 SR_MUST_CHECK sr_status sr__ensemble_new(sr_context *ctx, const sr__ensemble_pieces *pieces,
                                          sr_ensemble **ensemble);

@@ -447,7 +447,6 @@ static sr_status choose_plan(sr_context *ctx, const sr__choose_input *input, con
   (void)trial;
   sr_status status = SR_OK;
   choose_job *job = NULL;
-  double start = sr_seconds();
   SR_NEW_ZERO(ctx, job, 1);
   job->in = input;
   SR_TRY(sr__mix_new(ctx, 1, mix));
@@ -459,7 +458,6 @@ static sr_status choose_plan(sr_context *ctx, const sr__choose_input *input, con
       (sr__mix_entry){.plan = job->state[chosen].plan, .members = input->members, .weight = 1.0};
   job->state[chosen].plan = (sr__configuration){0};
   SR_TRY(report_choice(ctx, job, base, chosen, mix));
-  mix->choice.seconds = sr_seconds() - start;
 cleanup:
   if (job) job_free(ctx, job);
   return status;

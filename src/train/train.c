@@ -147,6 +147,7 @@ typedef struct train_job {
   sr__part_weights part_weights;
   sr__judged judged;
   sr_evaluation evaluation;
+  double seconds_prepare, seconds_choice;
 } train_job;
 
 static void job_free(sr_context *ctx, train_job *job) {
@@ -179,11 +180,13 @@ static sr_status choose_and_try(sr_context *ctx, train_job *job) {
                              .keep_members = o->evaluate.evaluate && o->evaluate.importance &&
                                              job->prepared.learner->copy_feature,
                              .seed = job->seed};
+  double start = sr_seconds();
   job->vote = (sr_vote)o->vote;
   SR_TRY(job->input.plan
              ? mix_of_plan(ctx, job->input.plan, &job->mix)
              : sr__choose(ctx, &job->plan, &choose, &job->mix, &job->vote, &job->trial));
   if (o->evaluate.evaluate) SR_TRY(sr__try_mix(ctx, &choose, &job->mix, job->vote, &job->trial));
+  job->seconds_choice = sr_seconds() - start;
 cleanup:
   return status;
 }
@@ -235,7 +238,9 @@ static sr_status train(sr_context *ctx, const sr_table *table, train_job *job,
     job->structure = sr__structure_share(job->input.structure);
   else
     SR_TRY(sr_structure_estimate(ctx, rows, &o->structure, job->seed, &job->structure));
+  double start = sr_seconds();
   SR_TRY(sr__prepare(ctx, rows, o->learner, &job->prepared));
+  job->seconds_prepare = sr_seconds() - start;
   sr__prepared_use_units(&job->prepared, job->structure);
   if (job->store) SR_TRY(sr__prepared_use_store(ctx, &job->prepared, o->learner, job->store));
   SR_TRY(sr_folds_new(ctx, job->structure, &o->evaluate.folds, job->seed, &job->folds));
@@ -249,7 +254,9 @@ static sr_status train(sr_context *ctx, const sr_table *table, train_job *job,
                                     job->vote == SR_VOTE_GATED ? &job->part_weights : NULL,
                                 .structure = &job->structure,
                                 .vote = job->vote,
-                                .seed = job->seed};
+                                .seed = job->seed,
+                                .seconds_prepare = job->seconds_prepare,
+                                .seconds_choice = job->seconds_choice};
   SR_TRY(sr__ensemble_new(ctx, &pieces, ensemble));
 cleanup:
   return status;
