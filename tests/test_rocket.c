@@ -88,7 +88,8 @@ static void check_case(int64_t filters, int64_t rows, int32_t channels, int64_t 
       sr__lane_input input;
       sr__lane_scratch_block(&scratch, blocks, b, &input);
       for (int32_t k = 0; k < filters; k++) { /* alone, where `transform` ran it beside others */
-        level_table(level)->transform(r, &input, k, 1, lanes, SR__SERIES_LANES);
+        sr__rocket_task alone = {&input, 1, k, 1};
+        level_table(level)->transform(r, &alone, lanes, SR__SERIES_LANES);
         for (int64_t i = 0; i < 2 * SR__SERIES_LANES; i++) {
           int64_t place = b * SR__SERIES_LANES + i % SR__SERIES_LANES;
           if (place < rows)
@@ -97,7 +98,8 @@ static void check_case(int64_t filters, int64_t rows, int32_t channels, int64_t 
                           expected[(2 * k + i / SR__SERIES_LANES) * rows + blocks->order[place]]));
         }
       }
-      level_table(level)->transform(r, &input, 0, (int32_t)filters, out, SR__SERIES_LANES);
+      sr__rocket_task all = {&input, 1, 0, (int32_t)filters};
+      level_table(level)->transform(r, &all, out, SR__SERIES_LANES);
       for (int64_t f = 0; f < 2 * filters; f++)
         for (int64_t i = 0; i < SR__SERIES_LANES && b * SR__SERIES_LANES + i < rows; i++)
           assert_true(same_bits(out[f * SR__SERIES_LANES + i],
@@ -106,7 +108,8 @@ static void check_case(int64_t filters, int64_t rows, int32_t channels, int64_t 
     for (int64_t i = 0; i < rows; i++) {
       sr__lane_input input;
       sr__lane_scratch_row(&single, prepared, i, &input);
-      level_table(level)->transform(r, &input, 0, (int32_t)filters, one, 1);
+      sr__rocket_task all = {&input, 1, 0, (int32_t)filters};
+      level_table(level)->transform(r, &all, one, 1);
       for (int64_t f = 0; f < 2 * filters; f++)
         assert_true(same_bits(one[f], expected[f * rows + i]));
     }

@@ -37,6 +37,7 @@ typedef struct lane_sums {
 SR__INLINE void convolve(const span *s, const float *x, int K, int T, int taps,
                          floats sum[MOST_FILTERS][MOST_VECTORS]) {
   const float *weight = s->weight;
+  SR__READ_ANEW(weight);
 #pragma GCC unroll 4
   for (int k = 0; k < K; k++)
 #pragma GCC unroll 8
@@ -205,44 +206,57 @@ static int same_shape(const sr__rocket *r, int32_t k, int32_t end) {
   return number;
 }
 
-static void transform(const sr__rocket *r, const sr__lane_input *input, int32_t first,
-                      int32_t filters, float *out, int64_t stride) {
-  int32_t outputs[SR__SERIES_LANES], number = 0;
+static void run_filters(const span *s, int filters, lane_sums *sums) {
+  switch (s->taps) {
+    case 7:
+      run_7(s, filters, sums);
+      break;
+    case 9:
+      run_9(s, filters, sums);
+      break;
+    case 11:
+      run_11(s, filters, sums);
+      break;
+    default:
+      run_short(s, sums);
+  }
+}
+
+/* Inputs innermost: the same loop lengths follow each other, and what is written to a row of
+ * features is one stretch. A row is far from the next, so writing eight values to each in turn
+ * keeps the stores waiting, which short series would feel. */
+static void transform(const sr__rocket *r, const sr__rocket_task *task, float *out,
+                      int64_t stride) {
+  int32_t outputs[SR__ROCKET_INPUTS][SR__SERIES_LANES], number = 0,
+                                                        end = task->first + task->filters;
   lane_sums sums;
-  span s = {.channel_stride = input->channel_stride};
-  for (int32_t k = first, before = -1; k < first + filters; k += number) {
-    number = same_shape(r, k, first + filters);
-    if (before < 0 || r->taps[k] != r->taps[before] || r->dilation[k] != r->dilation[before] ||
-        r->padding[k] != r->padding[before]) {
-      int64_t reach = (r->taps[k] - 1) * (int64_t)r->dilation[k];
-      s.taps = r->taps[k];
-      s.tap_step = r->dilation[k] * input->step;
-      s.x = input->x - r->padding[k] * input->step;
-      count_outputs(input, r->padding[k], reach, &s, outputs);
+  span spans[SR__ROCKET_INPUTS] = {0};
+  for (int32_t k = task->first, before = -1; k < end; before = k, k += number) {
+    bool fresh = before < 0 || r->taps[k] != r->taps[before] ||
+                 r->dilation[k] != r->dilation[before] || r->padding[k] != r->padding[before];
+    number = same_shape(r, k, end);
+    for (int i = 0; i < task->inputs; i++) {
+      const sr__lane_input *input = &task->input[i];
+      span *s = &spans[i];
+      if (fresh) {
+        s->channel_stride = input->channel_stride;
+        s->taps = r->taps[k];
+        s->tap_step = r->dilation[k] * input->step;
+        s->x = input->x - r->padding[k] * input->step;
+        count_outputs(input, r->padding[k], (r->taps[k] - 1) * (int64_t)r->dilation[k], s,
+                      outputs[i]);
+      }
+      s->channel = r->channel + r->channel_begin[k];
+      s->channels = r->channel_begin[k + 1] - r->channel_begin[k];
+      s->weight = r->weight + r->weight_begin[k];
+      s->bias = r->bias + k;
+      run_filters(s, number, &sums);
+      float *to = out + 2 * (int64_t)(k - task->first) * stride + i * SR__SERIES_LANES;
+      if (input->step == 1)
+        store_one(&sums, number, outputs[i][0], to, stride);
+      else
+        store_lanes(&sums, number, outputs[i], to, stride);
     }
-    before = k;
-    s.channel = r->channel + r->channel_begin[k];
-    s.channels = r->channel_begin[k + 1] - r->channel_begin[k];
-    s.weight = r->weight + r->weight_begin[k];
-    s.bias = r->bias + k;
-    switch (s.taps) {
-      case 7:
-        run_7(&s, number, &sums);
-        break;
-      case 9:
-        run_9(&s, number, &sums);
-        break;
-      case 11:
-        run_11(&s, number, &sums);
-        break;
-      default:
-        run_short(&s, &sums);
-    }
-    float *to = out + 2 * (int64_t)(k - first) * stride;
-    if (input->step == 1)
-      store_one(&sums, number, outputs[0], to, stride);
-    else
-      store_lanes(&sums, number, outputs, to, stride);
   }
 }
 

@@ -41,6 +41,15 @@ SR__INLINE ints all_ints(int32_t x) { return x - (ints){0}; }
 #define SR__PIN(v) (void)(v)
 #endif
 
+/* Reads what stands behind a pointer anew in every round of a loop: the compiler would read it once
+ * before the loop into more registers than there are, and spill them. With 32 registers it does
+ * better by itself. */
+#if defined(__AVX2__) && !defined(__AVX512F__)
+#define SR__READ_ANEW(pointer) __asm__ volatile("" : "+r"(pointer))
+#else
+#define SR__READ_ANEW(pointer) (void)(pointer)
+#endif
+
 /* a where a > b, else b. */
 SR__INLINE floats larger(floats a, floats b) {
 #if defined(__AVX2__)
