@@ -1,6 +1,10 @@
 /* Per dilation the sum of the nine taps is made once and its sum with 3 x_a + 3 x_b once per pair,
  * so that a response costs one addition and each bias one comparison and one subtraction; six
  * biases share a response. A vector is one time of 8 (16) series or 8 (16) times of one series. */
+/* Vectors are 32 bytes long. GCC with AVX-512 compares those into masks, which is slower here. */
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC target("no-avx512f")
+#endif
 #include "minirocket_kernel.h"
 
 #include "learner/series/lane_vectors.h"

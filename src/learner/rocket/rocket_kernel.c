@@ -3,6 +3,10 @@
  * 6 and 1 x 8 (filters x vectors). A vector is one time of eight series or eight times of one
  * series; the two differ only in how far a tap is away and in how many vectors each lane takes part
  * in. */
+/* Vectors are 32 bytes long. GCC with AVX-512 compares those into masks, which is slower here. */
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC target("no-avx512f")
+#endif
 #include "rocket_kernel.h"
 
 #include "learner/series/lane_vectors.h"
@@ -56,17 +60,23 @@ SR__INLINE void convolve(const span *s, const float *x, int K, int T, int taps,
 #pragma GCC unroll 4
         for (int k = 0; k < K; k++) {
           floats w = all_floats(weight[k * taps + j]);
+          SR__PIN(w);
 #pragma GCC unroll 3
           for (int t = 0; t < T; t++) sum[k][t] = fused(w, value[t], sum[k][t]);
         }
       } else {
+        floats w[3];
+#pragma GCC unroll 3
+        for (int k = 0; k < K; k++) {
+          w[k] = all_floats(weight[k * taps + j]);
+          SR__PIN(w[k]);
+        }
 #pragma GCC unroll 8
         for (int t = 0; t < T; t++) {
           floats value = load_floats(tap + t * SR__SERIES_LANES);
           if (K > 1) SR__PIN(value);
 #pragma GCC unroll 3
-          for (int k = 0; k < K; k++)
-            sum[k][t] = fused(all_floats(weight[k * taps + j]), value, sum[k][t]);
+          for (int k = 0; k < K; k++) sum[k][t] = fused(w[k], value, sum[k][t]);
         }
       }
     }

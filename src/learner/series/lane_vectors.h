@@ -34,17 +34,17 @@ SR__INLINE shorts load_shorts(const int16_t *from) {
 SR__INLINE floats all_floats(float x) { return x - (floats){0}; }
 SR__INLINE ints all_ints(int32_t x) { return x - (ints){0}; }
 
-/* Keeps a loaded value in its register: the compiler would read it again for every use. */
-#if defined(__AVX2__)
+/* Keeps a loaded value in its register: the compiler would read it again for every use.
+ * SR__READ_ANEW reads what stands behind a pointer in every round of a loop: it would be read once
+ * before the loop into more registers than there are, and spilled. */
+#if defined(__AVX512F__)
+#define SR__PIN(v) __asm__("" : "+v"(v))
+#elif defined(__AVX2__)
 #define SR__PIN(v) __asm__("" : "+x"(v))
 #else
 #define SR__PIN(v) (void)(v)
 #endif
-
-/* Reads what stands behind a pointer anew in every round of a loop: the compiler would read it once
- * before the loop into more registers than there are, and spill them. With 32 registers it does
- * better by itself. */
-#if defined(__AVX2__) && !defined(__AVX512F__)
+#if defined(__AVX2__)
 #define SR__READ_ANEW(pointer) __asm__ volatile("" : "+r"(pointer))
 #else
 #define SR__READ_ANEW(pointer) (void)(pointer)
