@@ -1,11 +1,13 @@
 /* Coverage of the honest error and its companions where the truth is known.
  *
- *   bench_honest [tune] FILE [SECONDS [SIZES [PLANS]]]   sizes: 500,2000,10000; plans: auto,uniform
+ *   bench_honest [tune] FILE [SECONDS [SIZES [PLANS]]]
+ *     sizes: 500,2000,10000; plans: auto,uniform,compare
  *
  * Every run draws a stream (or groups) from a process whose class probabilities are known, trains
  * on it, and asks: does the interval of the honest error hold the risk of the delivered ensemble,
  * at 6,000 fresh independent rows; that of the next unit the error on the rows that follow; that of
- * the forward line the error on the tenth that follows; that of T the process's own. Every fourth
+ * the forward line the error on the tenth that follows; that of T the process's own; that of the
+ * difference which `compare` tells of auto and uniform the difference of their risks. Every fourth
  * run has the simplest rules beside it: five contiguous folds and a time-series split with
  * Student's t. One JSON line per run and plan is added to FILE; runs that are there are not made
  * again, and seeds go round all cells before the next seed begins (10,000 rows: every sixteenth
@@ -13,7 +15,7 @@
 #include "data/table.h"
 #include "honest_processes.h"
 
-enum { FOLDS = 5, MOST_RUNS = 500, SIZES = 3, PLANS = 2 };
+enum { FOLDS = 5, MOST_RUNS = 500, SIZES = 3, PLANS = 3 };
 
 /* ---- the simplest rules ------------------------------------------------------------------- */
 
@@ -145,6 +147,52 @@ static void run(sr_context *ctx, FILE *out, const process *p, int64_t n, const c
   free_stream(&fresh);
 }
 
+/* ---- a comparison ------------------------------------------------------------------------- */
+
+static double risk_of(sr_context *ctx, const sr_table *table, const stream *fresh, const char *plan,
+                      uint64_t seed) {
+  sr_ensemble *ensemble = NULL;
+  sr_train_options options;
+  sr_train_options_init(&options);
+  options.plan = plan;
+  options.members = MEMBERS;
+  options.evaluate.evaluate = 0;
+  if (sr_train(ctx, table, &options, seed, &ensemble) != SR_OK) stop(ctx);
+  double risk = error_on(ctx, ensemble, fresh, 0, FRESH, true);
+  sr_ensemble_free(&ensemble);
+  return risk;
+}
+
+/* auto minus uniform: what is told of the difference, and what it is. */
+static void run_comparison(sr_context *ctx, FILE *out, const process *p, int64_t n, uint64_t seed) {
+  stream s = draw(p, n, n, false, seed), fresh = draw(p, n, FRESH, true, seed);
+  sr_table *table = table_of(ctx, &s, 0, n, p->groups);
+  sr_compare_options options;
+  sr_comparison *comparison = NULL;
+  sr_compare_options_init(&options);
+  options.plans = "auto,uniform";
+  options.members = MEMBERS;
+  if (sr_compare(ctx, table, &options, seed, &comparison) != SR_OK) stop(ctx);
+  const sr_compare_test *test = &sr_comparison_get(comparison)->tests[0];
+  bool turned = test->first == 1;
+  fprintf(out, "{\"process\": \"%s\", \"n\": %lld, \"plan\": \"compare\", \"seed\": %llu", p->name,
+          (long long)n, (unsigned long long)seed);
+  print_real(out, "tmix", p->tmix > 0.0 ? fmax(p->tmix, p->noise_tmix) : NAN);
+  print_real(out, "difference", turned ? -test->difference : test->difference);
+  print_real(out, "difference_low", turned ? -test->high : test->low);
+  print_real(out, "difference_high", turned ? -test->low : test->high);
+  print_real(out, "p", test->p);
+  print_real(out, "true_difference",
+             risk_of(ctx, table, &fresh, "auto", seed) -
+                 risk_of(ctx, table, &fresh, "uniform", seed));
+  fprintf(out, "}\n");
+  fflush(out);
+  sr_comparison_free(&comparison);
+  sr_table_free(&table);
+  free_stream(&s);
+  free_stream(&fresh);
+}
+
 /* ---- all of them -------------------------------------------------------------------------- */
 
 /* A cell: one process, size and plan. */
@@ -160,7 +208,7 @@ static int32_t list_cells(const char *path, bool tuning, const char *sizes, cons
                           cell *list) {
   static const int64_t size[SIZES] = {500, 2000, 10000};
   static const uint64_t every[SIZES] = {1, 1, 16};
-  static const char *const plan[PLANS] = {"auto", "uniform"};
+  static const char *const plan[PLANS] = {"auto", "uniform", "compare"};
   const process *processes = tuning ? tuning_processes : test_processes;
   int32_t count = 0, all = tuning ? TUNING_PROCESSES : TEST_PROCESSES;
   for (int a = 0; a < SIZES; a++) {
@@ -172,6 +220,7 @@ static int32_t list_cells(const char *path, bool tuning, const char *sizes, cons
         const process *p = &processes[k];
         if (!listed(plans, plan[b]) || (double)size[a] < 5.0 * fmax(p->tmix, p->noise_tmix))
           continue;
+        if (p->drifts && strcmp(plan[b], "compare") == 0) continue;
         snprintf(begin, sizeof begin, "{\"process\": \"%s\", \"n\": %s, \"plan\": \"%s\",", p->name,
                  text, plan[b]);
         list[count++] = (cell){p, size[a], plan[b], every[a], lines_there(path, begin)};
@@ -193,7 +242,7 @@ int main(int argc, char **argv) {
   options.threads = 1;
   if (sr_context_new(&options, &ctx) != SR_OK) return 1;
   int32_t cells = list_cells(argv[1], tuning, argc > 3 ? argv[3] : "500,2000,10000",
-                             argc > 4 ? argv[4] : "auto,uniform", list);
+                             argc > 4 ? argv[4] : "auto,uniform,compare", list);
   FILE *out = fopen(argv[1], "ae");
   if (!out) return 1;
   for (uint64_t round = 0; round < MOST_RUNS * 16; round++)
@@ -201,7 +250,10 @@ int main(int argc, char **argv) {
       uint64_t seed = round / list[k].every + 1;
       if (round % list[k].every || seed > MOST_RUNS || seed <= list[k].done) continue;
       if (bench_seconds() - start > limit) goto end;
-      run(ctx, out, list[k].p, list[k].n, list[k].plan, seed);
+      if (strcmp(list[k].plan, "compare") == 0)
+        run_comparison(ctx, out, list[k].p, list[k].n, seed);
+      else
+        run(ctx, out, list[k].p, list[k].n, list[k].plan, seed);
     }
 end:
   fclose(out);

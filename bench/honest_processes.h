@@ -89,6 +89,9 @@ static const process tuning_processes[] = {
     {"tune weak features", 14, 2, 5, 1, 0.4, WEAK, false, false},
     {"tune groups", 3, 2, 25, 1, 0.5, GROUPS, false, true},
     {"tune slow signal", 3, 2, 30, 1, 0.4, HIDDEN, false, false},
+    {"tune many weak features", 24, 2, 8, 1, 0.2, WEAK, false, false},
+    {"tune three classes", 5, 3, 6, 1, 0.5, THREE, false, false},
+    {"tune rare class", 5, 2, 12, 12, 0.6, RARE, false, false},
 };
 enum {
   TEST_PROCESSES = sizeof test_processes / sizeof *test_processes,

@@ -7,7 +7,8 @@ plan: naive and honest error as `train` tells them on the rest, and the error on
 
   real_gain.py SPECROUTE DATA_FOLDER [RESULTS]
 
-Lines that RESULTS (bench/results/real_gain.jsonl) holds already are not made again.
+Three seeds, all cases with one before the next. Lines that RESULTS (bench/results/real_gain.jsonl) holds already are not made
+again.
 """
 import csv
 import gzip
@@ -22,6 +23,7 @@ COMMAND, DATA = sys.argv[1], pathlib.Path(sys.argv[2])
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else ROOT / "bench/results/real_gain.jsonl"
 PLANS = ("uniform", "auto")
+SEEDS = (1, 2, 3)
 SPLITS = 4
 
 
@@ -90,10 +92,11 @@ def call(*words):
     return json.loads(made.stdout)
 
 
-def measure(folder, train, test, target, options, plan):
+def measure(folder, target, options, plan, seed):
     model = folder / "a.model"
-    told = call("train", train, "--target", target, *options, "--plan", plan, "--no-importance", "--threads", 1, "-o", model)
-    found = call("predict", model, test, "-o", folder / "said.csv")
+    told = call("train", folder / "train.csv", "--target", target, *options, "--plan", plan, "--seed", seed, "--no-importance",
+                "--threads", 1, "-o", model)
+    found = call("predict", model, folder / "test.csv", "-o", folder / "said.csv")
     error = told["error"]
     asked = {q["name"]: q for q in error["questions"]}
     region = asked.get("regions") or {}
@@ -105,26 +108,28 @@ def measure(folder, train, test, target, options, plan):
 def main():
     build = json.loads(subprocess.run([COMMAND, "--version", "--json"], capture_output=True, text=True, check=True).stdout)
     lines = RESULTS.read_text(encoding="utf-8").splitlines() if RESULTS.exists() else []
-    done = {(r["case"], r["split"], r["plan"]) for r in map(json.loads, lines) if "case" in r}
+    done = {(r["case"], r["split"], r["plan"], r["seed"]) for r in map(json.loads, lines) if "case" in r}
     with open(RESULTS, "a", encoding="utf-8") as out, tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         if not lines:
             out.write(json.dumps({"bench": "real_gain", "command": "bench/real_gain.py SPECROUTE DATA_FOLDER", "version": build["version"],
                                   "commit": build["commit"], "machine": platform.processor() or platform.machine()}) + "\n")
-        for name, what, target, options, splits in cases():
-            for k, (train, test) in enumerate(splits()):
-                if all((name, k, plan) in done for plan in PLANS):
+        for seed in SEEDS:
+            for name, what, target, options, splits in cases():
+                if all((name, k, plan, seed) in done for k in range(SPLITS) for plan in PLANS):
                     continue
-                write(folder / "train.csv", train)
-                write(folder / "test.csv", test)
-                for plan in PLANS:
-                    if (name, k, plan) in done:
-                        continue
-                    line = {"case": name, "held_out": what, "split": k, "plan": plan, "rows": len(train), "tested": len(test)}
-                    line.update(measure(folder, folder / "train.csv", folder / "test.csv", target, options, plan))
-                    out.write(json.dumps(line) + "\n")
-                    out.flush()
-                    print(line, flush=True)
+                for k, (train, test) in enumerate(splits()):
+                    write(folder / "train.csv", train)
+                    write(folder / "test.csv", test)
+                    for plan in PLANS:
+                        if (name, k, plan, seed) in done:
+                            continue
+                        line = {"case": name, "held_out": what, "split": k, "plan": plan, "seed": seed, "rows": len(train),
+                                "tested": len(test)}
+                        line.update(measure(folder, target, options, plan, seed))
+                        out.write(json.dumps(line) + "\n")
+                        out.flush()
+                        print(line, flush=True)
 
 
 main()

@@ -21,15 +21,18 @@ def mean(values):
 
 
 def read_cases():
-    """A dictionary per case with means over its splits, for both plans."""
+    """A dictionary per case with means over its splits and the seeds that were run on all of them, for both plans."""
     lines = (ROOT / "bench/results/real_gain.jsonl").read_text(encoding="utf-8").splitlines()
     rows = [row for row in map(json.loads, lines) if "case" in row]
     cases = []
     for name in dict.fromkeys(row["case"] for row in rows):
-        of = {plan: [r for r in rows if r["case"] == name and r["plan"] == plan] for plan in ("uniform", "auto")}
-        if len(of["uniform"]) != len(of["auto"]):
+        here = [r for r in rows if r["case"] == name]
+        splits = {r["split"] for r in here}
+        whole = [seed for seed in {r.get("seed", 1) for r in here} if sum(r.get("seed", 1) == seed for r in here) == 2 * len(splits)]
+        of = {plan: [r for r in here if r["plan"] == plan and r.get("seed", 1) in whole] for plan in ("uniform", "auto")}
+        if not whole:
             continue  # not yet measured to the end
-        case = {"name": name, "held_out": of["auto"][0]["held_out"], "splits": len(of["auto"])}
+        case = {"name": name, "held_out": of["auto"][0]["held_out"], "splits": len(splits), "seeds": len(whole)}
         for plan, found in of.items():
             case[plan] = {key: mean(r[key] for r in found) for key in ("naive", "truth", "baseline")}
             case[plan]["told"] = mean(r["honest"] if r["regions"] is None else r["regions"] for r in found)

@@ -131,6 +131,8 @@ static void rows_tests_and_blocks_agree(void **state) {
     assert_ok(ctx,
               sr_wilcoxon_test(ctx, view->units, x, y, SR_ZERO_WILCOX, SR_TAIL_AUTO, &expected));
     assert_close(test->p, expected.p, 1e-12);
+    assert_true(test->low <= test->difference && test->difference <= test->high);
+    assert_true(test->high - test->low < 0.5);
     assert_true(test->p_holm >= test->p);
   }
   sr_comparison_free(&comparison);

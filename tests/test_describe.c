@@ -141,21 +141,34 @@ static void comparisons_are_told(void **state) {
   sr_compare_options_init(&options);
   options.plans = "uniform,routed:part_share=0.3";
   options.members = 6;
+  options.naive = 1;
+  options.next = 90; /* four of them: nothing can be said */
   assert_ok(ctx, sr_compare(ctx, table, &options, 1, &comparison));
   const sr_comparison_view *v = sr_comparison_get(comparison);
+  assert_int_equal(v->next_rows, 90);
+  assert_non_null(strstr(v->rows[0].reason, "4 stretches are fewer than 6"));
   assert_ok(ctx, sr_describe_comparison(ctx, comparison, SR_DESCRIPTION_JSON, &text));
   json_t *json = read_json(&text), *rows = json_object_get(json, "rows");
   assert_int_equal((int)json_array_size(rows), 2);
   for (int r = 0; r < 2; r++) {
     assert_real(json_array_get(rows, (size_t)r), "error", v->rows[r].error);
+    assert_real(json_array_get(rows, (size_t)r), "naive", v->rows[r].naive);
     assert_string_equal(json_string_value(json_object_get(json_array_get(rows, (size_t)r), "plan")),
                         v->rows[r].plan);
   }
-  assert_int_equal((int)json_array_size(json_object_get(json, "wilcoxon")), 1);
+  json_t *tests = json_object_get(json, "wilcoxon");
+  assert_int_equal((int)json_array_size(tests), 1);
+  assert_real(json_array_get(tests, 0), "difference_low", v->tests[0].low);
   json_decref(json);
   for (int format = SR_DESCRIPTION_TEXT; format <= SR_DESCRIPTION_MARKDOWN; format++) {
     assert_ok(ctx, sr_describe_comparison(ctx, comparison, (sr_description)format, &text));
     assert_says(text, format == SR_DESCRIPTION_JSON ? "%.5f" : "%.4f", v->rows[v->best].error);
+    assert_says(text, format == SR_DESCRIPTION_JSON ? "%.5f" : "%.4f", v->rows[0].naive);
+    assert_non_null(strstr(text, "4 stretches are fewer than 6"));
+    if (format != SR_DESCRIPTION_JSON) {
+      assert_non_null(strstr(text, "8 stretches of about 50 rows"));
+      assert_says(text, "%+.4f", v->tests[0].low);
+    }
     sr_bytes_free((void **)&text);
   }
   sr_comparison_free(&comparison);

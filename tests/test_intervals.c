@@ -186,6 +186,30 @@ static void groups_by_hand(void **state) {
   assert_close(found.degrees, 3600.0 / (100.0 + 400.0 + 100.0 + 25.0 + 225.0) - 1.0, 1e-12);
 }
 
+/* Differences keep their sign: one wave of them by hand, in order and over units. */
+static void differences_by_hand(void **state) {
+  (void)state;
+  enum { N = 4800 };
+  static double gap[N];
+  const double pi = acos(-1.0), unit[] = {1.0, -2.0, 0.5, 0.0}, rows[] = {10.0, 20.0, 10.0, 5.0};
+  for (int i = 0; i < N; i++) gap[i] = -0.01 + 0.2 * cos(pi * 3.0 * (i + 0.5) / N);
+  sr__interval found, turned;
+  sr__interval_of_differences(gap, N, 100.0, SR__WIDEN, 0.95, &found);
+  double half = 2.178812829667229 * sqrt((1.25 + 6.0 * 100.0 / N) * 0.2 * 0.2 * N / 2.0 / 12.0 / N);
+  assert_close(found.low, -0.01 - half, 1e-9);
+  assert_close(found.high, -0.01 + half, 1e-9);
+  for (int i = 0; i < N; i++) gap[i] = -gap[i];
+  sr__interval_of_differences(gap, N, 100.0, SR__WIDEN, 0.95, &turned);
+  assert_close(turned.low, -found.high, 1e-12);
+  assert_close(turned.high, -found.low, 1e-12);
+  sr__interval_of_unit_differences(unit, rows, 4, 1.25, 0.95, &found);
+  double mean = -0.5 / 45.0, spread = 0.0;
+  for (int g = 0; g < 4; g++) spread += pow(unit[g] - mean * rows[g], 2.0);
+  assert_close(found.estimate, mean, 1e-12);
+  assert_close(found.error, sqrt((1.25 + 2.0 / 4.0) * 4.0 / 3.0 * spread) / 45.0, 1e-12);
+  assert_close(found.low + found.high, 2.0 * mean, 1e-12);
+}
+
 static void the_next_unit_by_hand(void **state) {
   (void)state;
   const double error[] = {0.1, 0.2, 0.3, 0.2};
@@ -227,6 +251,7 @@ int main(void) {
       cmocka_unit_test(waves_tell_the_variance_of_white_noise),
       cmocka_unit_test(no_error_at_all_has_an_upper_bound),
       cmocka_unit_test(groups_by_hand),
+      cmocka_unit_test(differences_by_hand),
       cmocka_unit_test(the_next_unit_by_hand),
       cmocka_unit_test(the_outlook_of_a_straight_line),
   };

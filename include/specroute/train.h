@@ -65,6 +65,7 @@ typedef struct sr_compare_options {
   double level;             /* of the intervals: 0.95 */
   int64_t next;             /* rows of the next unit; 0: a twentieth of the rows, or a group */
   int forward;              /* 1: the future as well */
+  int naive;                /* 1: the naive error as well: every plan is fitted on all rows */
   sr_structure_options structure;
   sr_folds_options folds;
 } sr_compare_options;
@@ -74,13 +75,16 @@ typedef struct sr_compare_row {
   double error, low, high;                   /* as sr_train tells them for the plan; NaN: refused */
   double next_low, next_high;                /* for the next unit */
   double forward, forward_low, forward_high; /* NaN: not asked for */
+  double naive, naive_low, naive_high;       /* the same */
   double seconds;
+  const char *reason; /* why an interval is missing or rough; NULL: nothing to say */
 } sr_compare_row;
 
 /* Row `first` against row `second`, paired over held-out units. */
 typedef struct sr_compare_test {
   int32_t first, second;
   double difference; /* error of first minus error of second */
+  double low, high;  /* interval of the difference, from losses row by row; NaN: refused */
   double p, p_holm;
 } sr_compare_test;
 
@@ -96,6 +100,8 @@ typedef struct sr_comparison_view {
   int32_t units;
   sr_unit held_out;
   int64_t buffer;
+  int64_t table_rows;       /* that were compared on */
+  int64_t next_rows;        /* of the next unit; 0: a whole unit */
   const double *unit_error; /* row_count x units */
   int32_t warning_count;    /* of the structure */
   const char *const *warnings;

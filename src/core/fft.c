@@ -45,9 +45,9 @@ static void exchange(double *x, int64_t i, int64_t j) {
 }
 
 /* Joins transforms of `half` numbers to transforms of twice as many. */
-static void join(int64_t half, const double *restrict cosine, const double *restrict sine,
-                 double *restrict re_low, double *restrict im_low, double *restrict re_high,
-                 double *restrict im_high) {
+static inline void join(int64_t half, const double *restrict cosine, const double *restrict sine,
+                        double *restrict re_low, double *restrict im_low, double *restrict re_high,
+                        double *restrict im_high) {
   for (int64_t j = 0; j < half; j++) {
     double re = re_high[j] * cosine[j] - im_high[j] * sine[j];
     double im = re_high[j] * sine[j] + im_high[j] * cosine[j];
@@ -58,13 +58,21 @@ static void join(int64_t half, const double *restrict cosine, const double *rest
   }
 }
 
+/* The first two stages: the same sums without loops of one and two. */
+static void join_four(const sr__fft *fft, double *re, double *im) {
+  join(1, fft->cosine, fft->sine, re, im, re + 1, im + 1);
+  join(1, fft->cosine, fft->sine, re + 2, im + 2, re + 3, im + 3);
+  join(2, fft->cosine + 1, fft->sine + 1, re, im, re + 2, im + 2);
+}
+
 void sr__fft_run(const sr__fft *fft, double *real, double *imaginary) {
   for (int64_t i = 0; i < fft->size; i++) {
     if (fft->place[i] <= i) continue;
     exchange(real, i, fft->place[i]);
     exchange(imaginary, i, fft->place[i]);
   }
-  for (int64_t half = 1; half < fft->size; half *= 2)
+  for (int64_t at = 0; at + 4 <= fft->size; at += 4) join_four(fft, real + at, imaginary + at);
+  for (int64_t half = fft->size < 4 ? 1 : 4; half < fft->size; half *= 2)
     for (int64_t at = 0; at < fft->size; at += 2 * half)
       join(half, fft->cosine + half - 1, fft->sine + half - 1, real + at, imaginary + at,
            real + at + half, imaginary + at + half);

@@ -51,6 +51,13 @@ SR_MUST_CHECK sr_status sr__describe(sr_context *ctx, const sr__describer *descr
 void sr__dependence_keys(const sr_dependence_view *view, json_t *object);
 /* Its lists: warnings, estimates, implied. */
 void sr__dependence_lists(const sr_dependence_view *view, json_t *object);
+/* What was held out, how many, how long, and which buffer was kept: one wording everywhere. */
+typedef struct sr__held_out {
+  sr_unit unit;
+  int32_t units, folds;
+  int64_t rows, buffer;
+} sr__held_out;
+void sr__print_held_out(const sr__held_out *held_out, char *text, size_t size);
 /* Where a row lies on the map: its coordinates, or its place on the lattice. */
 bool sr__has_places(const sr_table_view *table);
 void sr__map_position(const sr_table_view *table, int64_t row, double *x, double *y);

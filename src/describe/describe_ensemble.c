@@ -82,20 +82,24 @@ static void print_interval(double low, double high, char *text, size_t size) {
     snprintf(text, size, "not told");
 }
 
-/* What was held out, how many, how long, and which buffer was kept. */
-static void print_held_out(const sr_evaluation *e, char *text, size_t size) {
-  const char *unit = sr_unit_name(e->held_out);
-  if (!e->folds)
-    snprintf(text, size, "each of %d %ss, judged by the members that saw nothing of it", e->units,
+void sr__print_held_out(const sr__held_out *h, char *text, size_t size) {
+  const char *unit = sr_unit_name(h->unit);
+  if (!h->folds)
+    snprintf(text, size, "each of %d %ss, judged by the members that saw nothing of it", h->units,
              unit);
-  else if (e->held_out == SR_UNIT_GROUP || e->held_out == SR_UNIT_FIELD)
-    snprintf(text, size, "%d whole %ss in %d folds", e->units, unit, e->folds);
-  else if (e->held_out == SR_UNIT_AREA)
-    snprintf(text, size, "%d compact areas, and a buffer around each", e->folds);
+  else if (h->unit == SR_UNIT_GROUP || h->unit == SR_UNIT_FIELD)
+    snprintf(text, size, "%d whole %ss in %d folds", h->units, unit, h->folds);
+  else if (h->unit == SR_UNIT_AREA)
+    snprintf(text, size, "%d compact areas, and a buffer around each", h->folds);
   else
     snprintf(text, size,
              "%d stretches of about %lld rows (%d blocks), %lld rows kept free around each",
-             e->folds, (long long)(e->rows / e->folds), e->units, (long long)e->buffer);
+             h->folds, (long long)(h->rows / h->folds), h->units, (long long)h->buffer);
+}
+
+static void print_held_out(const sr_evaluation *e, char *text, size_t size) {
+  sr__print_held_out(&(sr__held_out){e->held_out, e->units, e->folds, e->rows, e->buffer}, text,
+                     size);
 }
 
 /* Maps: what was held out, how far away it lay, and the next one of its kind. */

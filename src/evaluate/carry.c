@@ -9,6 +9,7 @@
 #include <math.h>
 
 enum { SIZES = 3, DRAWS = 24, ROUGH_DRAWS = 6 };
+#define TIE 1e-7 /* shares that are so near to each other are the same */
 
 void sr__parabola(const double x[3], double at, double weight[3]) {
   for (int a = 0; a < 3; a++) {
@@ -83,8 +84,8 @@ double sr__vote_loss(const double *vote, const double *offset, int32_t classes, 
     if (c == label) own = here;
     if (here > most) most = here;
   }
-  for (int32_t c = 0; c < classes; c++) top += vote[c] + (offset ? offset[c] : 0.0) >= most - 1e-7;
-  return own >= most - 1e-7 ? 1.0 - 1.0 / top : 1.0;
+  for (int32_t c = 0; c < classes; c++) top += vote[c] + (offset ? offset[c] : 0.0) >= most - TIE;
+  return own >= most - TIE ? 1.0 - 1.0 / top : 1.0;
 }
 
 typedef struct carry_work {
@@ -147,7 +148,6 @@ static void measure_noise(carry_work *w) {
     double one = member_variance(w, e) * w->part[e] * w->part[e];
     subset_sizes(w->held->entry[e].members, size);
     if (hard && full % 2 == 0 && full > 1) full--;
-    if (full < size[0]) full = size[0];
     for (int k = 0; k < SIZES; k++) w->noise[k] += one / size[k];
     w->goal += one / full;
   }
@@ -172,9 +172,20 @@ static void cast(carry_work *w, int k, int32_t *const *order) {
 static double add_losses(const carry_work *w, double times, double *loss) {
   const int32_t *label = w->held->prepared->view->label;
   double sum = 0.0;
+  int32_t classes = w->held->classes;
+  const double *offset = w->weights->offset;
+  double lean = classes == 2 && offset ? offset[1] - offset[0] : 0.0;
   for (int64_t i = 0; i < w->count; i++) {
-    double lost = sr__vote_loss(w->vote + i * w->held->classes, w->weights->offset,
-                                w->held->classes, label[w->held->row[w->begin + i]]);
+    int32_t own = label[w->held->row[w->begin + i]];
+    const double *vote = w->vote + i * classes;
+    double lost, margin;
+    if (classes == 2) { /* as sr__vote_loss, without its loops */
+      margin = vote[1] - vote[0] + lean;
+      if (own == 0) margin = -margin;
+      lost = margin > TIE ? 0.0 : margin < -TIE ? 1.0 : 0.5;
+    } else {
+      lost = sr__vote_loss(vote, offset, classes, own);
+    }
     loss[i] += times * lost;
     sum += lost;
   }
@@ -212,7 +223,7 @@ static sr_status carry_any(sr_context *ctx, carry_work *w, int32_t fold, int dra
   memset(loss, 0, (size_t)w->count * sizeof *loss);
   bool apart =
       w->noise[0] > 1e-12 && w->noise[1] > 1.01 * w->noise[0] && w->noise[2] > 1.01 * w->noise[1];
-  bool carried = apart && w->goal < 0.999 * w->noise[0];
+  bool carried = apart && fabs(w->goal - w->noise[0]) > 0.001 * w->noise[0];
   if (carried) sr__parabola(w->noise, w->goal, weight);
   for (int draw = 0; carried && draw < draws; draw++) {
     sr__random random;

@@ -35,28 +35,64 @@ int32_t sr__interval_waves(int64_t n, double tmix) {
   return (int32_t)fmin(fmax(waves, LEAST_WAVES), MOST_WAVES);
 }
 
-void sr__interval_in_order(const double *loss, int64_t n, double tmix, double widen, double level,
-                           sr__interval *interval) {
+/* Sum of (loss - mean) cos(angle (i + 1/2)): the angle is turned step by step, and taken anew once
+ * in a while. */
+static double wave_of(const double *loss, int64_t n, double mean, double angle) {
+  enum { STEPS = 128 };
+  double sum = 0.0, turn = cos(angle), lift = sin(angle);
+  for (int64_t first = 0; first < n; first += STEPS) {
+    int64_t end = first + STEPS < n ? first + STEPS : n;
+    double x = cos(angle * ((double)first + 0.5)), y = sin(angle * ((double)first + 0.5));
+    for (int64_t i = first; i < end; i++) {
+      sum += (loss[i] - mean) * x;
+      double kept = x;
+      x = turn * x - lift * y;
+      y = turn * y + lift * kept;
+    }
+  }
+  return sum;
+}
+
+/* The mean and its standard error from the slowest waves; no bounds yet. */
+static sr__interval mean_in_order(const double *loss, int64_t n, double tmix, double widen) {
   int32_t waves = sr__interval_waves(n, tmix);
   double mean = mean_of(loss, n), square = 0.0;
-  bool none = true;
   for (int32_t j = 1; j <= waves; j++) {
-    double sum = 0.0, angle = 3.14159265358979323846 * j / (double)n;
-    for (int64_t i = 0; i < n; i++) sum += (loss[i] - mean) * cos(angle * ((double)i + 0.5));
+    double sum = wave_of(loss, n, mean, 3.14159265358979323846 * j / (double)n);
     square += sum * sum * 2.0 / (double)n;
   }
-  for (int64_t i = 0; i < n && none; i++) none = loss[i] == 0.0;
   double variance = (widen + WIDEN_SHORT * tmix / (double)n) * square / waves / (double)n;
-  *interval = (sr__interval){.estimate = mean, .error = sqrt(variance), .degrees = (double)waves};
-  set_on_logit(student(level, waves) * interval->error, (double)n, interval);
+  return (sr__interval){.estimate = mean, .error = sqrt(variance), .degrees = (double)waves};
+}
+
+void sr__interval_in_order(const double *loss, int64_t n, double tmix, double widen, double level,
+                           sr__interval *interval) {
+  bool none = true;
+  *interval = mean_in_order(loss, n, tmix, widen);
+  for (int64_t i = 0; i < n && none; i++) none = loss[i] == 0.0;
+  set_on_logit(student(level, interval->degrees) * interval->error, (double)n, interval);
   if (none) { /* no error in n / T spans */
     interval->low = 0.0;
     interval->high = 1.0 - pow(0.5 - 0.5 * level, tmix / (double)n);
   }
 }
 
-void sr__interval_of_units(const double *loss, const double *rows, int32_t units, double widen,
-                           double level, sr__interval *interval) {
+/* Symmetric; no difference of errors is larger than 1. */
+static void set_around(double level, sr__interval *interval) {
+  double half = student(level, interval->degrees) * interval->error;
+  interval->low = fmax(interval->estimate - half, -1.0);
+  interval->high = fmin(interval->estimate + half, 1.0);
+}
+
+void sr__interval_of_differences(const double *difference, int64_t n, double tmix, double widen,
+                                 double level, sr__interval *interval) {
+  *interval = mean_in_order(difference, n, tmix, widen);
+  set_around(level, interval);
+}
+
+/* The same over units; false where there are fewer than two. */
+static bool mean_of_units(const double *loss, const double *rows, int32_t units, double widen,
+                          sr__interval *interval) {
   double total = 0.0, count = 0.0, squares = 0.0, spread = 0.0;
   int32_t used = 0;
   *interval = (sr__interval){.estimate = NAN, .low = NAN, .high = NAN, .error = NAN};
@@ -67,22 +103,41 @@ void sr__interval_of_units(const double *loss, const double *rows, int32_t units
     squares += rows[u] * rows[u];
     used++;
   }
-  if (used == 0) return;
+  if (used == 0) return false;
   double mean = total / count;
   for (int32_t u = 0; u < units; u++) {
     double off = rows[u] > 0.0 ? loss[u] - mean * rows[u] : 0.0;
     spread += off * off;
   }
   interval->estimate = mean;
-  if (used < 2) return;
+  if (used < 2) return false;
   double factor = widen + WIDEN_SHORT / (3.0 * used);
   interval->degrees = fmax(count * count / squares - 1.0, 1.0);
   interval->error = sqrt(factor * spread * used / (used - 1.0)) / count;
+  return true;
+}
+
+void sr__interval_of_units(const double *loss, const double *rows, int32_t units, double widen,
+                           double level, sr__interval *interval) {
+  double total = 0.0, count = 0.0;
+  int32_t used = 0;
+  if (!mean_of_units(loss, rows, units, widen, interval)) return;
+  for (int32_t u = 0; u < units; u++) {
+    if (rows[u] <= 0.0) continue;
+    total += loss[u];
+    count += rows[u];
+    used++;
+  }
   set_on_logit(student(level, interval->degrees) * interval->error, count, interval);
   if (total == 0.0) {
     interval->low = 0.0;
     interval->high = 1.0 - pow(0.5 - 0.5 * level, 1.0 / used);
   }
+}
+
+void sr__interval_of_unit_differences(const double *difference, const double *rows, int32_t units,
+                                      double widen, double level, sr__interval *interval) {
+  if (mean_of_units(difference, rows, units, widen, interval)) set_around(level, interval);
 }
 
 void sr__interval_next(double center, const double *unit_error, int32_t units, double degrees,

@@ -24,6 +24,11 @@ void sr__interval_in_order(const double *loss, int64_t n, double tmix, double wi
  */
 void sr__interval_of_units(const double *loss, const double *rows, int32_t units, double widen,
                            double level, sr__interval *interval);
+/* The same two for differences of the losses of two votes: symmetric around the mean. */
+void sr__interval_of_differences(const double *difference, int64_t n, double tmix, double widen,
+                                 double level, sr__interval *interval);
+void sr__interval_of_unit_differences(const double *difference, const double *rows, int32_t units,
+                                      double widen, double level, sr__interval *interval);
 /* For one more unit around `center`: NaN for fewer than two. */
 void sr__interval_next(double center, const double *unit_error, int32_t units, double degrees,
                        double level, double *low, double *high);

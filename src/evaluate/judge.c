@@ -62,9 +62,13 @@ static int64_t choose_rows(const sr__judging *judging, int32_t member, int64_t f
                            judge_scratch *s) {
   int64_t chosen = 0;
   const int32_t *label = judging->prepared->view->label;
+  const sr__members *members = judging->members;
+  bool by_draw = members->drawn && !judging->barred; /* nothing else bars a member */
   for (int64_t i = 0; i < count; i++) {
     int32_t row = row_at(judging, first + i);
-    if (label[row] < 0 || !sr__may_judge(judging, member, row)) continue;
+    if (label[row] < 0) continue;
+    if (by_draw ? sr__has_drawn(members, member, row) : !sr__may_judge(judging, member, row))
+      continue;
     s->index[chosen] = row;
     s->place[chosen++] = (int32_t)i;
   }

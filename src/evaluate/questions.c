@@ -47,21 +47,36 @@ static void say(question_job *job, const char *format, ...) {
 
 /* ---- the mean ----------------------------------------------------------------------------- */
 
-/* The losses themselves may remember longer than features and labels do. */
-static sr_status find_scale(sr_context *ctx, question_job *job) {
+bool sr__losses_in_order(const sr_structure *structure, const sr_folds_view *folds) {
+  return folds->unit != SR_UNIT_GROUP && !structure->map &&
+         (sr__structure_is_series(structure) || structure->rank);
+}
+
+sr_status sr__scale_of_losses(sr_context *ctx, const sr_structure *structure, const double *loss,
+                              int64_t count, int64_t stride, double *tmix) {
   sr_status status = SR_OK;
   sr__reach_plan plan = {0};
   sr__reach reach;
-  double stride = (double)job->judged->stride;
-  int64_t start[2] = {0, job->judged->count};
-  job->tmix = fmax(1.0, job->in->structure->scale_careful / stride);
-  if (!job->in_order) goto cleanup;
+  int64_t start[2] = {0, count};
+  *tmix = fmax(1.0, structure->scale_careful / (double)stride);
   SR_TRY(sr__reach_plan_new(ctx, &(sr__runs){1, start}, &plan));
-  SR_TRY(sr__reach_measure(ctx, &plan, job->judged->loss, NULL, sr__reach_clear(1), &reach));
-  job->tmix = fmax(job->tmix, reach.careful);
+  SR_TRY(sr__reach_measure(ctx, &plan, loss, NULL, sr__reach_clear(1), &reach));
+  *tmix = fmax(*tmix, reach.careful);
 cleanup:
-  job->to->tmix_careful = isnan(job->in->structure->view.tmix) ? NAN : job->tmix * stride;
   sr__reach_plan_free(ctx, &plan);
+  return status;
+}
+
+static sr_status find_scale(sr_context *ctx, question_job *job) {
+  sr_status status = SR_OK;
+  const sr__judged *judged = job->judged;
+  const sr_structure *structure = job->in->structure;
+  job->tmix = fmax(1.0, structure->scale_careful / (double)judged->stride);
+  if (job->in_order)
+    SR_TRY(sr__scale_of_losses(ctx, structure, judged->loss, judged->count, judged->stride,
+                               &job->tmix));
+  job->to->tmix_careful = isnan(structure->view.tmix) ? NAN : job->tmix * (double)judged->stride;
+cleanup:
   return status;
 }
 
@@ -354,9 +369,7 @@ sr_status sr__answer_questions(sr_context *ctx, const sr__evaluate_input *input,
                       .judged = judged,
                       .to = evaluation,
                       .by_group = folds->unit == SR_UNIT_GROUP,
-                      .in_order =
-                          folds->unit != SR_UNIT_GROUP &&
-                          (sr__structure_is_series(input->structure) || input->structure->rank)};
+                      .in_order = sr__losses_in_order(input->structure, folds)};
   sr_question *list = NULL;
   SR_NEW_ZERO(ctx, list, MOST_QUESTIONS);
   evaluation->questions = list;

@@ -52,6 +52,13 @@ SR_MUST_CHECK sr_status sr__covariance_of_members(sr_context *ctx, const sr__jud
 SR_MUST_CHECK sr_status sr__look_forward(sr_context *ctx, const sr__evaluate_input *input,
                                          const sr_evaluate_options *options, uint64_t seed,
                                          sr_evaluation *evaluation);
+/* Whether held-out losses lie in the order of time, so that neighbors are alike. */
+bool sr__losses_in_order(const sr_structure *structure, const sr_folds_view *folds);
+/* Their careful T in judged rows, one of `stride` each: losses may remember longer than features
+ * and labels do. */
+SR_MUST_CHECK sr_status sr__scale_of_losses(sr_context *ctx, const sr_structure *structure,
+                                            const double *loss, int64_t count, int64_t stride,
+                                            double *tmix);
 /* Interval, next unit, refusals: the questions that the losses answer. */
 SR_MUST_CHECK sr_status sr__answer_questions(sr_context *ctx, const sr__evaluate_input *input,
                                              const sr_evaluate_options *options,

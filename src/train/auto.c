@@ -2,10 +2,11 @@
  *
  * A few members of every bag share answer on the folds of the honest error, at leaves of one row
  * and of five. Weights come from the held-out squared error of these answers (mix_weights.c),
- * starting at plain bagging. Shares that weigh get more members, until none is carried further than
- * from a twelfth of its delivered members, or from a sixth where that is a far way. The weights
- * that judge a fold come from the other folds, so that the choice flatters nobody; no fit is made
- * for the choice alone. */
+ * starting at plain bagging. The weights that judge a fold come from the other folds, so that the
+ * choice flatters nobody. A share that weighs gets more members, until it is carried from no less
+ * than a twelfth of its delivered members, or from a sixth where that is a far way, and until the
+ * vote of every fold has seven members in all, however few are delivered. No fit is made for the
+ * choice alone. */
 #include <math.h>
 
 #include "dependence/reach.h"
@@ -16,8 +17,10 @@
 enum { CHUNK = 1024, PAIRS = 3 }; /* numbers that are summed together; pairs of leaf sizes */
 enum { SHARES = 5, ENTRIES = SHARES + 1, PLACE = SHARES, ROUNDS = 8 };
 /* Of its delivered members a share has one in so many per fold: the first where what they lose is
- * carried a short way, the second where the way is far or a twelfth would be next to none. */
-enum { CARRY_SHORT = 12, CARRY_FAR = 6, MANY_MEMBERS = 60 };
+ * carried a short way, the second where the way is far. The vote that judges a fold has never fewer
+ * than so many members: what is known of weights and losses hangs on their number, not on how many
+ * are delivered. */
+enum { CARRY_SHORT = 12, CARRY_FAR = 6, LEAST_VOTE = 7 };
 #define FAR_CARRY 1.0 /* standard errors of the error */
 #define CLEAR_PLACE                                                                               \
   2.0                    /* rows that the score must remember before half of the parts is offered \
@@ -43,8 +46,10 @@ typedef struct auto_job {
   bool grown[ENTRIES];     /* there are more of them now */
   bool place;              /* half of the parts is offered */
   double weight[SR__MOST_NODES];
+  double (*fold_weight)[SR__MOST_NODES]; /* that judge each fold: from the other folds */
+  uint8_t *use;                          /* per block */
   double score_reach;
-  double *offset;
+  double *offset, slope; /* of the vote; of the line through it */
 } auto_job;
 
 static int32_t entry_of(const auto_job *job, int32_t node) {
@@ -69,8 +74,10 @@ static void add_entry(auto_job *job, const sum_chunk *c, int32_t e, double *nois
   double *first = c->sum, *second = c->sum + c->room;
   double *one = c->product, *two = c->product + c->room, *both = c->product + 2 * c->room;
   bool grown = job->grown[e];
-  memset(c->sum, 0, SR__MOST_LEAVES * (size_t)c->room * sizeof *c->sum);
-  memset(c->product, 0, PAIRS * (size_t)c->room * sizeof *c->product);
+  for (int32_t l = 0; l < SR__MOST_LEAVES; l++)
+    memset(c->sum + l * c->room, 0, (size_t)c->values * sizeof *c->sum);
+  for (int32_t l = 0; l < PAIRS; l++)
+    memset(c->product + l * c->room, 0, (size_t)c->values * sizeof *c->product);
   for (int32_t j = 0; j < members; j++) {
     const float *fine = sr__held_answer(held, e, j, 0) + c->first * held->classes;
     const float *coarse = sr__held_answer(held, e, j, leaves - 1) + c->first * held->classes;
@@ -173,9 +180,43 @@ cleanup:
   return status;
 }
 
+/* Blocks outside the fold. */
+static sr__mix_question question_without(auto_job *job, int32_t fold) {
+  sr__mix_question question = job->question;
+  for (int32_t u = 0; u < job->sums.blocks; u++) job->use[u] = job->folds->fold_of_unit[u] != fold;
+  question.use = job->use;
+  return question;
+}
+
+static double entry_weight(const auto_job *job, const double *weight, int32_t entry) {
+  double total = 0.0;
+  for (int32_t l = 0; l < job->trial->held.leaves; l++)
+    total += weight[entry * job->trial->held.leaves + l];
+  return total;
+}
+
+/* Shares that call for less than half a member are left to the others: a member each would take
+ * too many from those that weigh. The largest stays. */
+static void drop_crumbs(const auto_job *job, double *weight) {
+  int32_t largest = 0, leaves = job->trial->held.leaves;
+  double kept = 0.0;
+  for (int32_t e = 1; e < ENTRIES; e++)
+    if (entry_weight(job, weight, e) > entry_weight(job, weight, largest)) largest = e;
+  for (int32_t e = 0; e < ENTRIES; e++) {
+    double share = entry_weight(job, weight, e);
+    bool stays = e == largest || 2.0 * share * job->in->members >= 1.0;
+    for (int32_t l = 0; l < leaves && !stays; l++) weight[e * leaves + l] = 0.0;
+    if (stays) kept += share;
+  }
+  for (int32_t k = 0; k < job->sums.nodes; k++) weight[k] /= kept;
+}
+
+/* The weights that judge each fold; the mix gets their mean, which moves less from seed to seed
+ * than the weights of all blocks together, and is what was judged. */
 static sr_status solve(sr_context *ctx, auto_job *job) {
   sr_status status = SR_OK;
   sr__mix_question *q = &job->question;
+  int32_t folds = job->trial->held.folds;
   for (int32_t e = 0; e < ENTRIES; e++)
     job->grown[e] = job->trial->held.entry[e].members > job->summed[e];
   for (int32_t k = 0; k < job->sums.nodes; k++)
@@ -187,28 +228,36 @@ static sr_status solve(sr_context *ctx, auto_job *job) {
     q->fold_members[k] = entry->members;
     q->open[k] = entry->members > 1;
   }
-  SR_TRY(sr__mix_weights(ctx, &job->sums, q, job->weight));
+  memset(job->weight, 0, sizeof job->weight);
+  for (int32_t f = 0; f < folds; f++) {
+    sr__mix_question without = question_without(job, f);
+    SR_TRY(sr__mix_weights(ctx, &job->sums, &without, job->fold_weight[f]));
+    drop_crumbs(job, job->fold_weight[f]);
+    for (int32_t k = 0; k < job->sums.nodes; k++) job->weight[k] += job->fold_weight[f][k] / folds;
+  }
+  drop_crumbs(job, job->weight);
 cleanup:
   return status;
 }
 
 /* ---- members where the weights are ---------------------------------------------------------- */
 
-static double entry_weight(const auto_job *job, const double *weight, int32_t entry) {
-  double total = 0.0;
-  for (int32_t l = 0; l < job->trial->held.leaves; l++)
-    total += weight[entry * job->trial->held.leaves + l];
-  return total;
+/* Of the mix, or of the weights that judge a fold: where it is largest. */
+static double largest_share(const auto_job *job, int32_t entry) {
+  double most = entry_weight(job, job->weight, entry);
+  for (int32_t f = 0; f < job->trial->held.folds; f++)
+    most = fmax(most, entry_weight(job, job->fold_weight[f], entry));
+  return most;
 }
 
-/* Few members choose the weights; an ensemble of few members needs fewer of them. Odd, because an
- * even vote of pure leaves is worth one member less. Bags of next to no rows are not looked at. */
+/* Few members choose the weights. Odd, because an even vote of pure leaves is worth one member
+ * less. Bags of next to no rows are not looked at. */
 static void first_members(const sr__choose_input *in, int32_t *members) {
-  static const int32_t many[ENTRIES] = {5, 3, 5, 5, 5, 0}, some[ENTRIES] = {3, 3, 3, 3, 3, 0};
+  static const int32_t few[ENTRIES] = {3, 3, 3, 3, 3, 0};
   static const double share[ENTRIES] = {1.0, 0.3, 0.1, 0.03, 0.01, 1.0};
   double rows = (double)in->structure->view.rows;
   for (int32_t e = 0; e < ENTRIES; e++) {
-    members[e] = in->members >= MANY_MEMBERS ? many[e] : some[e];
+    members[e] = few[e];
     if (e > 0 && share[e] * rows < LEAST_BAG) members[e] = 0;
   }
 }
@@ -325,10 +374,9 @@ cleanup:
 static bool call_for_members(const auto_job *job, int32_t carry, int32_t *members) {
   bool grew = false;
   for (int32_t e = 0; e < ENTRIES; e++) {
-    double share = entry_weight(job, job->weight, e);
-    int32_t wanted = (int32_t)ceil(job->in->members * share / carry) | 1;
+    double share = largest_share(job, e), mean = entry_weight(job, job->weight, e);
+    int32_t wanted = (int32_t)ceil(fmax(LEAST_VOTE * share, job->in->members * mean / carry)) | 1;
     if (wanted > 2 * members[e] + 1) wanted = 2 * members[e] + 1;
-    if (wanted > job->in->members) wanted = job->in->members;
     if (share <= 0.0 || wanted <= members[e]) continue;
     members[e] = wanted;
     grew = true;
@@ -338,7 +386,7 @@ static bool call_for_members(const auto_job *job, int32_t carry, int32_t *member
 
 static sr_status grow_and_solve(sr_context *ctx, auto_job *job) {
   sr_status status = SR_OK;
-  int32_t members[ENTRIES], carry = job->in->members < MANY_MEMBERS ? CARRY_FAR : CARRY_SHORT;
+  int32_t members[ENTRIES], carry = CARRY_SHORT;
   first_members(job->in, members);
   for (int round = 0; round < ROUNDS; round++) {
     SR_TRY(sr__held_grow(ctx, &job->trial->held, members, "honest error"));
@@ -367,39 +415,35 @@ cleanup:
 /* Weights and offset for a fold come from the other folds. */
 static sr_status weigh_folds(sr_context *ctx, auto_job *job) {
   sr_status status = SR_OK;
-  uint8_t *use = NULL;
   const sr__held *held = &job->trial->held;
-  SR_NEW(ctx, use, job->sums.blocks);
+  double slope;
   SR_TRY(sr__trial_make_weights(ctx, job->trial));
   for (int32_t f = 0; f < held->folds; f++) {
     sr__vote_weights *to = &job->trial->fold[f];
-    sr__mix_question question = job->question;
-    for (int32_t u = 0; u < job->sums.blocks; u++) use[u] = job->folds->fold_of_unit[u] != f;
-    question.use = use;
+    sr__mix_question without = question_without(job, f);
+    memcpy(to->weight, job->fold_weight[f], (size_t)job->sums.nodes * sizeof *to->weight);
     SR_NEW(ctx, to->offset, held->classes);
-    SR_TRY(sr__mix_weights(ctx, &job->sums, &question, to->weight));
-    SR_TRY(sr__mix_offset(ctx, &job->sums, &question, to->weight, to->offset));
+    SR_TRY(sr__mix_offset(ctx, &job->sums, &without, to->weight, to->offset, &slope));
     count_delivered(job, to->weight, to->delivered);
   }
 cleanup:
-  sr__free(ctx, use);
   return status;
 }
 
 /* ---- what made the gain --------------------------------------------------------------------- */
 
-/* Held-out squared error of the best weights over some nodes. */
+/* Held-out squared error of the best weights over some nodes, none of them a place. */
 static sr_status best_error(sr_context *ctx, const auto_job *job, bool bags, bool leaves,
-                            bool place, double *error) {
+                            double *error) {
   sr_status status = SR_OK;
   sr__mix_question q = job->question;
   double weight[SR__MOST_NODES];
   for (int32_t k = 0; k < job->sums.nodes; k++) {
     int32_t e = entry_of(job, k), leaf = k % job->trial->held.leaves;
-    q.open[k] &= (leaf == 0 || leaves) && (e == 0 || (e == PLACE ? place : bags));
+    q.open[k] &= (leaf == 0 || leaves) && (e == 0 || (e != PLACE && bags));
   }
   SR_TRY(sr__mix_weights(ctx, &job->sums, &q, weight));
-  *error = sr__mix_error(&job->sums, weight, job->in->members, NULL);
+  *error = sr__mix_error(&job->sums, weight, job->in->members);
 cleanup:
   return status;
 }
@@ -410,17 +454,17 @@ static sr_status share_gain(sr_context *ctx, auto_job *job, sr_mix_gain *gain) {
   double plain, bags, leaves, all;
   int32_t members = job->in->members;
   double start[SR__MOST_NODES] = {1.0};
-  SR_TRY(best_error(ctx, job, false, false, false, &plain));
-  SR_TRY(best_error(ctx, job, true, false, false, &bags));
-  SR_TRY(best_error(ctx, job, true, true, false, &leaves));
-  SR_TRY(best_error(ctx, job, true, true, true, &all));
-  double moved = sr__mix_error(&job->sums, job->weight, members, job->offset);
+  SR_TRY(best_error(ctx, job, false, false, &plain));
+  SR_TRY(best_error(ctx, job, true, false, &bags));
+  all = leaves = sr__mix_error(&job->sums, job->weight, members);
+  if (job->place) SR_TRY(best_error(ctx, job, true, true, &leaves));
+  double offset = sr__mix_offset_gain(&job->sums, job->weight, job->offset, job->slope);
   *gain = (sr_mix_gain){.plain = plain,
-                        .mix = moved,
+                        .mix = all - offset,
                         .bag_size = plain - bags,
                         .leaf_size = bags - leaves,
                         .place = leaves - all,
-                        .offset = all - moved,
+                        .offset = offset,
                         .score_tmix = job->score_reach,
                         .thin = job->question.thin * LEAST_SPANS > 1.0};
   sr__mix_difference(&job->sums, job->weight, start, members, &gain->difference,
@@ -515,6 +559,8 @@ static sr_status open_trial(sr_context *ctx, auto_job *job) {
   SR_TRY(sr__mix_sums_new(ctx, ENTRIES * job->trial->held.leaves, job->folds->units,
                           in->prepared->classes, &job->sums));
   SR_NEW(ctx, job->offset, in->prepared->classes);
+  SR_NEW(ctx, job->fold_weight, job->folds->folds);
+  SR_NEW(ctx, job->use, job->folds->units);
   job->question.members = in->members;
   bool by_group = job->folds->unit == SR_UNIT_GROUP;
   job->question.thin =
@@ -537,13 +583,15 @@ static sr_status choose_mix(sr_context *ctx, const sr__choose_input *input, cons
   *vote = SR_VOTE_SOFT;
   SR_TRY(open_trial(ctx, &job));
   SR_TRY(grow_and_solve(ctx, &job));
-  SR_TRY(sr__mix_offset(ctx, &job.sums, &job.question, job.weight, job.offset));
+  SR_TRY(sr__mix_offset(ctx, &job.sums, &job.question, job.weight, job.offset, &job.slope));
   SR_TRY(weigh_folds(ctx, &job));
   SR_TRY(deliver(ctx, &job, mix));
 cleanup:
   for (int32_t e = 0; e < ENTRIES; e++) sr__configuration_free(&allocator, &job.plan[e]);
   sr__mix_sums_free(ctx, &job.sums);
   sr__free(ctx, job.offset);
+  sr__free(ctx, job.fold_weight);
+  sr__free(ctx, job.use);
   if (status != SR_OK) sr__trial_free(ctx, trial);
   return status;
 }

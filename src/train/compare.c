@@ -2,6 +2,8 @@
 #include <math.h>
 #include <specroute/stats.h>
 
+#include "core/text.h"
+#include "evaluate/interval.h"
 #include "train.h"
 
 enum { MOST_METHODS = 64 };
@@ -15,7 +17,15 @@ struct sr_comparison {
   sr_structure *structure;
   char **text; /* of plans, then learners */
   int32_t texts;
+  char **reason; /* per row */
 };
+
+/* Losses of one row of the comparison. */
+typedef struct kept_losses {
+  float *of_row;  /* per row of the table; NaN where it was not judged */
+  int64_t stride; /* one of so many held-out rows was judged */
+  double widen;   /* of the variance of a mean */
+} kept_losses;
 
 typedef struct compare_job {
   const sr_compare_options *options;
@@ -26,6 +36,7 @@ typedef struct compare_job {
   sr_structure *structure;
   sr_folds *folds;
   sr_comparison *comparison;
+  kept_losses *losses; /* per row of the comparison */
   int32_t plan_count, learner_count;
   sr__configuration plan[MOST_METHODS];
   char *plan_text[MOST_METHODS], *learner_text[MOST_METHODS]; /* owned by the comparison */
@@ -44,6 +55,8 @@ static const sr_option compare_options[] = {
             "rows of the next unit that is asked about; 0 is a twentieth of all, or a group"),
     COMPARE(FLAG, "forward", forward, "no",
             "the future as well: train on the past, judge what follows, from five origins"),
+    COMPARE(FLAG, "naive", naive, "no",
+            "the naive error as well: every plan is fitted on all rows for it"),
     SR__STRUCTURE_OPTIONS(COMPARE),
     SR__FOLDS_OPTIONS(COMPARE, folds),
     SR_OPTIONS_END};
@@ -137,22 +150,60 @@ cleanup:
   return status;
 }
 
+/* Row by row, for the intervals of differences. */
+static sr_status keep_losses(sr_context *ctx, const compare_job *job, const sr__judged *judged,
+                             double widen, kept_losses *to) {
+  sr_status status = SR_OK;
+  int64_t rows = sr_folds_get(job->folds)->rows;
+  to->stride = judged->stride;
+  to->widen = widen;
+  SR_NEW(ctx, to->of_row, rows);
+  for (int64_t i = 0; i < rows; i++) to->of_row[i] = NAN;
+  for (int64_t k = 0; k < judged->count; k++) to->of_row[judged->row[k]] = (float)judged->loss[k];
+cleanup:
+  return status;
+}
+
+/* What the questions had to say, each sentence once. */
+static sr_status keep_reason(sr_context *ctx, const sr_evaluation *e, char **reason) {
+  sr_status status = SR_OK;
+  sr__text text = {0};
+  for (int32_t k = 0; k < e->question_count; k++) {
+    const char *here = e->questions[k].reason;
+    if (!here || (text.bytes && strstr(text.bytes, here))) continue;
+    SR_TRY(sr__text_print(ctx, &text, "%s%s", text.bytes ? " " : "", here));
+  }
+  *reason = text.bytes;
+  text.bytes = NULL;
+cleanup:
+  sr__free(ctx, text.bytes);
+  return status;
+}
+
 static void keep_row(const sr_evaluation *e, sr_compare_row *row) {
   row->error = e->honest;
   row->low = e->honest_low;
   row->high = e->honest_high;
   row->next_low = row->next_high = NAN;
+  row->naive = row->naive_low = row->naive_high = NAN;
   for (int32_t k = 0; k < e->question_count; k++) {
-    if (e->questions[k].kind != SR_QUESTION_NEXT) continue;
-    row->next_low = e->questions[k].low;
-    row->next_high = e->questions[k].high;
+    const sr_question *q = &e->questions[k];
+    if (q->kind == SR_QUESTION_NEXT) {
+      row->next_low = q->low;
+      row->next_high = q->high;
+    } else if (q->kind == SR_QUESTION_ROWS) {
+      row->naive = q->estimate;
+      row->naive_low = q->low;
+      row->naive_high = q->high;
+    }
   }
   row->forward = e->forward;
   row->forward_low = e->forward_low;
   row->forward_high = e->forward_high;
 }
 
-/* Chosen, tried and judged exactly as a training does it, without the fit on all rows. */
+/* Chosen, tried and judged exactly as a training does it; the fit on all rows is made where the
+ * naive error is asked for. */
 static sr_status compare_one(sr_context *ctx, compare_job *job, const sr__prepared *prepared,
                              int32_t learner, int32_t plan) {
   sr_status status = SR_OK;
@@ -164,6 +215,7 @@ static sr_status compare_one(sr_context *ctx, compare_job *job, const sr__prepar
   sr__trial trial = {0};
   sr__judged judged = {0};
   sr_evaluation evaluation = {0};
+  sr__members members = {0};
   sr_vote vote;
   double start = sr_seconds();
   sr__choose_input choose = {.structure = job->structure,
@@ -180,11 +232,14 @@ static sr_status compare_one(sr_context *ctx, compare_job *job, const sr__prepar
                     "the bags of plan %s name rows and cannot be dealt on folds; train it by "
                     "itself",
                     job->plan_text[plan]));
+  if (o->naive)
+    SR_TRY(sr__fit_members(ctx, job->structure, prepared, &mix, true, job->seed, &members));
   sr__evaluate_input input = {.structure = job->structure,
                               .prepared = prepared,
                               .folds = job->folds,
                               .mix = &mix,
                               .trial = &trial,
+                              .members = o->naive ? &members : NULL,
                               .vote = vote};
   sr_evaluate_options asked = {.level = o->level,
                                .next = o->next,
@@ -194,7 +249,11 @@ static sr_status compare_one(sr_context *ctx, compare_job *job, const sr__prepar
   SR_TRY(
       keep_units(ctx, job, &judged,
                  job->comparison->unit_error + (int64_t)index * sr_folds_get(job->folds)->units));
+  SR_TRY(keep_losses(ctx, job, &judged, trial.widen, &job->losses[index]));
+  SR_TRY(keep_reason(ctx, &evaluation, &job->comparison->reason[index]));
   keep_row(&evaluation, row);
+  row->reason = job->comparison->reason[index];
+  job->comparison->view.next_rows = evaluation.next_rows;
   row->plan = job->plan_text[plan];
   row->learner = job->learner_text[learner];
   row->seconds = sr_seconds() - start;
@@ -203,21 +262,67 @@ cleanup:
   sr__evaluation_free(&allocator, &evaluation);
   sr__judged_free(ctx, &judged);
   sr__trial_free(ctx, &trial);
+  sr__members_free(ctx, &members);
   sr__mix_free(&allocator, &mix);
   return status;
 }
 
 /* ---- tests -------------------------------------------------------------------------------- */
 
-static sr_status test_pair(sr_context *ctx, const sr_comparison *c, int32_t first, int32_t second,
-                           double *scratch, sr_compare_test *test) {
+/* Differences of the losses of two rows of the comparison, where both were judged. */
+typedef struct differences {
+  const compare_job *job;
+  double *of_row, *of_unit, *unit_rows;
+  int64_t count;
+} differences;
+
+static void take_differences(differences *d, int32_t first, int32_t second) {
+  const sr_folds_view *folds = sr_folds_get(d->job->folds);
+  const float *x = d->job->losses[first].of_row, *y = d->job->losses[second].of_row;
+  d->count = 0;
+  for (int32_t u = 0; u < folds->units; u++) d->of_unit[u] = d->unit_rows[u] = 0.0;
+  for (int64_t i = 0; i < folds->rows; i++) {
+    if (isnan(x[i]) || isnan(y[i])) continue;
+    double here = (double)x[i] - (double)y[i];
+    d->of_row[d->count++] = here;
+    d->of_unit[folds->unit_of_row[i]] += here;
+    d->unit_rows[folds->unit_of_row[i]] += 1.0;
+  }
+}
+
+/* Waves of the differences where they are in order, else their spread over units. */
+static sr_status bound_difference(sr_context *ctx, differences *d, sr_compare_test *test) {
+  sr_status status = SR_OK;
+  const compare_job *job = d->job;
+  const kept_losses *one = &job->losses[test->first], *two = &job->losses[test->second];
+  const sr_compare_row *row = job->comparison->row;
+  const sr_folds_view *folds = sr_folds_get(job->folds);
+  double tmix, widen = fmax(one->widen, two->widen), level = job->options->level;
+  sr__interval interval = {.low = NAN, .high = NAN};
+  test->low = test->high = NAN;
+  if (isnan(row[test->first].low) || isnan(row[test->second].low)) return SR_OK;
+  take_differences(d, test->first, test->second);
+  if (d->count > 1 && one->stride == two->stride && sr__losses_in_order(job->structure, folds)) {
+    SR_TRY(sr__scale_of_losses(ctx, job->structure, d->of_row, d->count, one->stride, &tmix));
+    sr__interval_of_differences(d->of_row, d->count, tmix, widen, level, &interval);
+  } else {
+    sr__interval_of_unit_differences(d->of_unit, d->unit_rows, folds->units, widen, level,
+                                     &interval);
+  }
+  test->low = interval.low;
+  test->high = interval.high;
+cleanup:
+  return status;
+}
+
+static sr_status test_pair(sr_context *ctx, const sr_comparison *c, double *scratch,
+                           sr_compare_test *test) {
   sr_wilcoxon result;
   int64_t used = 0, units = c->view.units;
   for (int64_t b = 0; b < units; b++) {
-    double x = c->unit_error[first * units + b], y = c->unit_error[second * units + b];
+    double x = c->unit_error[test->first * units + b], y = c->unit_error[test->second * units + b];
     if (!isnan(x) && !isnan(y)) scratch[used++] = x - y;
   }
-  *test = (sr_compare_test){first, second, c->row[first].error - c->row[second].error, 1.0, 1.0};
   if (used == 0) return SR_OK;
   sr_status status =
       sr_wilcoxon_test(ctx, used, scratch, NULL, SR_ZERO_WILCOX, SR_TAIL_AUTO, &result);
@@ -225,21 +330,31 @@ static sr_status test_pair(sr_context *ctx, const sr_comparison *c, int32_t firs
   return status;
 }
 
-static sr_status test_rows(sr_context *ctx, sr_comparison *c) {
+static sr_status test_rows(sr_context *ctx, const compare_job *job) {
   sr_status status = SR_OK;
-  double *p = NULL, *scratch = NULL;
+  sr_comparison *c = job->comparison;
+  double *p = NULL;
+  differences d = {.job = job};
   int32_t count = 0;
   for (int32_t r = 1; r < c->view.row_count; r++) {
     if (c->row[r].error < c->row[c->view.best].error) c->view.best = r;
   }
   SR_NEW(ctx, c->test, c->view.row_count);
   SR_NEW(ctx, p, c->view.row_count);
-  SR_NEW(ctx, scratch, c->view.units);
+  SR_NEW(ctx, d.of_row, c->view.table_rows);
+  SR_NEW(ctx, d.of_unit, c->view.units);
+  SR_NEW(ctx, d.unit_rows, c->view.units);
   for (int32_t r = 0; r < c->view.row_count; r++) {
     if (r == c->view.best) continue;
-    SR_TRY(test_pair(ctx, c, c->view.best, r, scratch, &c->test[count]));
-    p[count] = c->test[count].p;
-    count++;
+    sr_compare_test *test = &c->test[count];
+    *test = (sr_compare_test){.first = c->view.best,
+                              .second = r,
+                              .difference = c->row[c->view.best].error - c->row[r].error,
+                              .p = 1.0,
+                              .p_holm = 1.0};
+    SR_TRY(bound_difference(ctx, &d, test));
+    SR_TRY(test_pair(ctx, c, d.of_unit, test));
+    p[count++] = test->p;
   }
   if (count > 0) SR_TRY(sr_holm(ctx, count, p, p));
   for (int32_t t = 0; t < count; t++) c->test[t].p_holm = p[t];
@@ -247,7 +362,9 @@ static sr_status test_rows(sr_context *ctx, sr_comparison *c) {
   c->view.tests = c->test;
 cleanup:
   sr__free(ctx, p);
-  sr__free(ctx, scratch);
+  sr__free(ctx, d.of_row);
+  sr__free(ctx, d.of_unit);
+  sr__free(ctx, d.unit_rows);
   return status;
 }
 
@@ -260,12 +377,15 @@ static sr_status start_comparison(sr_context *ctx, compare_job *job) {
   int32_t count = job->plan_count * job->learner_count;
   SR_NEW_ZERO(ctx, c->row, count);
   SR_NEW_ZERO(ctx, c->unit_error, (int64_t)count * folds->units);
+  SR_NEW_ZERO(ctx, c->reason, count);
+  SR_NEW_ZERO(ctx, job->losses, count);
   c->view = (sr_comparison_view){.row_count = count,
                                  .rows = c->row,
                                  .folds = folds->folds,
                                  .units = folds->units,
                                  .held_out = folds->unit,
                                  .buffer = folds->buffer,
+                                 .table_rows = folds->rows,
                                  .unit_error = c->unit_error};
 cleanup:
   return status;
@@ -276,7 +396,6 @@ static sr_status compare_learner(sr_context *ctx, compare_job *job, int32_t lear
   sr__prepared prepared = {0};
   SR_TRY(sr__prepare(ctx, job->table, job->learner_text[learner], &prepared));
   sr__prepared_use_units(&prepared, job->structure);
-  sr__prepared_use_units(&prepared, job->structure);
   for (int32_t p = 0; p < job->plan_count; p++)
     SR_TRY(compare_one(ctx, job, &prepared, learner, p));
 cleanup:
@@ -286,7 +405,10 @@ cleanup:
 
 static void job_free(sr_context *ctx, compare_job *job) {
   sr_allocator allocator = sr__allocator(ctx);
+  int32_t rows = job->plan_count * job->learner_count;
   for (int32_t p = 0; p < MOST_METHODS; p++) sr__configuration_free(&allocator, &job->plan[p]);
+  for (int32_t r = 0; job->losses && r < rows; r++) sr__free(ctx, job->losses[r].of_row);
+  sr__free(ctx, job->losses);
   sr_comparison_free(&job->comparison);
   sr_folds_free(&job->folds);
   sr_structure_free(&job->structure);
@@ -340,7 +462,7 @@ sr_status sr_compare(sr_context *ctx, const sr_table *table, const sr_compare_op
   SR_TRY(sr_folds_new(ctx, job.structure, &job.options->folds, seed, &job.folds));
   SR_TRY(start_comparison(ctx, &job));
   for (int32_t l = 0; l < job.learner_count; l++) SR_TRY(compare_learner(ctx, &job, l));
-  SR_TRY(test_rows(ctx, job.comparison));
+  SR_TRY(test_rows(ctx, &job));
   keep_structure(&job);
   *comparison = job.comparison;
   job.comparison = NULL;
@@ -355,7 +477,9 @@ void sr_comparison_free(sr_comparison **comparison) {
   sr_allocator allocator = c->allocator;
   sr_structure_free(&c->structure);
   for (int32_t k = 0; k < c->texts; k++) sr__release(&allocator, c->text[k]);
-  void *blocks[] = {c->row, c->test, c->unit_error, c->text, c};
+  for (int32_t r = 0; c->reason && r < c->view.row_count; r++)
+    sr__release(&allocator, c->reason[r]);
+  void *blocks[] = {c->row, c->test, c->unit_error, c->text, c->reason, c};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__release(&allocator, blocks[i]);
   *comparison = NULL;
 }

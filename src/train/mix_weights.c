@@ -261,20 +261,24 @@ static void add_block(const sr__mix_sums *s, const double *w, int32_t u, double 
   to->rows += times * s->rows[u];
 }
 
-/* truth = a + slope vote by least squares; a / slope centered over the classes. */
-static void lay_line(const vote_sums *v, int32_t classes, double noise, double *offset) {
+/* truth = a + slope vote by least squares; a / slope centered over the classes. Gives the slope, or
+ * 0 and no offset where the vote tells next to nothing of the truth: the line has no slope then. */
+static double lay_line(const vote_sums *v, int32_t classes, double noise, double *offset) {
   double cross = v->truth / v->rows, spread = v->square / v->rows - noise, mean = 0.0;
   for (int32_t c = 0; c < classes; c++) {
     double p = v->answer[c] / v->rows;
     cross -= p * v->label[c] / v->rows;
     spread -= p * p;
+    offset[c] = 0.0;
   }
-  double slope = fmin(fmax(cross / fmax(spread, 1e-9), LEAST_SLOPE), MOST_SLOPE);
+  if (!(spread > 0.0) || cross < LEAST_SLOPE * spread || cross > MOST_SLOPE * spread) return 0.0;
+  double slope = cross / spread;
   for (int32_t c = 0; c < classes; c++) {
     offset[c] = v->label[c] / v->rows / slope - v->answer[c] / v->rows;
     mean += offset[c] / classes;
   }
   for (int32_t c = 0; c < classes; c++) offset[c] -= mean;
+  return slope;
 }
 
 /* Noise of the mean answers beyond that of the delivered vote, per row. */
@@ -315,10 +319,11 @@ static double jackknife(const sr__mix_sums *s, const sr__mix_question *q, const 
 }
 
 sr_status sr__mix_offset(sr_context *ctx, const sr__mix_sums *s, const sr__mix_question *q,
-                         const double *w, double *offset) {
+                         const double *w, double *offset, double *slope) {
   sr_status status = SR_OK;
   int32_t classes = s->classes;
   double *memory = NULL, size = 0.0;
+  *slope = 0.0;
   for (int32_t c = 0; c < classes; c++) offset[c] = 0.0;
   if (q->thin * OFFSET_SPANS > 1.0) goto cleanup;
   SR_NEW_ZERO(ctx, memory, 4 * (int64_t)classes);
@@ -327,7 +332,8 @@ sr_status sr__mix_offset(sr_context *ctx, const sr__mix_sums *s, const sr__mix_q
     if (used(q, u)) add_block(s, w, u, 1.0, &v);
   if (!(v.rows > 0.0)) goto cleanup;
   double noise = excess_noise(s, q, w);
-  lay_line(&v, classes, noise, offset);
+  *slope = lay_line(&v, classes, noise, offset);
+  if (!(*slope > 0.0)) goto cleanup;
   double variance =
       jackknife(s, q, w, noise, &v, memory + 2 * (int64_t)classes, memory + 3 * (int64_t)classes);
   for (int32_t c = 0; c < classes; c++) size += offset[c] * offset[c];
@@ -353,20 +359,29 @@ static double block_error(const sr__mix_sums *s, int32_t u, const double *w, int
   return total;
 }
 
-double sr__mix_error(const sr__mix_sums *s, const double *w, int32_t members,
-                     const double *offset) {
+double sr__mix_error(const sr__mix_sums *s, const double *w, int32_t members) {
   double total = 0.0, rows = 0.0;
   for (int32_t u = 0; u < s->blocks; u++) {
     total += block_error(s, u, w, members) + s->rows[u]; /* the truth has length 1 */
     rows += s->rows[u];
-    for (int32_t c = 0; offset && c < s->classes; c++) {
-      double lean = -s->label[(int64_t)u * s->classes + c];
-      for (int32_t k = 0; k < s->nodes; k++)
-        lean += w[k] * s->answer[((int64_t)u * s->nodes + k) * s->classes + c];
-      total += 2.0 * offset[c] * lean + offset[c] * offset[c] * s->rows[u];
-    }
   }
   return total / rows;
+}
+
+double sr__mix_offset_gain(const sr__mix_sums *s, const double *w, const double *offset,
+                           double slope) {
+  double gain = 0.0, rows = 0.0;
+  for (int32_t u = 0; u < s->blocks; u++) rows += s->rows[u];
+  for (int32_t c = 0; c < s->classes; c++) {
+    double lean = 0.0, moved = slope * offset[c];
+    for (int32_t u = 0; u < s->blocks; u++) {
+      lean -= s->label[(int64_t)u * s->classes + c];
+      for (int32_t k = 0; k < s->nodes; k++)
+        lean += slope * w[k] * s->answer[((int64_t)u * s->nodes + k) * s->classes + c];
+    }
+    gain -= 2.0 * moved * lean / rows + moved * moved;
+  }
+  return gain;
 }
 
 void sr__mix_difference(const sr__mix_sums *s, const double *first, const double *second,

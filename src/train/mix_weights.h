@@ -42,13 +42,17 @@ SR_MUST_CHECK sr_status sr__mix_weights(sr_context *ctx, const sr__mix_sums *sum
 /* argmin w'Gw - 2 b'w over w >= 0, sum w = 1; G symmetric, its negative eigenvalues are cut. */
 void sr__on_the_simplex(int32_t count, const double *gram, const double *linear, double *weight);
 /* What is added to the vote, from the line truth = a + s vote through the held-out rows: a / s,
- * centered, shrunk by its jackknife variance over blocks; 0 where n / T < 50. */
+ * centered, shrunk by its jackknife variance over blocks; 0 where n / T < 50, or where the line has
+ * no slope (*slope is 0 then). */
 SR_MUST_CHECK sr_status sr__mix_offset(sr_context *ctx, const sr__mix_sums *sums,
                                        const sr__mix_question *question, const double *weight,
-                                       double *offset);
+                                       double *offset, double *slope);
 /* Held-out squared error of the vote per row, as m members would have it. */
-double sr__mix_error(const sr__mix_sums *sums, const double *weight, int32_t members,
-                     const double *offset);
+double sr__mix_error(const sr__mix_sums *sums, const double *weight, int32_t members);
+/* What the offset takes off the squared error of s vote, the same for every class added: the class
+ * that is named does not depend on s, and the offset was found for this line. */
+double sr__mix_offset_gain(const sr__mix_sums *sums, const double *weight, const double *offset,
+                           double slope);
 /* Difference of that of two votes and its standard error over blocks. */
 void sr__mix_difference(const sr__mix_sums *sums, const double *first, const double *second,
                         int32_t members, double *difference, double *error);
