@@ -20,7 +20,7 @@ enum { SHARES = 5, ENTRIES = SHARES + 1, PLACE = SHARES, ROUNDS = 8 };
  * carried a short way, the second where the way is far. The vote that judges a fold has never fewer
  * than so many members: what is known of weights and losses hangs on their number, not on how many
  * are delivered. */
-enum { CARRY_SHORT = 12, CARRY_FAR = 6, LEAST_VOTE = 7 };
+enum { CARRY_SHORT = 12, CARRY_FAR = 6, LEAST_VOTE = 7, FIRST_MEMBERS = 3 };
 #define FAR_CARRY 1.0 /* standard errors of the error */
 #define CLEAR_PLACE                                                                               \
   2.0                    /* rows that the score must remember before half of the parts is offered \
@@ -253,12 +253,10 @@ static double largest_share(const auto_job *job, int32_t entry) {
 /* Few members choose the weights. Odd, because an even vote of pure leaves is worth one member
  * less. Bags of next to no rows are not looked at. */
 static void first_members(const sr__choose_input *in, int32_t *members) {
-  static const int32_t few[ENTRIES] = {3, 3, 3, 3, 3, 0};
   static const double share[ENTRIES] = {1.0, 0.3, 0.1, 0.03, 0.01, 1.0};
   double rows = (double)in->structure->view.rows;
   for (int32_t e = 0; e < ENTRIES; e++) {
-    members[e] = few[e];
-    if (e > 0 && share[e] * rows < LEAST_BAG) members[e] = 0;
+    members[e] = e == PLACE || (e > 0 && share[e] * rows < LEAST_BAG) ? 0 : FIRST_MEMBERS;
   }
 }
 
