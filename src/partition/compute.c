@@ -62,28 +62,40 @@ cleanup:
   return status;
 }
 
-static double cut_weight(const sr__working_graph *working, const int32_t *label) {
-  const sr__csr *graph = &working->graph;
-  double cut = 0;
-  for (int64_t node = 0; node < graph->nodes; node++)
-    for (int64_t arc = graph->offset[node]; arc < graph->offset[node + 1]; arc++)
-      if (label[graph->neighbor[arc]] != label[node]) cut += sr__arc_weight(working, arc);
-  return cut;
-}
-
 /* The job's labels change where others, refined, are better. */
 static sr_status offer(sr_context *ctx, cut_job *job, int32_t *other) {
   sr_status status = SR_OK;
   SR_TRY(refine_sizes_kept(ctx, job, other));
-  if (cut_weight(job->working, other) < cut_weight(job->working, job->label))
+  if (sr__cut_weight(job->working, other) < sr__cut_weight(job->working, job->label))
     memcpy(job->label, other, (size_t)job->working->graph.nodes * sizeof *other);
 cleanup:
   return status;
 }
 
-/* What may be better than the coarse tree: straight cuts of a lattice, and plain bisection, which
- * finds such cuts in graphs that are nearly one. It takes several times as long as the coarse tree,
- * but no refined cut may be worse than the plain one. */
+/* No refined cut may be worse than the plain one, which can lead where cuts are straight, as in a
+ * graph that is nearly a lattice. Up to WHOLE_NODES nodes the plain tree is made to its end. In
+ * larger graphs it takes several times as long as all else; it is begun where it leads in one
+ * half of the graph, and given up at a depth at which it does not. */
+static sr_status try_plain(sr_context *ctx, cut_job *job, int32_t *other) {
+  enum { WHOLE_NODES = 50000 };
+  sr_status status = SR_OK;
+  double rival[SR_MAX_DEPTHS];
+  sr__cut_options tree = {.exact = true};
+  if (job->working->graph.nodes > WHOLE_NODES) {
+    bool leads = false;
+    SR_TRY(sr__plain_leads(ctx, job->working, job->parts, job->label, &leads));
+    if (!leads) goto cleanup;
+    sr__cut_by_depth(job->working, job->parts, job->label, rival);
+    tree.rival = rival;
+  }
+  SR_TRY(sr__bisect_tree(ctx, job->working, job->parts, &tree, other));
+  job->seconds += tree.seconds_spectrum;
+  if (!tree.given_up) SR_TRY(offer(ctx, job, other));
+cleanup:
+  return status;
+}
+
+/* What may be better than the coarse tree: straight cuts of a lattice, and plain bisection. */
 static sr_status try_others(sr_context *ctx, cut_job *job) {
   sr_status status = SR_OK;
   int32_t *other = NULL;
@@ -91,8 +103,7 @@ static sr_status try_others(sr_context *ctx, cut_job *job) {
   SR_NEW(ctx, other, job->working->graph.nodes);
   SR_TRY(sr__lattice_tree(ctx, job->working, job->parts, other, &is_lattice));
   if (is_lattice) SR_TRY(offer(ctx, job, other));
-  SR_TRY(cut_tree(ctx, job, false, other));
-  SR_TRY(offer(ctx, job, other));
+  SR_TRY(try_plain(ctx, job, other));
 cleanup:
   sr__free(ctx, other);
   return status;

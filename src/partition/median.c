@@ -36,18 +36,6 @@ static void split_by(median_work *work, const double *x) {
   for (int64_t i = 0; i < nodes; i++) work->side[work->entry[i].node] = i >= front;
 }
 
-static double cut_of(const median_work *work) {
-  const sr__csr *graph = &work->working->graph;
-  double cut = 0;
-  for (int64_t node = 0; node < graph->nodes; node++) {
-    for (int64_t arc = graph->offset[node]; arc < graph->offset[node + 1]; arc++) {
-      if (work->side[graph->neighbor[arc]] != work->side[node])
-        cut += sr__arc_weight(work->working, arc);
-    }
-  }
-  return cut / 2;
-}
-
 /* Turns the pair so that its first vector is the projection of the index ramp on their plane: which
  * basis of the plane the solver gave is chance. */
 static void turn_to_ramp(median_work *work) {
@@ -83,7 +71,7 @@ static void search_angles(median_work *work) {
     sr__fix_sign(&work->working->graph, work->mixed);
     split_by(work, work->mixed);
     if (k == ANGLES) break;
-    double cut = cut_of(work);
+    double cut = sr__cut_weight(work->working, work->side);
     if (cut < best_cut) {
       best_cut = cut;
       best = k;

@@ -21,6 +21,8 @@ static inline int64_t sr__node_size(const sr__working_graph *working, int64_t no
   return working->size ? working->size[node] : 1;
 }
 int64_t sr__largest_node(const sr__working_graph *working);
+/* Weight of the edges between nodes of different labels. */
+double sr__cut_weight(const sr__working_graph *working, const int32_t *label);
 
 /* Frees what the working graph owns; not for one that shows the arrays of a graph. */
 void sr__working_graph_free(sr_context *ctx, sr__working_graph *working);
@@ -97,13 +99,22 @@ SR_MUST_CHECK sr_status sr__bisect(sr_context *ctx, const sr__working_graph *wor
 
 /* The whole tree: label (one entry a node) in [0, parts). Where a branch has fewer nodes than
  * leaves, which needs nodes of several rows, some labels stay unused. */
+enum { SR_MAX_DEPTHS = 32 };
 typedef struct sr__cut_options {
   bool refine, exact;
   double slack;
+  const double *rival;     /* what other labels cut, see sr__cut_by_depth; NULL = go on to the end */
+  bool given_up;           /* out: behind the rival before the last depth; labels mean nothing */
   double seconds_spectrum; /* out */
 } sr__cut_options;
 SR_MUST_CHECK sr_status sr__bisect_tree(sr_context *ctx, const sr__working_graph *working,
                                         int32_t parts, sr__cut_options *options, int32_t *label);
+/* Cut weight of labels of a tree when all that is joined at a depth or above counts as one part. */
+void sr__cut_by_depth(const sr__working_graph *working, int32_t parts, const int32_t *label,
+                      double cut[SR_MAX_DEPTHS]);
+/* Whether plain bisection cuts the first half of the tree better than these labels of it do. */
+SR_MUST_CHECK sr_status sr__plain_leads(sr_context *ctx, const sr__working_graph *working,
+                                        int32_t parts, const int32_t *label, bool *leads);
 /* The tree of a coarse graph, improved on the way back. Parts hold at most (1 + imbalance) times
  * their fair share or, where `exact`, the rows of the tree. *balanced is false where that was not
  * reached, or where the graph is too small to be coarsened: sr__bisect_tree always ends exact. */

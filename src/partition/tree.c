@@ -6,6 +6,7 @@ typedef struct tree_node {
   sr__working_graph working;
   int32_t *name; /* of each node in the whole; NULL = its own number (the root) */
   int32_t leaves, first_leaf;
+  double cut; /* of its bisection, where there is a rival */
   double seconds_spectrum;
 } tree_node;
 
@@ -61,6 +62,7 @@ static sr_status grow_node(sr_context *worker, void *data, int64_t item, int slo
   if (node->leaves > 1 && node->working.graph.nodes > 1)
     SR_TRY(sr__bisect(worker, &node->working, sr__left_rows(node->working.rows, node->leaves),
                       &bisection, side));
+  if (work->options->rival) node->cut = sr__cut_weight(&node->working, side);
   if (node->leaves > 2 && node->working.graph.nodes > 1) {
     child[0].leaves = left;
     child[0].first_leaf = node->first_leaf;
@@ -78,9 +80,9 @@ cleanup:
   return status;
 }
 
-/* Grows all nodes of one depth; work->node becomes the next depth. */
+/* Grows all nodes of one depth, whose cuts are added; work->node becomes the next depth. */
 static sr_status grow_depth(sr_context *ctx, tree_work *work, sr__cut_options *options,
-                            int64_t *count) {
+                            int64_t *count, double *cut) {
   sr_status status = SR_OK;
   int64_t children = 0;
   SR_NEW_ZERO(ctx, work->child, 2 * *count);
@@ -88,7 +90,10 @@ static sr_status grow_depth(sr_context *ctx, tree_work *work, sr__cut_options *o
     SR_TRY(grow_node(ctx, work, 0, 0)); /* the loops inside may then use all threads */
   else
     SR_TRY(sr__parallel_for(ctx, *count, grow_node, work));
-  for (int64_t i = 0; i < *count; i++) options->seconds_spectrum += work->node[i].seconds_spectrum;
+  for (int64_t i = 0; i < *count; i++) {
+    options->seconds_spectrum += work->node[i].seconds_spectrum;
+    *cut += work->node[i].cut;
+  }
   for (int64_t i = 0; i < 2 * *count; i++)
     if (work->child[i].leaves > 0) work->child[children++] = work->child[i];
   sr__free(ctx, work->node);
@@ -104,13 +109,15 @@ sr_status sr__bisect_tree(sr_context *ctx, const sr__working_graph *working, int
   sr_status status = SR_OK;
   tree_work work = {.options = options, .label = label};
   int64_t count = 1, done = 0;
+  double cut = 0;
   SR_NEW_ZERO(ctx, work.node, 1);
   work.node[0] = (tree_node){.working = *working, .leaves = parts};
-  while (count > 0) {
+  for (int depth = 0; count > 0 && !options->given_up; depth++) {
     SR_TRY(sr__check_interrupt(ctx));
     sr__progress(ctx, "bisection", done, parts);
-    SR_TRY(grow_depth(ctx, &work, options, &count));
+    SR_TRY(grow_depth(ctx, &work, options, &count, &cut));
     done = count < parts ? count : parts;
+    options->given_up = count > 0 && options->rival && cut >= options->rival[depth];
   }
 cleanup:
   for (int64_t i = 0; work.node && i < count; i++) free_node(ctx, &work.node[i]);

@@ -10,6 +10,15 @@ int64_t sr__largest_node(const sr__working_graph *working) {
   return largest;
 }
 
+double sr__cut_weight(const sr__working_graph *working, const int32_t *label) {
+  const sr__csr *graph = &working->graph;
+  double cut = 0;
+  for (int64_t node = 0; node < graph->nodes; node++)
+    for (int64_t arc = graph->offset[node]; arc < graph->offset[node + 1]; arc++)
+      if (label[graph->neighbor[arc]] != label[node]) cut += sr__arc_weight(working, arc);
+  return cut / 2;
+}
+
 void sr__working_graph_free(sr_context *ctx, sr__working_graph *working) {
   sr__csr_free(ctx, &working->graph);
   sr__free(ctx, working->size);
