@@ -133,6 +133,27 @@ static int leaf_kernels(const sr__leaf_kernel *kernel[SR__ISA_LEVELS]) {
   return (int)sr__isa() + 1;
 }
 
+/* Every row stands at one place, and the box of every node that has one is that of its points. */
+static void check_tree(const cloud *c, const sr__kdtree *tree) {
+  char *seen = calloc((size_t)c->rows, 1);
+  for (int64_t p = 0; p < c->rows; p++) assert_false(seen[tree->row[p]]++);
+  free(seen);
+  for (int level = tree->levels; level >= 0; level -= SR__KDTREE_STEP)
+    for (int64_t node = 0; node < INT64_C(1) << level; node++)
+      for (int32_t j = 0; j < tree->dimension; j++) {
+        const double *group = sr__kdtree_group(tree, level, node) + node % SR__KDTREE_GROUP;
+        double low = INFINITY, high = -INFINITY;
+        int64_t begin = sr__kdtree_begin(tree, level, node);
+        int64_t end = sr__kdtree_begin(tree, level, node + 1);
+        for (int64_t p = begin; p < end; p++) {
+          low = fmin(low, c->x[j * c->rows + tree->row[p]]);
+          high = fmax(high, c->x[j * c->rows + tree->row[p]]);
+        }
+        assert_true(group[j * SR__KDTREE_GROUP] == low);
+        assert_true(group[(tree->dimension + j) * SR__KDTREE_GROUP] == high);
+      }
+}
+
 /* Whatever the level decides of a leaf is right; what is left open goes to another search. */
 static void every_level_decides_alike(void **state) {
   (void)state;
@@ -152,7 +173,10 @@ static void every_level_decides_alike(void **state) {
       sr__kdtree tree = {0};
       double widest = 0.0;
       for (int64_t i = 0; i < c.rows * dimension; i++) widest = fmax(widest, fabs(c.x[i]));
-      assert_ok(ctx, sr__kdtree_build(ctx, &points, &tree));
+      double *room = malloc((size_t)(c.rows * (dimension + 1)) * sizeof *room);
+      assert_ok(ctx, sr__kdtree_build(ctx, &points, room, &tree));
+      free(room);
+      check_tree(&c, &tree);
       for (int level = 0; level < levels; level++)
         for (int64_t leaf = 0; leaf < INT64_C(1) << tree.levels; leaf++) {
           int64_t begin = sr__kdtree_begin(&tree, tree.levels, leaf);

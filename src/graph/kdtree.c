@@ -1,4 +1,4 @@
-/* Building the k-d tree: exact medians along the widest side of each node's box. */
+/* Building the k-d tree: exact medians along the widest side of a box around each node. */
 #include "kdtree.h"
 
 #include <math.h>
@@ -6,12 +6,14 @@
 
 /* While it grows, a point is `dimension` coordinates and its row number (exact in a double), moved
  * as one piece, so that every level works on memory in order. */
+enum { TOP_LEVELS = 6, FEW_LEAVES_LEVELS = 3, BOX = 2 * SR__KDTREE_DIMENSIONS };
 typedef struct growth {
   sr__kdtree *tree;
   const sr__points *from;
   double *point;
   int stride;
   int level; /* of the nodes that are split now */
+  double loose[(2 << TOP_LEVELS) - 1][BOX]; /* boxes around nodes of the top, level after level */
 } growth;
 
 /* ---- selection ---------------------------------------------------------------------------- */
@@ -38,58 +40,72 @@ static inline int64_t partition(double *point, int64_t count, int stride, int ax
   return front;
 }
 
-static double median_of_three(double a, double b, double c) {
-  double low = a < b ? a : b, high = a < b ? b : a;
-  return c < low ? low : c > high ? high : c;
+static int compare_doubles(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
 }
 
-/* Nine samples at places that look random, so that no natural order of the data is a bad case. */
-static double choose_pivot(const double *point, int64_t count, int stride, int axis) {
+/* The value at the wanted rank of a sample, whose places look random, so that no natural order of
+ * the data is a bad case. */
+static double choose_pivot(const double *point, int64_t count, int stride, int axis,
+                           int64_t target) {
+  enum { LARGE = 65, MIDDLE = 17, SMALL = 7 };
+  int size = count > 4096 ? LARGE : count > 256 ? MIDDLE : SMALL;
   uint64_t state = (uint64_t)count;
-  double sample[9];
-  for (int s = 0; s < 9; s++) {
+  double sample[LARGE];
+  for (int s = 0; s < size; s++) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     int64_t place = (int64_t)(((state >> 32) * (uint64_t)count) >> 32);
     sample[s] = point[place * stride + axis];
   }
-  return median_of_three(median_of_three(sample[0], sample[1], sample[2]),
-                         median_of_three(sample[3], sample[4], sample[5]),
-                         median_of_three(sample[6], sample[7], sample[8]));
+  if (size == LARGE) {
+    qsort(sample, LARGE, sizeof *sample, compare_doubles);
+  } else {
+    for (int i = 1; i < size; i++) {
+      double value = sample[i];
+      int at = i;
+      for (; at > 0 && sample[at - 1] > value; at--) sample[at] = sample[at - 1];
+      sample[at] = value;
+    }
+  }
+  return sample[target * size / count];
 }
 
-/* Puts the `target` smallest along the axis first. */
-static inline void select_points(double *point, int64_t count, int stride, int axis,
+/* Puts the `target` smallest along the axis first; false where all are equal along it, and then
+ * they stay as they are. */
+static inline bool select_points(double *point, int64_t count, int stride, int axis,
                                  int64_t target) {
+  int64_t whole = count;
   while (count > 1) {
-    double pivot = choose_pivot(point, count, stride, axis);
+    double pivot = choose_pivot(point, count, stride, axis, target);
     int64_t below = partition(point, count, stride, axis, pivot, false);
     if (target <= below) {
-      if (target == below) return;
+      if (target == below) return true;
       count = below;
       continue;
     }
     point += below * stride;
     count -= below;
     target -= below;
+    if (below > 0) continue;
     int64_t equal = partition(point, count, stride, axis, pivot, true);
-    if (target <= equal) return;
+    if (target <= equal) return equal < whole;
     point += equal * stride;
     count -= equal;
     target -= equal;
   }
+  return true;
 }
 
 /* With the stride known at compile time a swap is a few vector moves. */
-static void select_along(double *point, int64_t count, int stride, int axis, int64_t target) {
+static bool select_along(double *point, int64_t count, int stride, int axis, int64_t target) {
   switch (stride) {
     case 3:
-      select_points(point, count, 3, axis, target);
-      break;
+      return select_points(point, count, 3, axis, target);
     case 4:
-      select_points(point, count, 4, axis, target);
-      break;
+      return select_points(point, count, 4, axis, target);
     default:
-      select_points(point, count, stride, axis, target);
+      return select_points(point, count, stride, axis, target);
   }
 }
 
@@ -110,12 +126,13 @@ static void measure_box(const double *point, int64_t count, int stride, double *
   }
 }
 
+/* The row number where the box is one point: the search relies on this order of equal points. */
 static int widest_axis(const double *box, int dimension) {
   int widest = 0;
   for (int j = 1; j < dimension; j++) {
     if (box[dimension + j] - box[j] > box[dimension + widest] - box[widest]) widest = j;
   }
-  return widest;
+  return box[widest] == box[dimension + widest] ? dimension : widest;
 }
 
 static void sort_by_row(double *point, int64_t count, int stride) {
@@ -140,38 +157,79 @@ static void fill_leaf(growth *grow, int64_t leaf, const double *point, int64_t b
 }
 
 static void keep_box(sr__kdtree *tree, int level, int64_t index, const double *box) {
-  if (!sr__kdtree_has_groups(tree, level)) return;
   double *group = sr__kdtree_group(tree, level, index) + index % SR__KDTREE_GROUP;
   for (int j = 0; j < 2 * tree->dimension; j++) group[j * SR__KDTREE_GROUP] = box[j];
 }
 
-static void split_node(growth *grow, int level, int64_t index) {
+static void end_in_leaf(growth *grow, int64_t index) {
   sr__kdtree *tree = grow->tree;
-  int dimension = tree->dimension;
-  int64_t begin = sr__kdtree_begin(tree, level, index);
-  int64_t count = sr__kdtree_begin(tree, level, index + 1) - begin;
-  double *point = grow->point + begin * grow->stride;
-  double box[2 * SR__KDTREE_DIMENSIONS];
+  int64_t begin = sr__kdtree_begin(tree, tree->levels, index);
+  int64_t count = sr__kdtree_begin(tree, tree->levels, index + 1) - begin;
+  double *point = grow->point + begin * grow->stride, box[BOX];
   measure_box(point, count, grow->stride, box);
-  keep_box(tree, level, index, box);
-  int axis = widest_axis(box, dimension);
-  /* Where all points are one, order by row: the search relies on it. */
-  bool clump = box[axis] == box[dimension + axis];
-  if (clump) axis = dimension;
-  if (level == tree->levels) {
-    if (clump) sort_by_row(point, count, grow->stride);
-    fill_leaf(grow, index, point, begin, count);
-    return;
-  }
-  int64_t half = sr__kdtree_begin(tree, level + 1, 2 * index + 1) - begin;
-  select_along(point, count, grow->stride, axis, half);
+  keep_box(tree, tree->levels, index, box);
+  if (widest_axis(box, tree->dimension) == tree->dimension) sort_by_row(point, count, grow->stride);
+  fill_leaf(grow, index, point, begin, count);
 }
 
-static void split_subtree(growth *grow, int level, int64_t index) {
-  split_node(grow, level, index);
-  if (level == grow->tree->levels) return;
-  split_subtree(grow, level + 1, 2 * index);
-  split_subtree(grow, level + 1, 2 * index + 1);
+/* Splits along the widest side of a box around the points, which is cut in two for the children.
+ * Only near the leaves, where sides matter most, and where all points are equal along the side, is
+ * the box measured. */
+static void split_node(growth *grow, int level, int64_t index, const double *loose, double *lower,
+                       double *upper) {
+  sr__kdtree *tree = grow->tree;
+  int dimension = tree->dimension, stride = grow->stride, axis = dimension;
+  int64_t begin = sr__kdtree_begin(tree, level, index);
+  int64_t count = sr__kdtree_begin(tree, level, index + 1) - begin;
+  int64_t half = sr__kdtree_begin(tree, level + 1, 2 * index + 1) - begin;
+  double *point = grow->point + begin * stride, box[BOX];
+  bool done = false;
+  memcpy(box, loose, sizeof box);
+  if (tree->levels - level > FEW_LEAVES_LEVELS) axis = widest_axis(box, dimension);
+  if (axis < dimension) done = select_along(point, count, stride, axis, half);
+  if (!done) {
+    measure_box(point, count, stride, box);
+    axis = widest_axis(box, dimension);
+    (void)select_along(point, count, stride, axis, half);
+  }
+  memcpy(lower, box, sizeof box);
+  memcpy(upper, box, sizeof box);
+  if (axis == dimension) return;
+  lower[dimension + axis] = upper[axis] = point[half * stride + axis];
+}
+
+static void split_subtree(growth *grow, int level, int64_t index, const double *loose) {
+  double lower[BOX], upper[BOX];
+  if (level == grow->tree->levels) {
+    end_in_leaf(grow, index);
+    return;
+  }
+  split_node(grow, level, index, loose, lower, upper);
+  split_subtree(grow, level + 1, 2 * index, lower);
+  split_subtree(grow, level + 1, 2 * index + 1, upper);
+}
+
+/* From the leaves upward, the box of a node is that of the group below it. */
+static void join_boxes(sr__kdtree *tree) {
+  int dimension = tree->dimension;
+  for (int level = tree->levels - SR__KDTREE_STEP; level >= 0; level -= SR__KDTREE_STEP) {
+    for (int64_t node = 0; node < INT64_C(1) << level; node++) {
+      const double *group =
+          sr__kdtree_group(tree, level + SR__KDTREE_STEP, node * SR__KDTREE_GROUP);
+      double box[BOX];
+      for (int j = 0; j < dimension; j++) {
+        const double *low = group + j * SR__KDTREE_GROUP;
+        const double *high = low + dimension * SR__KDTREE_GROUP;
+        box[j] = low[0];
+        box[dimension + j] = high[0];
+        for (int i = 1; i < SR__KDTREE_GROUP; i++) {
+          box[j] = low[i] < box[j] ? low[i] : box[j];
+          box[dimension + j] = high[i] > box[dimension + j] ? high[i] : box[dimension + j];
+        }
+      }
+      keep_box(tree, level, node, box);
+    }
+  }
 }
 
 /* ---- the whole ---------------------------------------------------------------------------- */
@@ -195,14 +253,16 @@ static sr_status gather_chunk(sr_context *worker, void *data, int64_t chunk, int
 static sr_status split_item(sr_context *worker, void *data, int64_t item, int slot) {
   (void)worker, (void)slot;
   growth *grow = data;
-  split_node(grow, grow->level, item);
+  int64_t place = (INT64_C(1) << grow->level) - 1 + item, child = 2 * place + 1;
+  split_node(grow, grow->level, item, grow->loose[place], grow->loose[child],
+             grow->loose[child + 1]);
   return SR_OK;
 }
 
 static sr_status subtree_item(sr_context *worker, void *data, int64_t item, int slot) {
   (void)worker, (void)slot;
   growth *grow = data;
-  split_subtree(grow, grow->level, item);
+  split_subtree(grow, grow->level, item, grow->loose[(INT64_C(1) << grow->level) - 1 + item]);
   return SR_OK;
 }
 
@@ -232,26 +292,26 @@ cleanup:
 }
 
 /* Level by level at the top, where nodes are few, then whole subtrees. */
-sr_status sr__kdtree_build(sr_context *ctx, const sr__points *points, sr__kdtree *tree) {
-  enum { SUBTREE_LEVEL = 6 };
+sr_status sr__kdtree_build(sr_context *ctx, const sr__points *points, double *room,
+                           sr__kdtree *tree) {
   sr_status status = SR_OK;
   int64_t rows = points->rows;
   int32_t dimension = points->dimension;
   *tree =
       (sr__kdtree){.count = rows, .dimension = dimension, .levels = levels_for(rows, dimension)};
-  growth grow = {.tree = tree, .from = points, .stride = dimension + 1};
+  growth grow = {.tree = tree, .from = points, .point = room, .stride = dimension + 1};
   int64_t leaves = INT64_C(1) << tree->levels;
-  SR_NEW(ctx, grow.point, rows * grow.stride);
   SR_NEW(ctx, tree->row, rows);
   SR_NEW(ctx, tree->block, leaves * dimension * sr__kdtree_leaf(dimension));
   SR_TRY(new_groups(ctx, tree));
   SR_TRY(sr__parallel_for(ctx, sr__graph_chunks(rows), gather_chunk, &grow));
-  int top = tree->levels < SUBTREE_LEVEL ? tree->levels : SUBTREE_LEVEL;
+  measure_box(grow.point, rows, grow.stride, grow.loose[0]);
+  int top = tree->levels < TOP_LEVELS ? tree->levels : TOP_LEVELS;
   for (grow.level = 0; grow.level < top; grow.level++)
     SR_TRY(sr__parallel_for(ctx, INT64_C(1) << grow.level, split_item, &grow));
   SR_TRY(sr__parallel_for(ctx, INT64_C(1) << top, subtree_item, &grow));
+  join_boxes(tree);
 cleanup:
-  sr__free(ctx, grow.point);
   if (status != SR_OK) sr__kdtree_free(ctx, tree);
   return status;
 }

@@ -28,13 +28,11 @@ typedef struct sr__kdtree {
   int64_t first_group[64]; /* of each level that has groups */
 } sr__kdtree;
 
-SR_MUST_CHECK sr_status sr__kdtree_build(sr_context *ctx, const sr__points *points,
+/* `room` is for rows * (dimension + 1) numbers while it grows. */
+SR_MUST_CHECK sr_status sr__kdtree_build(sr_context *ctx, const sr__points *points, double *room,
                                          sr__kdtree *tree);
 void sr__kdtree_free(sr_context *ctx, sr__kdtree *tree);
 
-static inline bool sr__kdtree_has_groups(const sr__kdtree *tree, int level) {
-  return (tree->levels - level) % SR__KDTREE_STEP == 0;
-}
 /* The group that holds a node of a level that has groups. */
 static inline double *sr__kdtree_group(const sr__kdtree *tree, int level, int64_t index) {
   int64_t group = tree->first_group[level] + index / SR__KDTREE_GROUP;

@@ -16,6 +16,8 @@ typedef struct sr__knn {
   int32_t *neighbor;
   int32_t *row;  /* row of each place; NULL = the place itself */
   double recall; /* share of true neighbors among those found, on a sample; 1 = exact */
+  void *spare;   /* memory that the search has done with, for the union; fresh pages cost time */
+  int64_t spare_bytes;
 } sr__knn;
 
 /* Checks the number of neighbors and cuts it to what the rows allow. */

@@ -277,17 +277,24 @@ cleanup:
 sr_status sr__knn_tree(sr_context *ctx, const sr__points *points, int32_t k, sr__knn *knn) {
   sr_status status = SR_OK;
   sr__kdtree tree = {0};
+  double *room = NULL;
   tree_work work = {.tree = &tree, .knn = knn};
   *knn = (sr__knn){.count = points->rows, .k = k, .recall = 1.0};
   if (k == 0) return SR_OK;
-  SR_TRY(sr__kdtree_build(ctx, points, &tree));
-  SR_NEW(ctx, knn->neighbor, points->rows * k);
+  int64_t words = k > 2 * (points->dimension + 1) ? k : 2 * (points->dimension + 1);
+  SR_NEW(ctx, room, points->rows * words / 2 + 1);
+  knn->neighbor = (int32_t *)room; /* the tree grows where the lists will stand */
+  SR_TRY(sr__kdtree_build(ctx, points, room, &tree));
   SR_NEW(ctx, work.distance, (int64_t)sr_context_threads(ctx) * k);
   SR_TRY(search_together(ctx, &work));
   SR_TRY(sr__parallel_for(ctx, sr__chunk_count(INT64_C(1) << tree.levels, LEAF_GRAIN), search_chunk,
                           &work));
   knn->row = tree.row;
   tree.row = NULL;
+  knn->spare = tree.block;
+  knn->spare_bytes = (INT64_C(1) << tree.levels) * tree.dimension *
+                     sr__kdtree_leaf(tree.dimension) * (int64_t)sizeof *tree.block;
+  tree.block = NULL;
 cleanup:
   sr__free(ctx, work.distance);
   sr__free(ctx, work.scratch);

@@ -6,6 +6,7 @@
 void sr__knn_free(sr_context *ctx, sr__knn *knn) {
   sr__free(ctx, knn->neighbor);
   sr__free(ctx, knn->row);
+  sr__free(ctx, knn->spare);
   *knn = (sr__knn){0};
 }
 
@@ -24,15 +25,13 @@ sr_status sr__knn_check_k(sr_context *ctx, int32_t *k, int64_t rows) {
  * its extras: the places whose entry for p is not mutual. All but the last pass work on places,
  * where what is near in space is near in memory. */
 typedef struct union_work {
-  const sr__knn *knn;
+  sr__knn *knn;
   int64_t *extra_end;    /* a place: where its extras end in `extra`; those of place 0 begin at 0 */
   _Atomic int32_t *left; /* a place: the number of its extras, then of those not yet written */
   int32_t *extra;
-  uint64_t *alone; /* a place: bit s where its entry s is not mutual */
+  uint8_t *alone; /* a place: bit s where its entry s is not mutual */
   sr_graph *graph;
 } union_work;
-
-enum { WORD = 64 };
 
 static int32_t row_of(const sr__knn *knn, int32_t place) {
   return knn->row ? knn->row[place] : place;
@@ -43,15 +42,15 @@ static sr_status count_extras(sr_context *worker, void *data, int64_t chunk, int
   (void)worker, (void)slot;
   union_work *work = data;
   const sr__knn *knn = work->knn;
-  int64_t words = sr__union_words(knn->k);
+  int64_t bytes = sr__union_bytes(knn->k);
   sr__span span = sr__graph_chunk(knn->count, chunk);
   sr__union_kernel_now()->mark(knn, span.begin, span.end, work->alone);
-  for (int64_t w = span.begin * words; w < span.end * words; w++)
-    for (uint64_t left = work->alone[w]; left; left &= left - 1) {
-      int64_t s = w % words * WORD + __builtin_ctzll(left);
-      int32_t q = knn->neighbor[w / words * knn->k + s];
-      atomic_fetch_add_explicit(&work->left[q], 1, memory_order_relaxed);
-    }
+  for (int64_t p = span.begin; p < span.end; p++)
+    for (int64_t b = 0; b < bytes; b++)
+      for (uint32_t left = work->alone[p * bytes + b]; left; left &= left - 1) {
+        int32_t q = knn->neighbor[p * knn->k + b * 8 + __builtin_ctz(left)];
+        atomic_fetch_add_explicit(&work->left[q], 1, memory_order_relaxed);
+      }
   return SR_OK;
 }
 
@@ -60,11 +59,12 @@ static sr_status fill_extras(sr_context *worker, void *data, int64_t chunk, int 
   (void)worker, (void)slot;
   union_work *work = data;
   const sr__knn *knn = work->knn;
+  int64_t bytes = sr__union_bytes(knn->k);
   sr__span span = sr__graph_chunk(knn->count, chunk);
   for (int64_t p = span.begin; p < span.end; p++)
-    for (int64_t w = 0; w < sr__union_words(knn->k); w++)
-      for (uint64_t left = work->alone[p * sr__union_words(knn->k) + w]; left; left &= left - 1) {
-        int32_t q = knn->neighbor[p * knn->k + w * WORD + __builtin_ctzll(left)];
+    for (int64_t b = 0; b < bytes; b++)
+      for (uint32_t left = work->alone[p * bytes + b]; left; left &= left - 1) {
+        int32_t q = knn->neighbor[p * knn->k + b * 8 + __builtin_ctz(left)];
         int32_t open = atomic_fetch_sub_explicit(&work->left[q], 1, memory_order_relaxed);
         work->extra[work->extra_end[q] - open] = (int32_t)p;
       }
@@ -85,7 +85,6 @@ static sr_status fill_rows(sr_context *worker, void *data, int64_t chunk, int sl
 static sr_status place_extras(sr_context *ctx, union_work *work) {
   sr_status status = SR_OK;
   int64_t total = 0, count = work->knn->count;
-  SR_NEW(ctx, work->extra_end, count);
   for (int64_t p = 0; p < count; p++) {
     int32_t extras = atomic_load_explicit(&work->left[p], memory_order_relaxed);
     total += extras;
@@ -97,13 +96,32 @@ cleanup:
   return status;
 }
 
+/* Two arrays over places, in what the search has left over where that is enough. */
+static sr_status find_room(sr_context *ctx, union_work *work) {
+  sr_status status = SR_OK;
+  sr__knn *knn = work->knn;
+  int64_t bytes = knn->count * (int64_t)(sizeof *work->extra_end + sizeof *work->left);
+  if (bytes > knn->spare_bytes) {
+    char *fresh = NULL;
+    SR_NEW(ctx, fresh, bytes);
+    sr__free(ctx, knn->spare);
+    knn->spare = fresh;
+    knn->spare_bytes = bytes;
+  }
+  work->extra_end = knn->spare;
+  work->left = (_Atomic int32_t *)(work->extra_end + knn->count);
+  for (int64_t p = 0; p < knn->count; p++) atomic_init(&work->left[p], 0);
+cleanup:
+  return status;
+}
+
 sr_status sr__graph_from_knn(sr_context *ctx, sr__knn *knn, const char *builder, sr_graph **graph) {
   sr_status status = SR_OK;
   union_work work = {.knn = knn};
   int64_t chunks = sr__graph_chunks(knn->count);
   *graph = NULL;
-  SR_NEW_ZERO(ctx, work.left, knn->count);
-  SR_NEW(ctx, work.alone, knn->count * sr__union_words(knn->k));
+  SR_TRY(find_room(ctx, &work));
+  SR_NEW(ctx, work.alone, knn->count * sr__union_bytes(knn->k));
   SR_TRY(sr__graph_begin(ctx, knn->count, builder, &work.graph));
   work.graph->view.recall = knn->recall;
   SR_TRY(sr__parallel_for(ctx, chunks, count_extras, &work));
@@ -116,8 +134,6 @@ sr_status sr__graph_from_knn(sr_context *ctx, sr__knn *knn, const char *builder,
   work.graph = NULL;
 cleanup:
   sr__knn_free(ctx, knn);
-  sr__free(ctx, work.left);
-  sr__free(ctx, work.extra_end);
   sr__free(ctx, work.extra);
   sr__free(ctx, work.alone);
   sr_graph_free(&work.graph);

@@ -4,24 +4,24 @@
 
 #include "core/vectors.h"
 
-enum { SHORT = 16, WORD = 64 };
+enum { SHORT = 16 };
 
 SR__INLINE void mark_places(const sr__knn *knn, int32_t k, int64_t begin, int64_t end,
-                            uint64_t *alone) {
-  int64_t words = sr__union_words(k);
+                            uint8_t *alone) {
+  int64_t bytes = sr__union_bytes(k);
   for (int64_t p = begin; p < end; p++) {
-    for (int64_t w = 0; w < words; w++) alone[p * words + w] = 0;
+    for (int64_t b = 0; b < bytes; b++) alone[p * bytes + b] = 0;
     for (int32_t s = 0; s < k; s++) {
       int32_t q = knn->neighbor[p * k + s], found = 0;
       assert(q >= 0 && q < knn->count && q != p); /* lists are full */
       const int32_t *list = knn->neighbor + (int64_t)q * k;
       for (int32_t t = 0; t < k; t++) found |= list[t] == (int32_t)p;
-      alone[p * words + s / WORD] |= (uint64_t)!found << s % WORD;
+      alone[p * bytes + s / 8] |= (uint8_t)(!found << s % 8);
     }
   }
 }
 
-static void mark(const sr__knn *knn, int64_t begin, int64_t end, uint64_t *alone) {
+static void mark(const sr__knn *knn, int64_t begin, int64_t end, uint8_t *alone) {
   if (knn->k == 8)
     mark_places(knn, 8, begin, end, alone);
   else

@@ -5,8 +5,8 @@
 #include "core/isa.h"
 #include "knn.h"
 
-/* Bits of the entries of a list, in words. */
-static inline int64_t sr__union_words(int32_t k) { return (k + 63) / 64; }
+/* Bits of the entries of a list, in bytes. */
+static inline int64_t sr__union_bytes(int32_t k) { return (k + 7) / 8; }
 
 /* What rows of the graph are made of. */
 typedef struct sr__union_lists {
@@ -19,7 +19,7 @@ typedef struct sr__union_lists {
 
 typedef struct sr__union_kernel {
   /* Sets bit s of alone[p] where entry s of place p names a place whose list does not name p. */
-  void (*mark)(const sr__knn *knn, int64_t begin, int64_t end, uint64_t *alone);
+  void (*mark)(const sr__knn *knn, int64_t begin, int64_t end, uint8_t *alone);
   /* Writes the rows of the places [begin, end): their lists and extras, by name and sorted. */
   void (*fill)(const sr__union_lists *lists, int64_t begin, int64_t end);
 } sr__union_kernel;
