@@ -12,7 +12,7 @@ typedef struct growth {
   const sr__points *from;
   double *point;
   int stride;
-  int level; /* of the nodes that are split now */
+  int level;                                /* of the nodes that are split now */
   double loose[(2 << TOP_LEVELS) - 1][BOX]; /* boxes around nodes of the top, level after level */
 } growth;
 

@@ -1,13 +1,15 @@
 /* The lanes are the queries of a leaf. Each point of a near leaf is measured against all of them at
- * once, in single precision relative to the middle of the leaf, and its distances sink through k
- * sorted columns by minima and maxima. That gives the k-th distance of every query without an index
- * or a branch on data. A second pass over the leaves that were near collects the points within.
+ * once, in single precision relative to the middle of the leaf. The last bits of its distances are
+ * replaced by its number, and these keys sink through k + 1 sorted columns by minima and maxima:
+ * the k least keys of every query name its neighbors without a branch on data. Where the next key
+ * is not clearly larger, a second pass over the leaves that were near collects the points about the
+ * limit.
  *
  * With u = 2^-24, H the diagonal of the leaf and r a distance, the float distance is off by a few
- * u (H + r). So the k-th float distance widened by 32 u r + 8 u H holds every true neighbor, and
- * narrowed by as much it holds true ones alone. What lies between is decided in double precision:
- * by distance, then by nearness in the file, then by the lower row. Every level and every order of
- * leaves gives the same set. */
+ * u (H + r), and the key of its square by 2^-11 of it. So the k-th key widened by 2^-9 of itself
+ * and 2^-30 H^2 holds every true neighbor, and narrowed by as much it holds true ones alone. What
+ * lies between is decided in double precision: by distance, then by nearness in the file, then by
+ * the lower row. Every level and every order of leaves gives the same set. */
 #include "leaf_kernel.h"
 
 #include <math.h>
@@ -27,10 +29,12 @@ enum {
 #endif
   PARTS = POINTS / LANES,
   MOST_WAITING = 8 * 64 / SR__KDTREE_STEP,
-  CLUMP_LEVELS = 6 /* a node so far above the leaves whose points are all one is left to others */
+  NUMBER_BITS = 12, /* of a point among those of the leaves seen */
+  CLUMP_LEVELS = 6  /* a node so far above the leaves whose points are all one is left to others */
 };
 
 typedef float floats __attribute__((vector_size(4 * LANES)));
+typedef int32_t ints __attribute__((vector_size(4 * LANES)));
 
 /* ---- lanes --------------------------------------------------------------------------------- */
 
@@ -75,6 +79,22 @@ SR__INLINE uint32_t at_most(floats a, floats b) {
 #endif
 }
 
+/* sum + x * x; single precision only rules out, so a level may round as it likes. */
+SR__INLINE floats add_square(floats sum, floats x) {
+#if defined(__AVX512F__)
+  return (floats)_mm512_fmadd_ps((__m512)x, (__m512)x, (__m512)sum);
+#elif defined(__FMA__)
+  return (floats)_mm256_fmadd_ps((__m256)x, (__m256)x, (__m256)sum);
+#else
+  return sum + x * x;
+#endif
+}
+
+/* The distance with its last bits replaced by the number of the point. */
+SR__INLINE floats make_key(floats distance, int32_t number) {
+  return (floats)(((ints)distance & ~((1 << NUMBER_BITS) - 1)) | number);
+}
+
 SR__INLINE floats spread(float x) { return x - (floats){0}; }
 
 SR__INLINE floats load(const float *from) {
@@ -89,60 +109,81 @@ typedef struct search {
   const sr__kdtree *tree;
   sr__leaf_search *s;
   int64_t leaf;
-  double scale;
+  double scale, unscale;                      /* of coordinates; of squared distances, back */
   double origin[AXES], low[AXES], high[AXES]; /* of the leaf */
   double reach;                               /* squared distance beyond which no box counts */
-  float blur;                                 /* 8 u H */
+  float blur;                                 /* (1 + 1 / v) (8 u H)^2 and more */
   float limit[POINTS];                        /* squared, that no true neighbor exceeds */
   int k, queries, seen;
   bool given_up;
 } search;
 
 static const float u = 0x1p-24f;
+/* The share of itself by which a key may differ from its squared distance. */
+static const float v = 0x1p-11f;
+/* Where a place is empty; its square is a number, and all else lies within about 1 of the leaf. */
+static const float NOWHERE = 1e18f;
 
 SR__INLINE void load_leaf(const search *q, int64_t leaf, int d, float (*x)[POINTS]) {
   const double *block = q->tree->block + leaf * d * POINTS;
   for (int j = 0; j < d; j++)
-    for (int i = 0; i < POINTS; i++)
-      x[j][i] = (float)((block[j * POINTS + i] - q->origin[j]) * q->scale);
+    for (int i = 0; i < POINTS; i++) {
+      float at = (float)((block[j * POINTS + i] - q->origin[j]) * q->scale);
+      x[j][i] = at < NOWHERE ? at : NOWHERE;
+    }
 }
 
-/* The points of a leaf sink into the K sorted columns of the queries; `own`: it is their leaf. */
-SR__INLINE void sink(search *q, float (*x)[POINTS], int d, int K, bool own) {
+/* The points of the leaf that was seen as number `seen` sink into the sorted columns of the
+ * queries, one more than K; `own`: it is their leaf. */
+SR__INLINE void sink(search *q, int seen, int d, int K, bool own) {
+  float(*x)[POINTS] = q->s->x[seen];
   for (int g = 0; g < PARTS; g++) {
-    floats best[SR__LEAF_K], at[AXES];
-#pragma GCC unroll 16
-    for (int c = 0; c < K; c++) best[c] = load(q->s->best[c] + g * LANES);
+    floats best[SR__LEAF_K + 1], at[AXES];
+#pragma GCC unroll 17
+    for (int c = 0; c <= K; c++) best[c] = load(q->s->best[c] + g * LANES);
     for (int j = 0; j < d; j++) at[j] = load(q->s->query[j] + g * LANES);
     for (int i = 0; i < POINTS; i++) {
       floats value = {0};
 #pragma GCC unroll 3
-      for (int j = 0; j < d; j++) {
-        floats gap = at[j] - x[j][i];
-        value += gap * gap;
-      }
-      if (own && i / LANES == g) value[i % LANES] = INFINITY;
-      if (!at_most(value, best[K - 1])) continue;
-#pragma GCC unroll 16
-      for (int c = 0; c < K; c++) {
+      for (int j = 0; j < d; j++) value = add_square(value, at[j] - x[j][i]);
+      if (own && i / LANES == g) value[i % LANES] = NOWHERE * NOWHERE;
+      value = make_key(value, seen * POINTS + i);
+      if (!at_most(value, best[K])) continue;
+#pragma GCC unroll 17
+      for (int c = 0; c <= K; c++) {
         floats larger = most(best[c], value);
         best[c] = least(best[c], value);
         value = larger;
       }
     }
-#pragma GCC unroll 16
-    for (int c = 0; c < K; c++) memcpy(q->s->best[c] + g * LANES, &best[c], sizeof best[c]);
+#pragma GCC unroll 17
+    for (int c = 0; c <= K; c++) memcpy(q->s->best[c] + g * LANES, &best[c], sizeof best[c]);
   }
 }
 
-static void set_reach(search *q) {
-  float far = 0.0f;
-  for (int i = 0; i < POINTS; i++) {
-    float r = sqrtf(q->s->best[q->k - 1][i]) * (1 + 32 * u) + q->blur;
-    q->limit[i] = i < q->queries ? r * r * (1 + 4 * u) + 1e-36f : -1.0f;
-    far = q->limit[i] > far ? q->limit[i] : far;
+SR__INLINE float largest(floats a) {
+#if defined(__AVX512F__)
+  return _mm512_reduce_max_ps((__m512)a);
+#else
+  float far = a[0];
+  for (int i = 1; i < LANES; i++) far = a[i] > far ? a[i] : far;
+  return far;
+#endif
+}
+
+/* (r + 8 u H)^2 <= (1 + v) r^2 + (1 + 1 / v) (8 u H)^2, and (r - 8 u H)^2 >= the same with minus.
+ */
+SR__INLINE floats raise(const search *q, floats key) { return key * (1 + 4 * v) + q->blur; }
+SR__INLINE floats lower(const search *q, floats key) { return key * (1 - 4 * v) - q->blur; }
+
+SR__INLINE void set_reach(search *q) {
+  floats far = {0};
+  for (int g = 0; g < PARTS; g++) {
+    floats limit = raise(q, load(q->s->best[q->k - 1] + g * LANES));
+    memcpy(q->limit + g * LANES, &limit, sizeof limit);
+    far = most(far, limit);
   }
-  q->reach = (double)far / (q->scale * q->scale) * (1 + 1e-6);
+  q->reach = (double)largest(far) * q->unscale;
 }
 
 /* Queries that have the box within their limit. */
@@ -177,7 +218,7 @@ SR__INLINE void see_leaf(search *q, int64_t leaf, const double *member, int d, i
   q->s->leaf[at] = (int32_t)leaf;
   memcpy(q->s->box[at], box, sizeof box);
   load_leaf(q, leaf, d, q->s->x[at]);
-  sink(q, q->s->x[at], d, K, false);
+  sink(q, at, d, K, false);
   set_reach(q);
 }
 
@@ -251,15 +292,15 @@ SR__INLINE void find_limits(search *q, int d, int K) {
     q->s->box[0][j] = -INFINITY;
     q->s->box[0][d + j] = INFINITY;
   }
-  q->blur = (float)(8 * 0x1p-24 * sqrt(diagonal));
+  q->blur = (float)(0x1p-30 * diagonal) + 1e-36f;
   q->s->leaf[0] = (int32_t)q->leaf;
   q->seen = 1;
   load_leaf(q, q->leaf, d, q->s->x[0]);
   for (int j = 0; j < d; j++) /* lanes without a query stand at the middle and ask for nothing */
     for (int i = 0; i < POINTS; i++) q->s->query[j][i] = i < q->queries ? q->s->x[0][j][i] : 0.0f;
-  for (int c = 0; c < K; c++)
-    for (int i = 0; i < POINTS; i++) q->s->best[c][i] = INFINITY;
-  sink(q, q->s->x[0], d, K, true);
+  for (int c = 0; c <= K; c++)
+    for (int i = 0; i < POINTS; i++) q->s->best[c][i] = i < q->queries ? INFINITY : -1.0f;
+  sink(q, 0, d, K, true);
   set_reach(q);
   int64_t node = q->leaf;
   for (int level = tree->levels; level > 0 && !q->given_up;
@@ -274,8 +315,7 @@ SR__INLINE void find_limits(search *q, int d, int K) {
 
 /* A point in doubt is named by its leaf's number among those seen and its number in it. */
 static int32_t place_of(const search *q, int32_t doubt) {
-  int64_t leaf = q->s->leaf[doubt / POINTS];
-  return (int32_t)sr__kdtree_begin(q->tree, q->tree->levels, leaf) + doubt % POINTS;
+  return q->s->base[doubt / POINTS] + doubt % POINTS;
 }
 
 static double exact_distance(const search *q, int query, int32_t doubt, int d) {
@@ -318,16 +358,6 @@ static void drop_last(const search *q, int query, int count, int want, int d) {
   }
 }
 
-/* Squared distances below which a point is a neighbor for certain. */
-static void find_certain(const search *q, float *certain) {
-  for (int i = 0; i < POINTS; i++) {
-    float value = q->s->best[q->k - 1][i];
-    float r = sqrtf(value) * (1 - 32 * u) - q->blur;
-    r = r > 0.0f ? r : 0.0f;
-    certain[i] = value < INFINITY ? r * r * (1 - 4 * u) - 1e-36f : -1.0f;
-  }
-}
-
 /* Bits of the points of a seen leaf whose distance from query i is at most the bound. */
 SR__INLINE uint32_t points_within(const search *q, int seen, int i, float bound, float sure, int d,
                                   uint32_t *inside) {
@@ -335,30 +365,50 @@ SR__INLINE uint32_t points_within(const search *q, int seen, int i, float bound,
   *inside = 0;
   for (int g = 0; g < PARTS; g++) {
     floats value = {0};
-    for (int j = 0; j < d; j++) {
-      floats gap = q->s->query[j][i] - load(q->s->x[seen][j] + g * LANES);
-      value += gap * gap;
-    }
+    for (int j = 0; j < d; j++)
+      value = add_square(value, q->s->query[j][i] - load(q->s->x[seen][j] + g * LANES));
     within |= at_most(value, spread(bound)) << (g * LANES);
     *inside |= at_most(value, spread(sure)) << (g * LANES);
   }
   return within;
 }
 
-SR__INLINE uint32_t search_leaf(search *q, int d, int K, int32_t *neighbor) {
-  const sr__kdtree *tree = q->tree;
+/* Bits of the queries whose k least keys are certainly those of their neighbors, which are written
+ * to their lists: the next key is larger by more than keys and rounding can hide. */
+SR__INLINE uint32_t take_keys(const search *q, int64_t first, int32_t *neighbor) {
+  uint32_t clear = 0;
+  for (int g = 0; g < PARTS; g++) {
+    floats next = lower(q, load(q->s->best[q->k] + g * LANES));
+    clear |= at_most(load(q->limit + g * LANES), next) << (g * LANES);
+  }
+  clear &= (1u << q->queries) - 1;
+  for (int c = 0; c < q->k; c++) {
+    int32_t place[POINTS];
+    for (int i = 0; i < POINTS; i++) {
+      uint32_t bits;
+      memcpy(&bits, &q->s->best[c][i], sizeof bits);
+      uint32_t number = bits & ((1u << NUMBER_BITS) - 1);
+      place[i] = q->s->base[number / POINTS] + (int32_t)(number % POINTS);
+    }
+    for (uint32_t left = clear; left; left &= left - 1) {
+      int i = __builtin_ctz(left);
+      neighbor[(first + i) * q->k + c] = place[i];
+    }
+  }
+  return clear;
+}
+
+/* Collects what lies within the limits of the open queries: the points that are certainly their
+ * neighbors go to their lists, those in doubt aside. */
+SR__INLINE void collect(search *q, int d, uint32_t open, int64_t first, int32_t *neighbor,
+                        int sure[POINTS], int doubts[POINTS]) {
   float certain[POINTS];
-  int doubts[POINTS] = {0}, sure[POINTS] = {0};
-  int64_t first = sr__kdtree_begin(tree, tree->levels, q->leaf);
-  q->queries = (int)(sr__kdtree_begin(tree, tree->levels, q->leaf + 1) - first);
-  uint32_t all = (1u << q->queries) - 1, undecided = 0;
-  q->given_up = false;
-  find_limits(q, d, K);
-  if (q->given_up) return all;
-  find_certain(q, certain);
+  for (int g = 0; g < PARTS; g++) {
+    floats sure_below = lower(q, load(q->s->best[q->k - 1] + g * LANES));
+    memcpy(certain + g * LANES, &sure_below, sizeof sure_below);
+  }
   for (int c = 0; c < q->seen; c++) {
-    uint32_t near = near_queries(q, q->s->box[c], d) & all;
-    int32_t base = (int32_t)sr__kdtree_begin(tree, tree->levels, q->s->leaf[c]);
+    uint32_t near = near_queries(q, q->s->box[c], d) & open;
     for (; near; near &= near - 1) {
       int i = __builtin_ctz(near);
       uint32_t inside, within = points_within(q, c, i, q->limit[i], certain[i], d, &inside);
@@ -368,14 +418,30 @@ SR__INLINE uint32_t search_leaf(search *q, int d, int K, int32_t *neighbor) {
       }
       within &= ~inside;
       int32_t *out = neighbor + (first + i) * q->k;
-      for (; inside; inside &= inside - 1) out[sure[i]++] = base + __builtin_ctz(inside);
+      for (; inside; inside &= inside - 1) out[sure[i]++] = q->s->base[c] + __builtin_ctz(inside);
       if (doubts[i] > SR__LEAF_DOUBTS) continue;
       for (; within; within &= within - 1)
         q->s->doubt[i][doubts[i]++] = c * POINTS + __builtin_ctz(within);
     }
   }
-  for (int i = 0; i < q->queries; i++) {
-    int want = q->k - sure[i];
+}
+
+SR__INLINE uint32_t search_leaf(search *q, int d, int K, int32_t *neighbor) {
+  const sr__kdtree *tree = q->tree;
+  int doubts[POINTS] = {0}, sure[POINTS] = {0};
+  int64_t first = sr__kdtree_begin(tree, tree->levels, q->leaf);
+  q->queries = (int)(sr__kdtree_begin(tree, tree->levels, q->leaf + 1) - first);
+  uint32_t all = (1u << q->queries) - 1, undecided = 0;
+  q->given_up = false;
+  find_limits(q, d, K);
+  if (q->given_up) return all;
+  for (int c = 0; c < q->seen; c++)
+    q->s->base[c] = (int32_t)sr__kdtree_begin(tree, tree->levels, q->s->leaf[c]);
+  uint32_t open = all & ~take_keys(q, first, neighbor);
+  if (!open) return 0;
+  collect(q, d, open, first, neighbor, sure, doubts);
+  for (; open; open &= open - 1) {
+    int i = __builtin_ctz(open), want = q->k - sure[i];
     if (doubts[i] > SR__LEAF_DOUBTS) {
       undecided |= 1u << i;
       continue;
@@ -405,7 +471,12 @@ static uint32_t search_points(const sr__kdtree *tree, double scale, int64_t leaf
   static form *const forms[AXES][2] = {{search_1_8, search_1_16},
                                        {search_2_8, search_2_16},
                                        {search_3_8, search_3_16}};
-  search q = {.tree = tree, .s = scratch, .leaf = leaf, .scale = scale, .k = k};
+  search q = {.tree = tree,
+              .s = scratch,
+              .leaf = leaf,
+              .scale = scale,
+              .unscale = (1 + 1e-6) / (scale * scale),
+              .k = k};
   return forms[tree->dimension - 1][k > 8](&q, neighbor);
 }
 

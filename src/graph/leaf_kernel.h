@@ -17,10 +17,11 @@ enum {
 /* What one thread works with. */
 typedef struct sr__leaf_search {
   float query[SR__LEAF_AXES][SR__LEAF_POINTS];
-  float best[SR__LEAF_K][SR__LEAF_POINTS]; /* least squared distances of each query, sorted */
+  float best[SR__LEAF_K + 1][SR__LEAF_POINTS];            /* least keys of each query, sorted */
   float x[SR__LEAF_SEEN][SR__LEAF_AXES][SR__LEAF_POINTS]; /* points of the leaves seen */
   float box[SR__LEAF_SEEN][2 * SR__LEAF_AXES];
   int32_t leaf[SR__LEAF_SEEN];
+  int32_t base[SR__LEAF_SEEN]; /* place of the first point of the leaves seen */
   int32_t doubt[SR__LEAF_POINTS][SR__LEAF_DOUBTS + SR__LEAF_POINTS]; /* see leaf_kernel.c */
 } sr__leaf_search;
 

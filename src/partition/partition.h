@@ -103,8 +103,8 @@ enum { SR_MAX_DEPTHS = 32 };
 typedef struct sr__cut_options {
   bool refine, exact;
   double slack;
-  const double *rival;     /* what other labels cut, see sr__cut_by_depth; NULL = go on to the end */
-  bool given_up;           /* out: behind the rival before the last depth; labels mean nothing */
+  const double *rival; /* what other labels cut, see sr__cut_by_depth; NULL = go on to the end */
+  bool given_up;       /* out: behind the rival before the last depth; labels mean nothing */
   double seconds_spectrum; /* out */
 } sr__cut_options;
 SR_MUST_CHECK sr_status sr__bisect_tree(sr_context *ctx, const sr__working_graph *working,

@@ -1,6 +1,6 @@
-/* Whether plain bisection may be better than the labels at hand. A plain tree takes several times as
- * long as the coarse one, so one half of the graph is asked first. Smaller pieces do not tell: their
- * borders are not straight, and then no cut of them is. */
+/* Whether plain bisection may be better than the labels at hand. A plain tree takes several times
+ * as long as the coarse one, so one half of the graph is asked first. Smaller pieces do not tell:
+ * their borders are not straight, and then no cut of them is. */
 #include "partition.h"
 
 /* The depth at which the ways to two leaves part. */
