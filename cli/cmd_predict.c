@@ -56,8 +56,9 @@ static sr_status read_input(cli_run *run, prediction *p) {
   return take_input(run, &read, p);
 }
 
-/* Metrics of the rows with a class; `rows` 0 where none has one. The table's classes begin with
- * those of the model. `shares` are the features of the predictions, a column per class. */
+/* Metrics of the rows with a class and a weight above 0; `rows` 0 where none has one. The table's
+ * classes begin with those of the model. `shares` are the features of the predictions, a column per
+ * class. */
 static sr_status measure(cli_run *run, const sr_table *table, const sr_table_view *said,
                          sr_metrics *metrics) {
   const sr_table_view *view = sr_table_get(table);
@@ -65,12 +66,16 @@ static sr_status measure(cli_run *run, const sr_table *table, const sr_table_vie
   *metrics = (sr_metrics){0};
   if (!view->label || view->rows == 0) return SR_OK;
   float *share = malloc((size_t)view->rows * (size_t)classes * sizeof *share);
-  if (!share) return SR_ERROR_MEMORY;
-  for (int64_t i = 0; i < view->rows; i++)
+  int32_t *label = malloc((size_t)view->rows * sizeof *label);
+  sr_status status = share && label ? SR_OK : SR_ERROR_MEMORY;
+  for (int64_t i = 0; i < view->rows && status == SR_OK; i++) {
+    label[i] = view->weight && view->weight[i] == 0.0f ? -1 : view->label[i];
     for (int32_t c = 0; c < classes; c++)
       share[i * classes + c] = c < known ? said->x[c * view->rows + i] : 0.0f;
-  sr_metrics_input input = {view->rows, classes, view->label, said->label, share};
-  sr_status status = sr_metrics_compute(run->ctx, &input, metrics, NULL);
+  }
+  sr_metrics_input input = {view->rows, classes, label, said->label, share};
+  if (status == SR_OK) status = sr_metrics_compute(run->ctx, &input, metrics, NULL);
+  free(label);
   free(share);
   return status;
 }

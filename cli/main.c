@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -81,8 +82,13 @@ static bool ends_in(const char *path, const char *endings) {
   return false;
 }
 
+static bool is_device(const char *path) {
+  struct stat info;
+  return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
 /* An ending decides the format, or is refused: `choices` of a path lists what its writer knows, or
- * says "table". */
+ * says "table". Devices and FIFOs need none for a table. */
 static int check_ending(cli_run *run, const char *flag, const char *path) {
   const cli_option *o;
   for (int i = 0; (o = cli_option_at(run->command, i)); i++)
@@ -91,6 +97,7 @@ static int check_ending(cli_run *run, const char *flag, const char *path) {
   if (strcmp(o->choices, "table") == 0) {
     for (int i = 0; sr_format_method(i); i++)
       if (ends_in(path, sr_format_endings(i, 1))) return CLI_SUCCESS;
+    if (is_device(path)) return CLI_SUCCESS;
     return cli_complain(run, CLI_USAGE,
                         "--%s '%s': no table is written with this ending; 'specroute methods "
                         "format' lists them",

@@ -56,6 +56,10 @@ class Careless(unittest.TestCase):
         for command in (["train", "-o", "out.model"], ["compare"], ["diagnose"]):
             done = self.run_command(*command, name, "--target", "yy", code=2)
             self.assertRegex(done.stderr, r"columns\.csv: target 'yy' is no column; did you mean 'y'")
+            done = self.run_command(*command, name, "--target", "y", "--keep", "extr", code=2)
+            self.assertRegex(done.stderr, r"columns\.csv: keep 'extr' is no column; did you mean 'extra'")
+            done = self.run_command(*command, name, "--target", "y", "--keep", "3", code=2)
+            self.assertIn("give its name 'extra' instead", done.stderr)
 
     def test_names_of_rows_are_told_of_once(self):
         rows = [[f"row {i}", i * 7 % 11, i // 300 % 2] for i in range(2400)]
@@ -135,6 +139,41 @@ class Careless(unittest.TestCase):
             file.write("0,0,0,2\n0,1,0,2\n")
         self.assertIn("class '2' has no row of a weight above 0",
                       self.train(third, "--target", "y", "--weight", "extra")[1])
+
+    def test_predict_reads_a_file_as_it_is_told_to(self):
+        """Classes by kind, weights 0 where the class is wrong, times that fall."""
+        def write(name, mark, head):
+            draw = random.Random(3)
+            with open(os.path.join(self.folder.name, name), "w", encoding="ascii") as file:
+                file.write(mark.join(["kind", "b", "w", "t", "y"]) + "\n" if head else "")
+                for i in range(300):
+                    kind, wrong = draw.randrange(3), i % 10 == 0
+                    label = int((kind == 1) != wrong)
+                    row = [kind, round(draw.random(), 3), int(not wrong), 300 - i, label]
+                    file.write(mark.join(str(value) for value in row) + "\n")
+
+        def error(*arguments):
+            done = self.run_command("predict", "out.model", *arguments, "-o", "said.csv", "--json")
+            return json.loads(done.stdout)["error"]
+
+        write("named.csv", ",", True)
+        self.train("named.csv", "--target", "y", "--weight", "w", "--time", "t", "--categorical", "kind")
+        self.assertAlmostEqual(error("named.csv"), 0.1)
+        self.assertEqual(error("named.csv", "--weight", "w", "--categorical", "kind"), 0)
+        with open(os.path.join(self.folder.name, "said.csv"), encoding="ascii") as file:
+            plain = [line.split(",")[0] for line in file]
+        self.assertEqual(error("named.csv", "--weight", "w", "--time", "t"), 0)
+        with open(os.path.join(self.folder.name, "said.csv"), encoding="ascii") as file:
+            self.assertEqual([line.split(",")[0] for line in file], plain)  # rows keep their order
+        self.assertRegex(self.run_command("predict", "out.model", "named.csv", "--coords", "b,t", code=3).stderr, "'b'")
+        write("bare.csv", "|", False)
+        shape = ["--header", "no", "--separator", "|"]
+        self.train("bare.csv", *shape, "--target", "5", "--drop", "3,4", "--categorical", "1")
+        self.assertAlmostEqual(error("bare.csv", *shape, "--target", "5"), 0.1)
+        self.assertEqual(error("bare.csv", *shape, "--target", "5", "--weight", "3"), 0)
+        rows = json.loads(self.run_command("predict", "out.model", "bare.csv", "--header", "yes", "--target", "5",
+                                           "-o", "said.csv", "--json", code=3).stdout or "{}")
+        self.assertNotIn("rows", rows)
 
     def test_a_time_that_cannot_be_told_is_never_1(self):
         few = self.write("few.csv", "a,y", [[1, 0], [1, 1], [1, 0], [1, 1], [1, 1], [1, 0]])

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""An output's ending decides its format or is refused before the work; files of parts say where the rows lie; names of any
+"""An output's ending decides its format or is refused before the work; devices stay devices; files of parts say where the rows lie; names of any
 bytes come out as valid JSON, and never as escape sequences on a terminal."""
 import csv
 import json
 import os
+import stat
 import subprocess
 import sys
 import tempfile
@@ -33,6 +34,23 @@ def endings(folder):
         check(b"ending" in done.stderr, f"{' '.join(arguments)}: {done.stderr.decode()}")
         check(not os.path.exists(os.path.join(folder, named)), f"{' '.join(arguments)}: {named} was written")
         check(not os.path.exists(os.path.join(folder, "out.model")), f"{' '.join(arguments)}: did the work first")
+
+
+def devices(folder):
+    """What is no file is written through, whatever its name."""
+    for arguments in (["simulate", "ar1:n=50"], ["predict", "field.model", "field.csv"],
+                      ["train", "field.csv", "--target", "y", "--members", "5"]):
+        done = run(folder, *arguments, "-o", "/dev/null")
+        check(done.returncode == 0, f"{' '.join(arguments)} -o /dev/null: {done.stderr.decode()}")
+        check(stat.S_ISCHR(os.stat("/dev/null").st_mode), "/dev/null was replaced")
+    pipe = os.path.join(folder, "pipe")
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    done = run(folder, "simulate", "ar1:n=50", "-o", "pipe", "-q")
+    lines = os.read(reader, 65536).splitlines()
+    os.close(reader)
+    check(done.returncode == 0 and len(lines) == 51, f"simulate -o pipe: {len(lines)} lines, {done.stderr.decode()}")
+    check(stat.S_ISFIFO(os.stat(pipe).st_mode), "the pipe was replaced")
 
 
 def places(folder):
@@ -79,6 +97,7 @@ def main():
         run(folder, "simulate", "grid:n=400,range=3,d=2", "-o", "field.csv", "-q")
         run(folder, "train", "field.csv", "--target", "y", "--plan", "uniform", "--members", "3", "-o", "field.model", "-q")
         endings(folder)
+        devices(folder)
         places(folder)
         names_of_any_bytes(folder)
     print("\n".join(faults) or "endings, places and names are as they should be")

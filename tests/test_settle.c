@@ -178,6 +178,37 @@ static void counters_are_left_out(void **state) {
   sr_context_free(&ctx);
 }
 
+static double beyond_floats(int column, int row) {
+  switch (column) {
+    case 0:
+      return 20131200 + shuffled(row) % 31 + 1; /* dates in no order, many rows a day */
+    case 1:
+      return 1600000000 + 60 * shuffled(row); /* seconds */
+    case 2:
+      return 30000001 + shuffled(row); /* an index, shuffled */
+    case 3:
+      return floor(2e7 + 2e6 * noise(column, row)); /* money */
+    default:
+      return noise(column, row);
+  }
+}
+
+/* A float stands for several whole numbers from 2^24 on. */
+static void numbers_beyond_floats_are_left_out_too(void **state) {
+  (void)state;
+  log_lines lines;
+  sr_context *ctx = logging_context(&lines);
+  char *text = make_csv("day,timestamp,order,price,x", 5, beyond_floats);
+  sr_table *table = read_text(ctx, text, "x.csv", NULL);
+  const sr_table_view *view = sr_table_get(table);
+  assert_int_equal(view->features, 2);
+  assert_string_equal(view->feature_names[0], "price");
+  assert_non_null(strstr(lines.text, "--keep"));
+  sr_table_free(&table);
+  free(text);
+  sr_context_free(&ctx);
+}
+
 static void texts_that_name_rows_are_left_out(void **state) {
   (void)state;
   log_lines lines;
@@ -288,8 +319,10 @@ static void texts_for_numbers_are_refused_by_name(void **state) {
 /* Two columns of one name: matched by place where all agree, refused where they moved. */
 static void names_that_occur_twice_are_matched_by_place_or_refused(void **state) {
   (void)state;
-  sr_context *ctx = test_context(1);
+  log_lines lines;
+  sr_context *ctx = logging_context(&lines);
   sr_table *schema = read_text(ctx, "a,a,b\n1,2,3\n4,5,6\n", "x.csv", NULL), *owned = NULL;
+  assert_non_null(strstr(lines.text, "several columns are named 'a'"));
   sr_table *same = read_text(ctx, "a,a,b\n7,8,9\n", "x.csv", &(sr_read_options){.header = 1});
   sr_table *moved = read_text(ctx, "b,a,a\n7,8,9\n", "x.csv", &(sr_read_options){.header = 1});
   const sr_table *matched = NULL;
@@ -300,6 +333,11 @@ static void names_that_occur_twice_are_matched_by_place_or_refused(void **state)
                    SR_ERROR_DATA);
   assert_non_null(
       strstr(sr_context_error(ctx).message, "several columns of the data are named 'a'"));
+  sr_table *fewer = read_text(ctx, "b,a\n7,8\n", "x.csv", &(sr_read_options){.header = 1});
+  assert_int_equal(sr__match_columns(ctx, sr_table_get(schema), fewer, &matched, &owned),
+                   SR_ERROR_DATA);
+  assert_non_null(strstr(sr_context_error(ctx).message, "several columns named 'a'"));
+  sr_table_free(&fewer);
   sr_table_free(&moved);
   sr_table_free(&same);
   sr_table_free(&schema);
@@ -385,6 +423,7 @@ int main(void) {
       cmocka_unit_test(times_that_repeat_need_a_group),
       cmocka_unit_test(several_columns_are_one_time_or_group),
       cmocka_unit_test(counters_are_left_out),
+      cmocka_unit_test(numbers_beyond_floats_are_left_out_too),
       cmocka_unit_test(texts_that_name_rows_are_left_out),
       cmocka_unit_test(a_target_in_disguise_is_named),
       cmocka_unit_test(the_schema_decides_how_a_file_is_read),

@@ -179,6 +179,21 @@ cleanup:
   return status;
 }
 
+/* What is kept is looked up by name once the features are known. */
+static sr_status check_kept(sr_context *ctx, const assignment *to, const char *const *keep) {
+  sr_status status = SR_OK;
+  int64_t column;
+  for (; keep && *keep; keep++) {
+    SR_TRY(sr__find_column(ctx, to->file, "keep", to->names, to->count, *keep, &column));
+    if (strcmp(to->names[column], *keep) != 0)
+      SR_TRY(sr__fail_at(ctx, SR_ERROR_NOT_FOUND, to->file, 0, 0,
+                         "keep is column %s; give its name '%.100s' instead", *keep,
+                         to->names[column]));
+  }
+cleanup:
+  return status;
+}
+
 sr_status sr__assign_roles(sr_context *ctx, const char *file, const char *const *names,
                            int64_t count, const sr_read_options *options, sr__column_role *roles) {
   sr_status status = SR_OK;
@@ -196,6 +211,7 @@ sr_status sr__assign_roles(sr_context *ctx, const char *file, const char *const 
     SR_TRY(sr__find_column(ctx, file, "categorical", names, count, *name, &column));
     roles[column].categorical = true;
   }
+  SR_TRY(check_kept(ctx, &to, options->keep));
   SR_TRY(follow_schema(ctx, options->schema, &to));
 cleanup:
   return status;

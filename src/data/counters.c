@@ -47,7 +47,8 @@ static bool has_word(const char *name, const char *word) {
 }
 
 static bool is_name_of_ids(const char *name) {
-  static const char *const words[] = {"id", "index", "unnamed", "row", "rowid", "no", "nr"};
+  static const char *const words[] = {"id", "index", "unnamed", "row",      "rowid",
+                                      "no", "nr",    "date",    "datetime", "timestamp"};
   for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
     if (has_word(name, words[w])) return true;
   }
@@ -57,6 +58,12 @@ static bool is_name_of_ids(const char *name) {
 static int compare_floats(const void *left, const void *right) {
   float a = *(const float *)left, b = *(const float *)right;
   return (a > b) - (a < b);
+}
+
+/* How many whole numbers one float stands for. */
+static double numbers_of(float x) {
+  double gap = (double)nextafterf(fabsf(x), INFINITY) - (double)fabsf(x);
+  return gap > 1 ? gap + 1 : 1;
 }
 
 /* The numbers of the rows in any order: whole, each once, and without gaps or called so. */
@@ -69,12 +76,30 @@ static sr_status is_shuffled_counter(sr_context *ctx, const float *x, int64_t ro
   SR_NEW(ctx, sorted, rows);
   memcpy(sorted, x, (size_t)rows * sizeof *sorted);
   qsort(sorted, (size_t)rows, sizeof *sorted, compare_floats);
-  for (int64_t i = 1; i < rows && *counts; i++) *counts = sorted[i] != sorted[i - 1];
-  bool without_gaps = (double)sorted[rows - 1] - (double)sorted[0] == (double)(rows - 1);
-  *counts &= without_gaps || is_name_of_ids(name);
+  for (int64_t i = 0, first = 0; i < rows && *counts; i++) {
+    if (sorted[i] != sorted[first]) first = i;
+    *counts = (double)(i - first) < numbers_of(sorted[i]);
+  }
+  double gaps = (double)sorted[rows - 1] - (double)sorted[0] - (double)(rows - 1);
+  double rounded = numbers_of(sorted[0]) + numbers_of(sorted[rows - 1]) - 2;
+  *counts &= fabs(gaps) <= rounded || is_name_of_ids(name);
 cleanup:
   sr__free(ctx, sorted);
   return status;
+}
+
+/* Numbers such as 20131231; from 2^24 on a float is one off. */
+static bool are_dates(const float *x, int64_t rows) {
+  for (int64_t i = 0; i < rows; i++) {
+    if (!(x[i] >= 19000101 && x[i] <= 20991232)) return false;
+    bool date = false;
+    for (int32_t number = (int32_t)x[i] - 1; number <= (int32_t)x[i] + 1; number++) {
+      int32_t month = number / 100 % 100, day = number % 100;
+      date |= month >= 1 && month <= 12 && day >= 1 && day <= 31;
+    }
+    if (!date) return false;
+  }
+  return true;
 }
 
 /* Text that differs in every row names the rows; so does a date. */
@@ -127,7 +152,7 @@ sr_status sr__find_counters(sr_context *ctx, const sr_table_view *view, bool *co
     const float *x = view->x + j * view->rows;
     if (sr__categories_of(view, j).count)
       counts[j] = names_rows(view, j);
-    else if (is_clock(view, x, last, changes))
+    else if (is_clock(view, x, last, changes) || are_dates(x, view->rows))
       counts[j] = true;
     else
       SR_TRY(is_shuffled_counter(ctx, x, view->rows, view->feature_names[j], &counts[j]));

@@ -29,10 +29,11 @@ static sr_status find_by_name(sr_context *ctx, const sr_table_view *schema,
   sr_status status = SR_OK;
   sr__names names = {0};
   int64_t *first = NULL;
-  bool *twice = NULL;
+  bool *twice = NULL, *taken = NULL;
   int32_t code;
   SR_NEW(ctx, first, table->features);
   SR_NEW_ZERO(ctx, twice, table->features);
+  SR_NEW_ZERO(ctx, taken, table->features);
   for (int64_t j = 0; j < table->features; j++) {
     int64_t before = names.count;
     SR_TRY(sr__names_add(ctx, &names, table->feature_names[j], strlen(table->feature_names[j]), 0,
@@ -51,10 +52,17 @@ static sr_status find_by_name(sr_context *ctx, const sr_table_view *schema,
                       "several columns of the data are named '%s', so that those of the model "
                       "cannot be told apart; give them in the order of training or rename them",
                       name));
+    if (taken[code])
+      SR_TRY(sr__fail(ctx, SR_ERROR_DATA,
+                      "the model was trained on several columns named '%s', the data have one; "
+                      "give all columns in the order of training",
+                      name));
+    taken[code] = true;
     source[j] = first[code];
   }
 cleanup:
   sr__names_free(ctx, &names);
+  sr__free(ctx, taken);
   sr__free(ctx, twice);
   sr__free(ctx, first);
   return status;

@@ -1,6 +1,7 @@
 #include "settle.h"
 
 #include "geographic.h"
+#include "names.h"
 
 /* Keeps the features that are not marked, in place. */
 static void drop_features(sr_table *table, const bool *marked) {
@@ -49,7 +50,7 @@ static sr_status leave_out_counters(sr_context *ctx, const char *file,
       sr__log(
           ctx, SR_LOG_WARNING,
           "%s: column '%s' counts or names the rows and is left out of the features; name it as "
-          "time or group, or keep it with keep",
+          "time or group, or keep it with --keep",
           file, view->feature_names[j]);
   }
   drop_features(table, marked);
@@ -87,12 +88,30 @@ cleanup:
   return status;
 }
 
+static sr_status tell_equal_names(sr_context *ctx, const char *file, const sr_table_view *view) {
+  sr_status status = SR_OK;
+  sr__names names = {0};
+  int32_t code;
+  for (int64_t j = 0; view->feature_names && j < view->features; j++) {
+    const char *name = view->feature_names[j];
+    SR_TRY(sr__names_add(ctx, &names, name, strlen(name), j, &code));
+    if (names.count == j + 1) continue;
+    sr__log(ctx, SR_LOG_WARNING,
+            "%s: several columns are named '%s'; only their order tells them apart", file, name);
+    break;
+  }
+cleanup:
+  sr__names_free(ctx, &names);
+  return status;
+}
+
 sr_status sr__settle(sr_context *ctx, const char *file, const sr_read_options *options,
                      sr_table **table) {
   sr_status status = SR_OK;
   bool moved;
   int64_t feature;
   SR_TRY(sr__settle_degrees(ctx, options, *table));
+  SR_TRY(tell_equal_names(ctx, file, sr_table_get(*table)));
   /* The schema of a model decides what is a feature, and rows keep their order for predictions. */
   if (options->schema) return follow_classes(ctx, file, options->schema->classes, *table);
   SR_TRY(sr__order_by_time(ctx, file, table, &moved));

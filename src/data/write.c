@@ -1,4 +1,6 @@
 /* Which writer a path belongs to. */
+#include <sys/stat.h>
+
 #include "format/format.h"
 #include "packed_file.h"
 #include "series_columns.h"
@@ -16,10 +18,20 @@ static sr_status refuse_ending(sr_context *ctx, const char *path) {
                      path, list);
 }
 
+/* Standard output, and a device or FIFO whose name says nothing, take the first format: csv. */
+static const sr__format *format_of_output(const char *path) {
+  const sr__format *found = sr__format_of_path(path);
+  struct stat info;
+  if (strcmp(path, "-") == 0) return sr__format_at(0);
+  if (found || stat(path, &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode))
+    return found;
+  return sr__format_at(0);
+}
+
 sr_status sr_table_write(sr_context *ctx, const sr_table *table, const char *path) {
   sr_status status = SR_OK;
   sr_table *as_columns = NULL;
-  const sr__format *format = strcmp(path, "-") == 0 ? sr__format_at(0) : sr__format_of_path(path);
+  const sr__format *format = format_of_output(path);
   if (!format || !format->write || (sr__path_is_packed(path) && !format->is_text))
     SR_TRY(refuse_ending(ctx, path));
   SR_TRY(sr_method_check(ctx, "format", sr_format_method, format->about.name, NULL));
