@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""An output's ending decides its format or is refused before the work; devices stay devices; files of parts say where the rows lie; names of any
-bytes come out as valid JSON, and never as escape sequences on a terminal."""
+"""An output's ending decides its format or is refused before the work; devices stay devices; inputs are never written over; files
+of parts say where the rows lie; names of any bytes come out as valid JSON, and never as escape sequences on a terminal."""
 import csv
 import json
 import os
@@ -53,6 +53,27 @@ def devices(folder):
     check(stat.S_ISFIFO(os.stat(pipe).st_mode), "the pipe was replaced")
 
 
+def inputs(folder):
+    """An output that is an input under any name is refused before the work, and outputs are tried before it."""
+    path = os.path.join(folder, "field.csv")
+    os.symlink("field.csv", os.path.join(folder, "soft.csv"))
+    os.link(path, os.path.join(folder, "hard.csv"))
+    with open(path, "rb") as file:
+        before = file.read()
+    data = ["field.csv", "--target", "y"]
+    for command in (["train", *data], ["predict", "field.model", "field.csv"], ["parts", *data], ["folds", *data],
+                    ["plan", *data], ["train", *data, "-o", "never.model", "--held-out"]):
+        for name in ("field.csv", "./field.csv", "soft.csv", "hard.csv", path):
+            done = run(folder, *command, *([name] if command[-1] == "--held-out" else ["-o", name]))
+            here = " ".join([*command, name])
+            check(done.returncode == 2 and b"the input itself" in done.stderr, f"{here}: {done.returncode} {done.stderr.decode()}")
+        done = run(folder, *command, *(["no/where.csv"] if command[-1] == "--held-out" else ["-o", "no/where.csv"]))
+        check(done.returncode == 1 and b"no/where.csv" in done.stderr, f"{' '.join(command)}: {done.stderr.decode()}")
+    with open(path, "rb") as file:
+        check(file.read() == before, "field.csv was changed")
+    check(not os.path.exists(os.path.join(folder, "never.model")), "the work was done before an output was tried")
+
+
 def places(folder):
     done = run(folder, "parts", "field.csv", "--target", "y", "--graph", "space:8", "--coords", "coordinate1,coordinate2",
                "--parts", "4", "-o", "parts.csv", "-q")
@@ -98,6 +119,7 @@ def main():
         run(folder, "train", "field.csv", "--target", "y", "--plan", "uniform", "--members", "3", "-o", "field.model", "-q")
         endings(folder)
         devices(folder)
+        inputs(folder)
         places(folder)
         names_of_any_bytes(folder)
     print("\n".join(faults) or "endings, places and names are as they should be")

@@ -9,7 +9,9 @@ import pytest
 SOURCE = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(SOURCE / "tests"))
 pages = pytest.importorskip("pages")
-COMMAND = pathlib.Path(os.environ["PYTHONPATH"].split(os.pathsep)[0]).parent / "specroute"
+# Of the build tree that is tested, or of the environment that the package is installed in.
+TREE = os.environ.get("PYTHONPATH", "").split(os.pathsep)[0]
+COMMAND = pathlib.Path(TREE or sys.executable).parent / "specroute"
 
 
 def with_python():
