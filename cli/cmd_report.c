@@ -58,6 +58,23 @@ static sr_status find_sections(report *r) {
 
 /* ---- the page ----------------------------------------------------------------------------- */
 
+/* The headline: how many experiments say what. */
+static sr_status add_headline(report *r) {
+  char text[512];
+  int used = snprintf(text, sizeof text, "%d experiments", r->count);
+  const char *before = ":";
+  for (verdict v = VERDICT_NONE; v <= VERDICT_CANNOT_BE_TESTED; v++) {
+    int count = 0;
+    for (int i = 0; i < r->count; i++) count += r->sections[i].c->verdict == v;
+    if (count == 0) continue;
+    used += snprintf(text + used, sizeof text - (size_t)used, "%s %d %s", before, count,
+                     verdict_name(v));
+    before = ",";
+  }
+  snprintf(text + used, sizeof text - (size_t)used, ".");
+  return sr_page_note(r->run->ctx, r->page, SR_AGREEMENT_NONE, text);
+}
+
 static sr_status add_overview(report *r) {
   static const char *const header[] = {"experiment", "scale", "verdict", "why"};
   sr_status status = SR_OK;
@@ -128,6 +145,7 @@ static sr_status write_page(report *r, const char *path) {
   sr_status status = SR_OK;
   sr_context *ctx = r->run->ctx;
   SR_TRY(cli_page_new(r->run, "Results beside the paper", path, &r->page));
+  SR_TRY(add_headline(r));
   SR_TRY(sr_page_paragraph(
       ctx, r->page,
       "Every number is read from the result files; only the paper's own values are quoted. "

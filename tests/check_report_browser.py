@@ -1,5 +1,6 @@
 """The report in a real browser: no console errors, every plot present and of non-zero size, nothing
 from the network, in light, dark and on a phone."""
+import html
 import json
 import os
 import pathlib
@@ -40,13 +41,21 @@ addEventListener('load', () => {
   }
   const wide = [...document.querySelectorAll('h1,h2,h3,p,.note,figcaption')].filter(e => e.scrollWidth > e.clientWidth + 1)
     .map(e => e.textContent);
+  // Names of rows that a narrow column breaks inside their words.
+  const squeezed = [...document.querySelectorAll('tbody th')].filter(e => {
+    const style = getComputedStyle(e), inside = e.clientHeight - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom);
+    const allowed = e.textContent.split(/[\\s-]+/).reduce((lines, word) => lines + Math.ceil(word.length / 8), 0);
+    const range = document.createRange();
+    range.selectNodeContents(e);
+    return Math.min(inside, range.getBoundingClientRect().height) / parseFloat(style.lineHeight) > allowed + 0.5;
+  }).map(e => e.textContent);
   const levels = [...document.querySelectorAll('h1,h2,h3,h4,h5')].map(e => +e.tagName[1]);
   const answer = document.createElement('pre');
   answer.id = 'probe';
   answer.textContent = JSON.stringify({sizes, width: document.documentElement.scrollWidth, window: innerWidth,
     paper: getComputedStyle(document.body).backgroundColor, ids: [...document.querySelectorAll('[id]')].map(e => e.id),
-    faults, wide, levels, links: document.querySelectorAll('nav a').length});
-  document.body.append(answer);
+    faults, wide, squeezed, levels, links: document.querySelectorAll('nav a').length});
+  parent.document.body.append(answer);
 });
 </script>"""
 
@@ -100,15 +109,19 @@ def pages(root):
 
 
 def probe(root, name, width=390, scheme=1):
-    """What the browser sees of the page root/name.html."""
+    """What the browser sees of the page root/name.html: in a frame, as no window is narrower than 500 pixels."""
+    text = (root / (name + ".html")).read_text().replace("</body>", PROBE + "</body>")
     probed = root / (name + "_probed.html")
-    probed.write_text((root / (name + ".html")).read_text().replace("</body>", PROBE + "</body>"))
-    result = browse(root, probed, f"{name}_{width}_{scheme}", "--dump-dom", f"--window-size={width},900",
+    probed.write_text(f'<!doctype html><meta charset="utf-8"><body><iframe style="width:{width}px;height:900px;border:0" '
+                      f'srcdoc="{html.escape(text)}"></iframe></body>')
+    result = browse(root, probed, f"{name}_{width}_{scheme}", "--dump-dom", f"--window-size={width + 100},1000",
                     f"--blink-settings=preferredColorScheme={scheme}")
     check("CONSOLE" not in result.stderr, f"{name}: {result.stderr[-800:]}")
     answer = re.search(r'<pre id="probe">(.*?)</pre>', result.stdout, re.S)
     check(answer, f"{name}: the page did not answer")
-    return json.loads(answer.group(1))
+    seen = json.loads(html.unescape(answer.group(1)))
+    check(seen["window"] == width, f"{name}: a window of {seen['window']} pixels, not {width}")
+    return seen
 
 
 def check_kinds(root):
@@ -122,6 +135,7 @@ def check_kinds(root):
         check(seen["width"] <= seen["window"] + 1, f"{name}: {seen['width']} wide in a window of {seen['window']}")
         check(not seen["faults"], f"{name}: {seen['faults']}")
         check(not seen["wide"], f"{name}: too wide: {seen['wide']}")
+        check(not seen["squeezed"], f"{name}: broken words: {seen['squeezed']}")
         levels = seen["levels"]
         check(levels[0] == 1 and all(b <= a + 1 for a, b in zip(levels, levels[1:])), f"{name}: headings jump: {levels}")
         check(levels.count(2) < 4 or seen["links"] == levels.count(2), f"{name}: {seen['links']} links for {levels.count(2)} chapters")
@@ -146,23 +160,19 @@ def main():
         said = json.loads(made.stdout)
         text = page.read_text()
         check("<script" not in text, "the page has a script")
+        check(re.search(r'class="note[^>]*>[0-9]+ experiments: ', text), "the page has no headline")
         check(not re.search(r'(src|href)="?https?:', text), "the page loads from the network")
-        probed = root / "probed.html"
-        probed.write_text(text.replace("</body>", PROBE + "</body>"))
         papers = []
-        for name, width, scheme in (("desktop", 1200, 1), ("dark", 1200, 0), ("phone", 390, 1)):
-            result = browse(root, probed, name, "--dump-dom", f"--window-size={width},900",
-                            f"--blink-settings=preferredColorScheme={scheme}")
-            check("CONSOLE" not in result.stderr, f"{name}: {result.stderr[-800:]}")
-            answer = re.search(r'<pre id="probe">(.*?)</pre>', result.stdout, re.S)
-            check(answer, f"{name}: the page did not answer")
-            seen = json.loads(answer.group(1))
+        for name, width, scheme in (("desktop", 1280, 1), ("dark", 1280, 0), ("phone", 390, 1)):
+            seen = probe(root, "report", width, scheme)
             check(len(seen["sizes"]) == said["plots"] > 0, f"{name}: {len(seen['sizes'])} plots of {said['plots']}")
             for w, h, shapes, words in seen["sizes"]:
                 check(w > 200 and h > 100 and shapes > 5, f"{name}: a plot of {w} x {h} with {shapes} shapes")
                 check(w <= seen["window"], f"{name}: a plot of {w} pixels in a window of {seen['window']}")
                 check(len(words) > 10, f"{name}: a plot without words")
             check(seen["width"] <= seen["window"] + 1, f"{name}: wider than the window: {seen['width']}")
+            check(not seen["squeezed"], f"{name}: broken words: {seen['squeezed'][:9]}")
+            check(not seen["faults"], f"{name}: {seen['faults']}")
             ids = seen["ids"]
             check(len(set(ids)) == len(ids), f"{name}: names are used twice")
             papers.append(seen["paper"])

@@ -6,8 +6,9 @@
 
 enum {
   WIDTH = SR__PICTURE_WIDTH,
-  LEFT = 150,
-  RIGHT = 370,
+  NARROWEST = 150, /* room for the names on one side; the rest is the axis */
+  WIDEST = 205,
+  GAP = 16, /* between axis and names */
   AXIS = 40,
   LINE_HEIGHT = 22,
   FIRST_LABEL = 92
@@ -19,6 +20,7 @@ typedef struct ranking {
   const double *ranks;
   int32_t *order; /* methods from best to worst */
   double difference;
+  double left, right; /* ends of the axis */
 } ranking;
 
 static void sort_by_rank(ranking *r) {
@@ -32,7 +34,7 @@ static void sort_by_rank(ranking *r) {
 
 static double position(const ranking *r, double rank) {
   double share = r->count > 1 ? (rank - 1.0) / (double)(r->count - 1) : 0.5;
-  return LEFT + share * (RIGHT - LEFT);
+  return r->left + share * (r->right - r->left);
 }
 
 static sr_status segment(sr_context *ctx, sr__text *out, double x1, double y1, double x2, double y2,
@@ -43,12 +45,23 @@ static sr_status segment(sr_context *ctx, sr__text *out, double x1, double y1, d
       x2, y2, width);
 }
 
+static double label_width(const char *name, double rank) {
+  char number[32] = "";
+  if (isfinite(rank)) snprintf(number, sizeof number, " (%.2f)", rank);
+  return sr__words_width(name) + sr__words_width(number);
+}
+
+/* Words that are longer than their side of the picture are set narrower. */
 static sr_status label(sr_context *ctx, sr__text *out, double x, double y, const char *anchor,
                        const char *text, double rank) {
   sr_status status = SR_OK;
   SR_TRY(sr__text_print(ctx, out,
-                        "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" fill=\"currentColor\">", x,
+                        "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" fill=\"currentColor\"", x,
                         y, anchor));
+  if (label_width(text, rank) > WIDEST - GAP)
+    SR_TRY(sr__text_print(ctx, out, " textLength=\"%d\" lengthAdjust=\"spacingAndGlyphs\"",
+                          WIDEST - GAP - 4));
+  SR_TRY(sr__text_string(ctx, out, ">"));
   SR_TRY(sr__html_escape(ctx, out, text));
   if (isfinite(rank)) SR_TRY(sr__text_print(ctx, out, " (%.2f)", rank));
   SR_TRY(sr__text_string(ctx, out, "</text>\n"));
@@ -56,14 +69,29 @@ cleanup:
   return status;
 }
 
+/* The axis takes what the names on both sides leave. */
+static void place_axis(ranking *r) {
+  int32_t half = (r->count + 1) / 2;
+  double room[2] = {NARROWEST, NARROWEST};
+  for (int32_t i = 0; i < r->count; i++) {
+    double needed = label_width(r->names[r->order[i]], r->ranks[r->order[i]]) + GAP;
+    double *side = &room[i >= half];
+    *side = fmin(fmax(*side, needed), WIDEST);
+  }
+  r->left = room[0];
+  r->right = WIDTH - room[1];
+}
+
 static sr_status axis(sr_context *ctx, sr__text *out, const ranking *r) {
   sr_status status = SR_OK;
-  SR_TRY(segment(ctx, out, LEFT, AXIS, RIGHT, AXIS, 1.5));
+  SR_TRY(segment(ctx, out, r->left, AXIS, r->right, AXIS, 1.5));
+  int32_t every = (int32_t)ceil(sr__words_width("10 ") / (position(r, 2) - position(r, 1)));
   for (int32_t k = 1; k <= r->count; k++) {
     char text[16];
     snprintf(text, sizeof text, "%d", k);
     SR_TRY(segment(ctx, out, position(r, k), AXIS - 5, position(r, k), AXIS, 1.0));
-    SR_TRY(label(ctx, out, position(r, k), AXIS - 10, "middle", text, NAN));
+    if ((k - 1) % every == 0)
+      SR_TRY(label(ctx, out, position(r, k), AXIS - 10, "middle", text, NAN));
   }
 cleanup:
   return status;
@@ -78,7 +106,7 @@ static sr_status stems(sr_context *ctx, sr__text *out, const ranking *r) {
     bool left = i < half;
     double x = position(r, r->ranks[method]);
     double y = FIRST_LABEL + LINE_HEIGHT * (double)(left ? i : r->count - 1 - i);
-    double end = left ? LEFT - 12 : RIGHT + 12;
+    double end = left ? r->left - GAP + 4 : r->right + GAP - 4;
     SR_TRY(segment(ctx, out, x, AXIS, x, y, 1.0));
     SR_TRY(segment(ctx, out, x, y, end, y, 1.0));
     SR_TRY(label(ctx, out, left ? end - 4 : end + 4, y + 4.5, left ? "end" : "start",
@@ -129,12 +157,13 @@ sr_status sr_page_add_ranks(sr_context *ctx, sr_page *page, const char *title, i
                             const char *const *names, const double *ranks,
                             double critical_difference) {
   sr_status status = SR_OK;
-  ranking r = {count, names, ranks, NULL, critical_difference};
+  ranking r = {.count = count, .names = names, .ranks = ranks, .difference = critical_difference};
   sr__text svg = {0};
   if (count < 2)
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "a ranking needs two methods at least, not %d", count));
   SR_NEW(ctx, r.order, count);
   sort_by_rank(&r);
+  place_axis(&r);
   SR_TRY(diagram(ctx, &svg, &r));
   SR_TRY(page->renderer->plot(ctx, &page->body, title, svg.bytes));
   page->plots += page->renderer->draws;
