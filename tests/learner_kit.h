@@ -10,6 +10,7 @@ typedef struct kit_options {
   const char *name;
   int criterion;
   int64_t max_features, max_depth, min_leaf, max_bins;
+  double min_share;
 } kit_options;
 
 static inline void kit_options_init(kit_options *options) {
@@ -48,10 +49,11 @@ static inline sr_status fit_table(sr_context *ctx, const sr_table *table,
   *f = (fitted){.allocator = sr__allocator(ctx)};
   if (strcmp(options->name, "tree") == 0)
     snprintf(text, sizeof text,
-             "tree:criterion=%s,max_features=%lld,max_depth=%lld,min_leaf=%lld,max_bins=%lld",
+             "tree:criterion=%s,max_features=%lld,max_depth=%lld,min_leaf=%lld,max_bins=%lld,"
+             "min_share=%g",
              options->criterion ? "entropy" : "gini", (long long)options->max_features,
              (long long)options->max_depth, (long long)options->min_leaf,
-             (long long)options->max_bins);
+             (long long)options->max_bins, options->min_share);
   else
     snprintf(text, sizeof text, "%s", options->name);
   SR_TRY(sr__configure(ctx, "learner", sr_learner_method, text, &f->configuration));

@@ -212,6 +212,33 @@ static void limits_hold_and_shares_are_counts(void **state) {
   sr_context_free(&ctx);
 }
 
+/* Rows of little weight are no leaf of their own; min_leaf counts rows of the mean weight. */
+static void leaves_hold_their_share_of_the_weight(void **state) {
+  (void)state;
+  enum { N = 600 };
+  sr_context *ctx = test_context(1);
+  sr_table *table = random_table(ctx, N, 4, 2, 0.0, 5), *weighed = NULL;
+  sr_table_view view = *sr_table_get(table);
+  float weight[N];
+  for (int i = 0; i < N; i++) weight[i] = i % 2 ? 1.0f : 0.001f;
+  view.weight = weight;
+  assert_ok(ctx, sr_table_wrap(ctx, &view, &weighed));
+  kit_options options = tree_options();
+  int64_t leaves[2];
+  for (int k = 0; k < 2; k++) {
+    fitted f;
+    options.min_share = k ? 0.05 : 0.0;
+    assert_ok(ctx, fit_table(ctx, weighed, &options, NULL, 2, &f));
+    leaves[k] = (f.member->nodes + 1) / 2;
+    fitted_free(&f);
+  }
+  assert_true(leaves[0] > 20);
+  assert_true(leaves[1] > 1 && leaves[1] <= 20);
+  sr_table_free(&weighed);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
 static void members_vote_for_classes_they_saw(void **state) {
   (void)state;
   enum { N = 500 };
@@ -646,6 +673,7 @@ int main(void) {
       cmocka_unit_test(weights_are_repeated_rows),
       cmocka_unit_test(bad_weights_are_refused),
       cmocka_unit_test(limits_hold_and_shares_are_counts),
+      cmocka_unit_test(leaves_hold_their_share_of_the_weight),
       cmocka_unit_test(members_vote_for_classes_they_saw),
       cmocka_unit_test(missing_values_carry_the_class),
       cmocka_unit_test(categories_match_by_name),

@@ -255,6 +255,7 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
         folds: int | None = ...,
         buffer: int | None = ...,
         class_weight: str | dict[Any, float] | None = ...,
+        min_weight_fraction_leaf: float = ...,
         options: dict[str, Any] | None = ...,
         random_state: Any = ...,
         n_jobs: int | None = ...,

@@ -129,6 +129,8 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
     class_weight : "balanced", dict or None
         What rows of a class weigh: as much as those of any other class together, or as the dict
         says; None: all the same.
+    min_weight_fraction_leaf : float, default=0.0
+        Trees: the least share of the weight of all its rows that a tree leaves in a leaf.
     options : dict or None
         Any other option of training by its key.
     random_state : int, RandomState or None
@@ -168,8 +170,8 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
 
     def __init__(self, learner="tree", plan="auto", graph=None, n_estimators=100, *, vote="hard",
                  tmix=None, parts=None, evaluate=True, importance=True, forward=False, level=0.95,
-                 folds=None, buffer=None, class_weight=None, options=None, random_state=None,
-                 n_jobs=None, verbose=0):
+                 folds=None, buffer=None, class_weight=None, min_weight_fraction_leaf=0.0, options=None,
+                 random_state=None, n_jobs=None, verbose=0):
         self.learner = learner
         self.plan = plan
         self.graph = graph
@@ -184,6 +186,7 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
         self.folds = folds
         self.buffer = buffer
         self.class_weight = class_weight
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.options = options
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -199,8 +202,11 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
     # ---- fitting ------------------------------------------------------------------------------
 
     def _train_options(self):
+        learner = self.learner
+        if self.min_weight_fraction_leaf:
+            learner += f"{',' if ':' in learner else ':'}min_share={self.min_weight_fraction_leaf}"
         values = {
-            "learner": self.learner, "members": self.n_estimators, "vote": self.vote,
+            "learner": learner, "members": self.n_estimators, "vote": self.vote,
             "plan": self.plan if isinstance(self.plan, str) else None,
             "graph": self.graph if isinstance(self.graph, str) else None, "tmix": self.tmix,
             "parts": self.parts if isinstance(self.parts, numbers.Integral) else None,

@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import check_class_weight_classifiers, parametrize_with_checks
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import specroute
 from specroute import PartKFold, RoutedBagging, SpecrouteClassifier
@@ -19,8 +19,6 @@ from specroute import PartKFold, RoutedBagging, SpecrouteClassifier
 WEIGHTS = {
     "check_sample_weight_equivalence_on_dense_data":
         "a weight is not a repeated row where rows are resampled",
-    "check_class_weight_classifiers":
-        "it limits the leaves of trees by weight; ours are limited by rows (tree:min_leaf, see below)",
 }
 
 
@@ -249,9 +247,17 @@ def test_classes_weigh_the_same():
             clone(how).set_params(class_weight=wrong).fit(X, y)
 
 
-def test_classes_weigh_where_leaves_hold_rows():
-    how = SpecrouteClassifier("tree:min_leaf=15", "uniform", n_estimators=10, evaluate=False, random_state=0)
-    check_class_weight_classifiers("SpecrouteClassifier", how)
+def test_leaves_hold_a_share_of_the_weight(witness):
+    X, y = witness
+    weight = np.where(np.arange(600) % 2, 1.0, 0.001)
+    how = SpecrouteClassifier(plan=[np.arange(600)], n_estimators=1, evaluate=False, random_state=0)
+    for learner in ("tree", "tree:max_depth=9"):
+        fitted = clone(how).set_params(learner=learner, min_weight_fraction_leaf=0.1).fit(X, y, sample_weight=weight)
+        assert 1 < (fitted.nodes(0)["feature"] < 0).sum() <= 10
+    assert (clone(how).fit(X, y, sample_weight=weight).nodes(0)["feature"] < 0).sum() > 10
+    for wrong in (-0.1, 0.6):
+        with pytest.raises(ValueError, match="min_share"):
+            clone(how).set_params(min_weight_fraction_leaf=wrong).fit(X, y)
 
 
 def test_trees_leave_for_other_programs(witness, tmp_path):

@@ -305,7 +305,7 @@ typedef struct bag_filler {
   sr__grower *grower;
   const sr__training *training;
   sr__coded_rows *coded;
-  double scale, largest;
+  double scale, largest, units; /* of the rows that were kept */
   int64_t given, kept;
 } bag_filler;
 
@@ -327,6 +327,7 @@ static sr_status fill_piece(void *data, const int32_t *rows, const int32_t *coun
     double units = units_of(f, rows[i], counts ? counts[i] : 1);
     if (units > f->largest) f->largest = units;
     if (label == SR__NO_LABEL || units == 0.0 || f->largest > SR__MAX_LOAD) continue;
+    f->units += units;
     tile[filled++] = (sr__entry){(uint32_t)rows[i], (uint32_t)units << SR__LOAD_CLASS | label};
     if (filled < SR__ROW_TILE) continue;
     SR_TRY(sr__add_rows(f->grower, f->coded, tile, filled));
@@ -341,7 +342,7 @@ cleanup:
 
 /* Scaled down and read again where a row would not fit into 20 bits. */
 static sr_status fill_code(sr__grower *g, const sr__training *training, const sr__bag *bag,
-                           sr__coded_rows *coded, int64_t *filled, double *scale) {
+                           sr__coded_rows *coded, bag_filler *filled) {
   sr_status status = SR_OK;
   bag_filler f = {.grower = g, .training = training, .coded = coded, .scale = 1.0};
   SR_TRY(sr__bag_read(g->ctx, bag, fill_piece, &f));
@@ -352,8 +353,7 @@ static sr_status fill_code(sr__grower *g, const sr__training *training, const sr
     f = (bag_filler){.grower = g, .training = training, .coded = coded, .scale = factor};
     SR_TRY(sr__bag_read(g->ctx, bag, fill_piece, &f));
   }
-  *filled = f.kept;
-  *scale = f.scale;
+  *filled = f;
   if (f.kept == 0) status = sr__fail_empty_bag(g->ctx, f.given);
 cleanup:
   return status;
@@ -450,17 +450,17 @@ sr_status sr__tree_fit(sr_context *ctx, const sr__fit_input *input, const sr__ba
                   .counting = bag->leaves && !input->training->weight &&
                               input->encoder->classes <= COUNTED_CLASSES};
   sr__coded_rows coded = {0};
-  int64_t count;
-  double scale;
+  bag_filler filled;
   *member = NULL;
   read_options(&g, options);
   SR_NEW_ZERO(ctx, g.tree, 1);
   g.tree->allocator = sr__allocator(ctx);
   SR_TRY(new_grower(&g));
-  SR_TRY(fill_code(&g, input->training, bag, &coded, &count, &scale));
-  double least = (double)options->min_leaf * input->training->unit_per_row * scale;
-  g.rules.min_weight = options->min_leaf <= 1 || least < 1.0 ? 1 : (int64_t)ceil(least);
-  SR_TRY(grow_tree(&g, input->training->rows, &coded, count));
+  SR_TRY(fill_code(&g, input->training, bag, &coded, &filled));
+  double rows = (double)options->min_leaf * input->training->unit_per_row * filled.scale;
+  double least = fmax(options->min_leaf > 1 ? rows : 1.0, options->min_share * filled.units);
+  g.rules.min_weight = (int64_t)ceil(fmax(least, 1.0));
+  SR_TRY(grow_tree(&g, input->training->rows, &coded, filled.kept));
   trim_tree(&g);
   free_grower(&g);
   SR_TRY(sr__tree_ready(ctx, input->encoder, bag->asked, g.tree));

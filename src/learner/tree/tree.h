@@ -16,6 +16,7 @@ typedef struct sr__tree_options {
   int64_t min_leaf, max_depth, max_features;
   int criterion;
   int64_t max_bins;
+  double min_share;
 } sr__tree_options;
 
 /* ---- objects ------------------------------------------------------------------------------ */

@@ -10,6 +10,8 @@ static const sr_option options_list[] = {
                "features tried at a split; 0 is their square root, -1 all"),
     SR_CHOICE(sr__tree_options, criterion, "gini", "gini|entropy", "what a split lowers"),
     SR_INTEGER(sr__tree_options, max_bins, "256", 2, 256, "bins per feature"),
+    SR_REAL(sr__tree_options, min_share, "0", 0, 0.5,
+            "least share of the weight of all its rows that a tree leaves in a leaf"),
     SR_OPTIONS_END};
 
 /* ---- rows --------------------------------------------------------------------------------- */
