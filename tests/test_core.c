@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/core.h"
+#include "core/sort.h"
 #include "harness.h"
 
 static void statuses_have_names(void **state) {
@@ -176,6 +177,42 @@ static void loops_nest(void **state) {
   sr_context_free(&ctx);
 }
 
+typedef struct numbered {
+  int32_t key, place;
+  double more;
+} numbered;
+
+static int by_key(const void *a, const void *b) {
+  const numbered *x = a, *y = b;
+  return (x->key > y->key) - (x->key < y->key);
+}
+
+/* In order, equal keys as they stood, and every item once. */
+static void long_arrays_are_sorted(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  static const int32_t counts[] = {0, 1, 2, 32768, 32769, 100001, 131072, 200000};
+  for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+    int32_t count = counts[c];
+    numbered *item = malloc(((size_t)count + 1) * sizeof *item);
+    for (int32_t i = 0; i < count; i++)
+      item[i] = (numbered){(int32_t)(i * 7919LL % 1009), i, i * 0.5};
+    assert_ok(ctx, sr__sort(ctx, item, count, sizeof *item, by_key));
+    for (int32_t i = 0; i < count; i++) {
+      assert_int_equal(item[i].key, item[i].place * 7919LL % 1009);
+      assert_true(item[i].more == item[i].place * 0.5);
+      if (i == 0) continue;
+      bool later = item[i].key == item[i - 1].key && item[i].place > item[i - 1].place;
+      assert_true(later || item[i].key > item[i - 1].key);
+    }
+    free(item);
+  }
+  numbered few[2] = {{2, 0, 0}, {1, 1, 0}};
+  sr_context_interrupt(ctx);
+  assert_int_equal(sr__sort(ctx, few, 2, sizeof *few, by_key), SR_ERROR_INTERRUPTED);
+  sr_context_free(&ctx);
+}
+
 static void an_interrupt_ends_the_loop(void **state) {
   (void)state;
   sr_context *ctx = test_context(2);
@@ -309,6 +346,7 @@ int main(void) {
       cmocka_unit_test(loops_fill_every_slot_at_any_thread_count),
       cmocka_unit_test(the_lowest_failure_is_reported),
       cmocka_unit_test(loops_nest),
+      cmocka_unit_test(long_arrays_are_sorted),
       cmocka_unit_test(an_interrupt_ends_the_loop),
       cmocka_unit_test(chunks_cover_everything_once),
       cmocka_unit_test(files_appear_whole_or_not_at_all),

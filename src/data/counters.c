@@ -1,9 +1,9 @@
 /* Columns that count or name the rows. They tell a learner where a row stands, not what it is. */
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <strings.h>
 
+#include "core/sort.h"
 #include "field_text.h"
 #include "settle.h"
 
@@ -75,7 +75,7 @@ static sr_status is_shuffled_counter(sr_context *ctx, const float *x, int64_t ro
   if (!*counts) return SR_OK;
   SR_NEW(ctx, sorted, rows);
   memcpy(sorted, x, (size_t)rows * sizeof *sorted);
-  qsort(sorted, (size_t)rows, sizeof *sorted, compare_floats);
+  SR_TRY(sr__sort(ctx, sorted, rows, sizeof *sorted, compare_floats));
   for (int64_t i = 0, first = 0; i < rows && *counts; i++) {
     if (sorted[i] != sorted[first]) first = i;
     *counts = (double)(i - first) < numbers_of(sorted[i]);

@@ -1,7 +1,7 @@
 /* Rows in the order of time. */
 #include <math.h>
-#include <stdlib.h>
 
+#include "core/sort.h"
 #include "settle.h"
 
 typedef struct timed_row {
@@ -65,7 +65,7 @@ sr_status sr__order_by_time(sr_context *ctx, const char *file, sr_table **table,
   SR_NEW(ctx, rows, view->rows);
   for (int64_t i = 0; i < view->rows; i++)
     order[i] = (timed_row){view->time[i], view->group ? view->group[i] : 0, (int32_t)i};
-  qsort(order, (size_t)view->rows, sizeof *order, by_group_and_time);
+  SR_TRY(sr__sort(ctx, order, view->rows, sizeof *order, by_group_and_time));
   SR_TRY(check_ties(ctx, file, view, order));
   for (int64_t i = 0; i < view->rows; i++) rows[i] = order[i].row;
   SR_TRY(sr__table_select(ctx, *table, rows, view->rows, &sorted));

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "column_roles.h"
+#include "core/sort.h"
 #include "parse_number.h"
 #include "print_number.h"
 
@@ -94,7 +95,7 @@ static sr_status median_of(sr_context *ctx, const char *column, const double *va
     SR_TRY(sr__fail(ctx, SR_ERROR_DATA,
                     "target '%s' is missing in every row, so it has no median; give a number",
                     column));
-  qsort(sorted, (size_t)count, sizeof *sorted, compare_numbers);
+  SR_TRY(sr__sort(ctx, sorted, count, sizeof *sorted, compare_numbers));
   *median = count % 2 ? sorted[count / 2] : 0.5 * (sorted[count / 2 - 1] + sorted[count / 2]);
 cleanup:
   sr__free(ctx, sorted);

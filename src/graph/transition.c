@@ -1,8 +1,8 @@
 /* The reversible transition graph of one coordinate: how often its steps go between quantile cells.
  */
 #include <math.h>
-#include <stdlib.h>
 
+#include "core/sort.h"
 #include "graph.h"
 
 enum { MOST_CELLS = 4096 };
@@ -48,7 +48,7 @@ static sr_status find_cuts(sr_context *ctx, transition_work *work) {
     SR_TRY(sr__fail(ctx, SR_ERROR_DATA,
                     "none of %lld values of the coordinate is finite; choose another one",
                     (long long)work->rows));
-  qsort(sorted, (size_t)finite, sizeof *sorted, compare_doubles);
+  SR_TRY(sr__sort(ctx, sorted, finite, sizeof *sorted, compare_doubles));
   if (cut_between_values(work, sorted, finite)) goto cleanup;
   for (int32_t c = 1; c < work->cells; c++) work->cut[c - 1] = sorted[c * finite / work->cells];
 cleanup:

@@ -1,7 +1,7 @@
 /* Units and regions of places: the minimum spanning tree cut at its long edges. */
 #include <math.h>
-#include <stdlib.h>
 
+#include "core/sort.h"
 #include "places.h"
 
 enum { UNIT_STEP = 4, REGION_JUMP = 3, LONGEST_EDGES = 60, LEAST_UNITS = 6 };
@@ -105,7 +105,7 @@ static sr_status span(sr_context *ctx, const sr__places *places, spanning *s) {
     SR_TRY(sr__check_interrupt(ctx));
     SR_TRY(boruvka_round(ctx, s));
   }
-  qsort(s->edge, (size_t)s->edges, sizeof *s->edge, shorter_first);
+  SR_TRY(sr__sort(ctx, s->edge, s->edges, sizeof *s->edge, shorter_first));
 cleanup:
   return status;
 }

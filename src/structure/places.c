@@ -1,9 +1,9 @@
 #include "places.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "core/maths.h"
+#include "core/sort.h"
 #include "data/geographic.h"
 
 static const double EARTH = 6371008.8; /* mean radius, meters */
@@ -101,7 +101,7 @@ sr_status sr__places_new(sr_context *ctx, const sr_table_view *table, sr__places
   SR_NEW(ctx, keyed, table->rows);
   SR_NEW(ctx, made.place, table->rows);
   SR_TRY(read_keys(ctx, table, made.sphere, keyed));
-  qsort(keyed, (size_t)table->rows, sizeof *keyed, compare_rows);
+  SR_TRY(sr__sort(ctx, keyed, table->rows, sizeof *keyed, compare_rows));
   for (int64_t i = 0; i < table->rows; i++) {
     made.count += i == 0 || !same_place(&keyed[i], &keyed[i - 1]);
     made.place[keyed[i].row] = (int32_t)(made.count - 1);

@@ -4,6 +4,7 @@
 
 #include "core/maths.h"
 #include "core/random.h"
+#include "core/sort.h"
 #include "data/table.h"
 #include "dependence/dependence.h"
 #include "places.h"
@@ -118,34 +119,6 @@ static double between(const sr__places *p, int32_t a, int32_t b) {
   return sr__arc_of_chord(p, sqrt(sum));
 }
 
-/* Slices by qsort, then merged, so that an interrupt is seen on the way. */
-static sr_status sort_pairs(sr_context *ctx, pair *pairs, int64_t count) {
-  enum { SLICE = 1 << 15 };
-  sr_status status = SR_OK;
-  pair *spare = NULL;
-  SR_NEW(ctx, spare, count + 1);
-  for (int64_t at = 0; at < count; at += SLICE) {
-    SR_TRY(sr__check_interrupt(ctx));
-    qsort(pairs + at, (size_t)(count - at < SLICE ? count - at : SLICE), sizeof *pairs,
-          nearer_first);
-  }
-  for (int64_t length = SLICE; length < count; length *= 2) {
-    SR_TRY(sr__check_interrupt(ctx));
-    for (int64_t at = 0; at < count; at += 2 * length) {
-      int64_t middle = at + length < count ? at + length : count;
-      int64_t end = middle + length < count ? middle + length : count;
-      for (int64_t to = at, i = at, j = middle; to < end; to++) {
-        bool second = i == middle || (j < end && nearer_first(&pairs[j], &pairs[i]) < 0);
-        spare[to] = pairs[second ? j++ : i++];
-      }
-    }
-    memcpy(pairs, spare, (size_t)count * sizeof *pairs);
-  }
-cleanup:
-  sr__free(ctx, spare);
-  return status;
-}
-
 static sr_status list_pairs(sr_context *ctx, const residuals *r, const sr__places *p,
                             const int32_t *apart, pair **pairs, int64_t *count) {
   sr_status status = SR_OK;
@@ -167,7 +140,7 @@ static sr_status list_pairs(sr_context *ctx, const residuals *r, const sr__place
           (pair){between(p, p->place[r->row[i]], p->place[r->row[j]]), product / power};
     }
   }
-  SR_TRY(sort_pairs(ctx, *pairs, *count));
+  SR_TRY(sr__sort(ctx, *pairs, *count, sizeof **pairs, nearer_first));
 cleanup:
   return status;
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/sort.h"
 #include "core/text.h"
 #include "csv.h"
 #include "data/parse_number.h"
@@ -308,7 +309,7 @@ static sr_status set_time(sr_context *ctx, joint *to, sr_table_view *view) {
   SR_NEW(ctx, rank, to->rows);
   view->time = rank;
   for (int64_t i = 0; i < to->rows; i++) order[i] = (ranked_row){to, i};
-  qsort(order, (size_t)to->rows, sizeof *order, compare_times);
+  SR_TRY(sr__sort(ctx, order, to->rows, sizeof *order, compare_times));
   double before = 0;
   for (int64_t i = 0; i < to->rows; i++) {
     before += i > 0 && compare_times(&order[i - 1], &order[i]) != 0;

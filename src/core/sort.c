@@ -1,0 +1,49 @@
+#include "sort.h"
+
+#include <stdlib.h>
+
+enum { SLICE = 1 << 15 }; /* items between two looks for an interrupt */
+
+/* from[first .. middle) and from[middle .. end), both in order, become to[first .. end). */
+static sr_status merge(sr_context *ctx, const char *from, char *to, const int64_t bounds[3],
+                       size_t size, sr__order order) {
+  sr_status status = SR_OK;
+  int64_t left = bounds[0], right = bounds[1];
+  for (int64_t at = bounds[0]; at < bounds[2]; at++) {
+    if (at % SLICE == 0) SR_TRY(sr__check_interrupt(ctx));
+    bool second = left == bounds[1] || (right < bounds[2] && order(from + (size_t)right * size,
+                                                                   from + (size_t)left * size) < 0);
+    int64_t next = second ? right++ : left++;
+    memcpy(to + (size_t)at * size, from + (size_t)next * size, size);
+  }
+cleanup:
+  return status;
+}
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* Slices by qsort, then merged to and fro. */
+sr_status sr__sort(sr_context *ctx, void *items, int64_t count, size_t size, sr__order order) {
+  sr_status status = SR_OK;
+  char *spare = NULL, *from = items, *to;
+  for (int64_t at = 0; at < count; at += SLICE) {
+    SR_TRY(sr__check_interrupt(ctx));
+    qsort(from + (size_t)at * size, (size_t)least(count - at, SLICE), size, order);
+  }
+  if (count <= SLICE) return SR_OK;
+  spare = to = sr__alloc(ctx, count, size);
+  if (!spare) SR_TRY(sr_context_error(ctx).status);
+  for (int64_t length = SLICE; length < count; length *= 2) {
+    for (int64_t at = 0; at < count; at += 2 * length) {
+      const int64_t bounds[3] = {at, least(at + length, count), least(at + 2 * length, count)};
+      SR_TRY(merge(ctx, from, to, bounds, size, order));
+    }
+    char *merged = to;
+    to = from;
+    from = merged;
+  }
+  if (from == spare) memcpy(items, spare, (size_t)count * size);
+cleanup:
+  sr__free(ctx, spare);
+  return status;
+}

@@ -1,0 +1,14 @@
+/* Long arrays sorted with an eye on interrupts. Internal. */
+#ifndef SR_CORE_SORT_H
+#define SR_CORE_SORT_H
+
+#include "core.h"
+
+typedef int (*sr__order)(const void *a, const void *b);
+
+/* As qsort, stable, and left within milliseconds when an interrupt comes: then, and where memory
+ * runs out, the items stand in any order and some may be lost. */
+SR_MUST_CHECK sr_status sr__sort(sr_context *ctx, void *items, int64_t count, size_t size,
+                                 sr__order order);
+
+#endif
