@@ -27,18 +27,19 @@ check() { # check PRESET [cmake options]
 check dev
 echo "== python"
 python/test.sh build/dev
-echo "== pages, limits on memory, interrupts (no sanitizers)"
-cmake --preset run >/dev/null
-cmake --build --preset run -j "$jobs" --target specroute_cli
-for script in check_pages check_memory check_interrupts; do
-  SR_COMMAND=$PWD/build/run/specroute python3 "tests/$script.py"
-done
-[ "$full" = yes ] || exit 0
+if [ "$full" = no ]; then
+  echo "== pages, limits on memory, interrupts (no sanitizers)"
+  cmake --preset run >/dev/null
+  cmake --build --preset run -j "$jobs" --target specroute_cli
+  for script in check_pages check_memory check_interrupts; do
+    SR_COMMAND=$PWD/build/run/specroute python3 "tests/$script.py"
+  done
+  exit 0
+fi
 
 scripts/install.sh full
-SR_FULL=1 check release
-SR_FULL=1 python/test.sh build/release
-python/full.sh
+SR_FULL=1 check release # with pages, limits and interrupts
+python/full.sh          # the package's tests in full, on the wheel
 check tsan # races: the heavy statistical checks run the same code more often
 scripts/fuzz.sh "${SR_FUZZ_SECONDS:-120}"
 check coverage
