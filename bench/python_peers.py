@@ -3,14 +3,15 @@
 
 Usage: PYTHONPATH=build/release/python python bench/python_peers.py [import] [convert] [call] [forest]
 Prints a JSON line as soon as a measurement is there. `import`: a fresh interpreter imports the package,
-or NumPy. `convert`: a table of 10^6 x 10 of several types and layouts becomes the library's;
+or NumPy; and the package with its estimator, or scikit-learn's forest. `convert`: a table of 10^6 x 10 of several types and layouts becomes the library's;
 the peer is NumPy's copy to columns of single precision. `call`: predicting one row. `forest`: 100 trees
 from a NumPy array to probabilities, sqrt(d) features per node, full bootstrap (LightGBM and XGBoost: 63 %
 of the rows without repeats, as they have no other). Two settings: "whole trees", leaves of one row; LightGBM
 and XGBoost grow as many leaves a tree, best first, as ours have on average. "depth 8": trees of at
-most eight levels everywhere. Everything runs on one thread, ours and the peer in turns; wall and processor
+most eight levels everywhere. Above 20,000 rows LightGBM and XGBoost, which grow whole trees leaf by leaf for minutes,
+are measured at depth 8 alone. Everything runs on one thread, ours and the peer in turns; wall and processor
 seconds are the best of the turns.
-SR_ROWS sets the rows of `forest` (50000), SR_TURNS its turns (2), SR_SETTINGS its settings.
+SR_ROWS sets the rows of `forest` (20000,100000), SR_TURNS its turns (2), SR_SETTINGS its settings.
 """
 import json
 import os
@@ -21,7 +22,9 @@ import time
 import numpy as np
 
 PARTS = sys.argv[1:] or ["import", "convert", "call", "forest"]
-ROWS, TURNS = int(os.environ.get("SR_ROWS", 50000)), int(os.environ.get("SR_TURNS", 2))
+ROWS = [int(rows) for rows in os.environ.get("SR_ROWS", "20000,100000").split(",")]
+TURNS = int(os.environ.get("SR_TURNS", 2))
+MOST_WHOLE = 20000  # rows for which LightGBM and XGBoost grow whole trees
 TREES = 100
 
 
@@ -53,9 +56,10 @@ def importing():
         told = subprocess.run([sys.executable, "-c", code.format(name)], check=True, stdout=subprocess.PIPE, text=True)
         return [float(word) for word in told.stdout.split()]
 
-    turns = [(fresh("specroute"), fresh("numpy")) for _ in range(5)]
-    tell("import", "package", "numpy", [[min(turn[who][clock] for turn in turns) for clock in (0, 1)]
-                                        for who in (0, 1)])
+    for case, ours, peer in (("package", "specroute", "numpy"),
+                             ("package and estimator", "specroute.estimator", "sklearn.ensemble")):
+        turns = [(fresh(ours), fresh(peer)) for _ in range(5)]
+        tell("import", case, peer, [[min(turn[who][clock] for turn in turns) for clock in (0, 1)] for who in (0, 1)])
 
 
 def convert():
@@ -107,27 +111,34 @@ def peers(d, depth, leaves):
 
 
 def forest():
+    for rows in ROWS:
+        forest_of(rows)
+
+
+def forest_of(rows):
     import specroute
 
     d = 10
-    table, _ = specroute.simulate(f"ar1:n={2 * ROWS},tmix=5,d={d}", random_state=1)
+    table, _ = specroute.simulate(f"ar1:n={2 * rows},tmix=5,d={d}", random_state=1)
     X, y = np.array(table.X, dtype=np.float64, order="C"), (np.array(table.y) == "1").astype(int)
     for setting in os.environ.get("SR_SETTINGS", "whole trees,depth 8").split(","):
         depth = 8 if setting == "depth 8" else None
         ours = specroute.SpecrouteClassifier(f"tree:max_depth={depth}" if depth else "tree", "uniform",
                                              n_estimators=TREES, evaluate=False, n_jobs=1, random_state=0)
-        ours.fit(X[:ROWS], y[:ROWS])
+        ours.fit(X[:rows], y[:rows])
         leaves = int(np.mean([(ours.nodes(j)["feature"] < 0).sum() for j in range(10)]))
         for name, make in peers(d, depth, leaves):
+            if name != "scikit-learn" and not depth and rows > MOST_WHOLE:
+                continue
             peer = make()
             errors = {}
             for what in ("fit", "predict_proba"):
-                given = (X[:ROWS], y[:ROWS]) if what == "fit" else (X[ROWS:],)
+                given = (X[:rows], y[:rows]) if what == "fit" else (X[rows:],)
                 times = in_turns(lambda: getattr(ours, what)(*given), lambda: getattr(peer, what)(*given), TURNS)
                 if what != "fit":
-                    errors = {who: float((model.predict(X[ROWS:]) != y[ROWS:]).mean())
+                    errors = {who: float((model.predict(X[rows:]) != y[rows:]).mean())
                               for who, model in (("us_error", ours), ("peer_error", peer))}
-                tell(what, f"witness d={d}, {setting}", name, times, n=ROWS, trees=TREES, leaves=leaves, **errors)
+                tell(what, f"witness d={d}, {setting}", name, times, n=rows, trees=TREES, leaves=leaves, **errors)
 
 
 for part in PARTS:
