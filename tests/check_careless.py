@@ -161,10 +161,10 @@ class Careless(unittest.TestCase):
         self.assertAlmostEqual(error("named.csv"), 0.1)
         self.assertEqual(error("named.csv", "--weight", "w", "--categorical", "kind"), 0)
         with open(os.path.join(self.folder.name, "said.csv"), encoding="ascii") as file:
-            plain = [line.split(",")[0] for line in file]
+            plain = [line.strip().split(",")[0] for line in file]
         self.assertEqual(error("named.csv", "--weight", "w", "--time", "t"), 0)
         with open(os.path.join(self.folder.name, "said.csv"), encoding="ascii") as file:
-            self.assertEqual([line.split(",")[0] for line in file], plain)  # rows keep their order
+            self.assertEqual([line.strip().split(",")[0] for line in file], plain)  # rows keep their order
         self.assertRegex(self.run_command("predict", "out.model", "named.csv", "--coords", "b,t", code=3).stderr, "'b'")
         write("bare.csv", "|", False)
         shape = ["--header", "no", "--separator", "|"]
