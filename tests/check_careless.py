@@ -168,7 +168,7 @@ class Careless(unittest.TestCase):
         self.assertRegex(self.run_command("predict", "out.model", "named.csv", "--coords", "b,t", code=3).stderr, "'b'")
         write("bare.csv", "|", False)
         shape = ["--header", "no", "--separator", "|"]
-        self.train("bare.csv", *shape, "--target", "5", "--drop", "3,4", "--categorical", "1")
+        self.train("bare.csv", *shape, "--target", "5", "--weight", "3", "--drop", "4", "--categorical", "1")
         self.assertAlmostEqual(error("bare.csv", *shape, "--target", "5"), 0.1)
         self.assertEqual(error("bare.csv", *shape, "--target", "5", "--weight", "3"), 0)
         rows = json.loads(self.run_command("predict", "out.model", "bare.csv", "--header", "yes", "--target", "5",
