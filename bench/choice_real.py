@@ -83,7 +83,7 @@ def stretch(folder, name, names, rows, place):
         line[plan], line[plan + "_next"] = error_of(folder, labels)
         line[plan + "_told"] = {k: told["error"][k] for k in ("honest", "honest_low", "honest_high", "next_low", "next_high", "naive",
                                                               "tmix_careful")}
-        line[plan + "_told"]["tmix"] = told["tmix"]
+        line[plan + "_told"]["tmix"] = told["tmix"]["estimate"]
         train(folder, plan, "tree", 2, plan == "auto")
         line[plan + "_again"] = error_of(folder, labels)[0]
     line["fixed"] = {}

@@ -252,7 +252,8 @@ def real(head, runs):
                 held[name + " told"] += 1
         spans = [f"{show(told[low])} to {show(told[high])}" if told.get(low) is not None else "none" for low, high in
                  (("honest_low", "honest_high"), ("next_low", "next_high"))]
-        out.append(f"| {r['case']} | {r['first_row']:,} | {told['tmix']:.3g} | {show(r['uniform'])} | {show(r['auto'])} | {show(r['auto_again'])} | {show(best)} "
+        scale = "not told" if told["tmix"] is None else f"{told['tmix']:.3g}"
+        out.append(f"| {r['case']} | {r['first_row']:,} | {scale} | {show(r['uniform'])} | {show(r['auto'])} | {show(r['auto_again'])} | {show(best)} "
                    f"| {show(told['honest'])}, {spans[0]} | {show(r['auto_next'])}, {spans[1]} | {show(told['naive'])} |")
     ratio = sum(r["auto"] for r in runs) / sum(r["uniform"] for r in runs)
     worst = max((r["auto"] / r["uniform"] for r in runs if r["uniform"] > 0), default=math.nan)
