@@ -118,6 +118,7 @@ static void ensembles_are_told(void **state) {
   assert_int_equal((int)json_array_size(json_object_get(plan, "weights")), v->mix_count);
   assert_real(json_object_get(json, "error"), "honest", e->honest);
   assert_real(json_object_get(json, "error"), "honest_high", e->honest_high);
+  assert_real(json_object_get(json, "error"), "stretch_rows", (double)(e->rows / e->folds));
   assert_real(json_object_get(json, "covariance"), "mean_pairwise", e->covariance);
   assert_int_equal((int)json_array_size(json_object_get(json, "classes")), 2);
   assert_int_equal((int)json_array_size(json_object_get(json, "warnings")), v->warning_count);

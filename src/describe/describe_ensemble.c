@@ -82,6 +82,12 @@ static void print_interval(double low, double high, char *text, size_t size) {
     snprintf(text, size, "not told");
 }
 
+/* Whether what was held out are stretches of rows in order. */
+static bool in_stretches(const sr_evaluation *e) {
+  return e->folds > 0 && e->held_out != SR_UNIT_GROUP && e->held_out != SR_UNIT_FIELD &&
+         e->held_out != SR_UNIT_AREA;
+}
+
 void sr__print_held_out(const sr__held_out *h, char *text, size_t size) {
   const char *unit = sr_unit_name(h->unit);
   if (!h->folds)
@@ -338,7 +344,8 @@ static json_t *error_json(const sr_evaluation *e) {
   const struct {
     const char *key;
     double value;
-  } more[] = {{"next_low", next_low},
+  } more[] = {{"stretch_rows", in_stretches(e) ? (double)(e->rows / e->folds) : NAN},
+              {"next_low", next_low},
               {"next_high", next_high},
               {"forward", e->origin_count ? e->forward : NAN},
               {"forward_low", e->origin_count ? e->forward_low : NAN},
