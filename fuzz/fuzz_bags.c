@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   sr_structure *structure = NULL;
   sr_plan *plan = NULL;
   char text[64];
-  int64_t rows = 4 + data[0];
+  int64_t rows = 10 + data[0]; /* not fewer than parts */
   for (int64_t i = 0; i < rows; i++) group[i] = (int32_t)(i * groups / rows);
   sr_structure_input input = {.rows = rows,
                               .group = data[2] & 1 ? group : NULL,

@@ -126,6 +126,7 @@ static void ts_errors(void **state) {
   refuses("@classLabel true a b\n@data\n1,2:c\n", "x.ts", NULL, SR_ERROR_FORMAT, 3, 5, "'c'");
   refuses("@dimensions 2\n@data\n1,2\n", "x.ts", NULL, SR_ERROR_FORMAT, 3, 0, "1 channels");
   refuses("@data\n1,2:3\n1\n", "x.ts", NULL, SR_ERROR_FORMAT, 3, 0, "in the first case");
+  refuses("@targetLabel true\n@data\n13\n", "x.ts", NULL, SR_ERROR_FORMAT, 3, 0, "no channel");
   refuses("@data\n1,x,3\n", "x.ts", NULL, SR_ERROR_FORMAT, 2, 3, "'x', expected a number");
   refuses("@data\n1,,3\n", "x.ts", NULL, SR_ERROR_FORMAT, 2, 3, "expected a number");
   refuses("@data\n", "x.ts", NULL, SR_ERROR_DATA, 2, 0, "no case");

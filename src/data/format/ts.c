@@ -198,7 +198,10 @@ static sr_status check_length(sr_context *ctx, const ts_file *ts, int64_t channe
 }
 
 static sr_status check_channels(sr_context *ctx, ts_file *ts, int64_t found) {
-  if (ts->channels == 0 && found >= 1 && found <= INT32_MAX) ts->channels = (int32_t)found;
+  if (found < 1)
+    return sr__fail_at(ctx, SR_ERROR_FORMAT, ts->file, ts->line, 0,
+                       "this case has no channel before its target; write VALUE,...:TARGET");
+  if (ts->channels == 0 && found <= INT32_MAX) ts->channels = (int32_t)found;
   if (found == ts->channels) return SR_OK;
   return sr__fail_at(ctx, SR_ERROR_FORMAT, ts->file, ts->line, 0,
                      "this case has %lld channels%s, expected %d as %s", (long long)found,
