@@ -29,9 +29,9 @@ run_forest() { record forest $python bench/forest_peers.py $programs/bench_fores
 run_forest_levels() { record forest_levels $python bench/forest_peers.py $programs/bench_forest levels tasks; }
 run_plan() { SR_BENCH_PYTHON=$python record plan $programs/bench_plan; }
 run_python() { PYTHONPATH=build/release/python record python $python bench/python_peers.py; }
-run_replay() { SPECROUTE_PYTHON=$python record replay $python bench/replay_peers.py $programs/bench_replay 9; }
-run_nn() { record nn $python bench/nn_peers.py $programs/bench_nn; }
-run_series() { record series $python bench/series_peers.py $programs/bench_series transform; }
+run_replay() { SPECROUTE_PYTHON=$python record replay bash -c "$python bench/replay_peers.py $programs/bench_replay 9 && $programs/bench_replay"; }
+run_nn() { record nn $python bench/nn_peers.py $programs/bench_nn --repeats 5 --compiled; }
+run_series() { record series $python bench/series_peers.py $programs/bench_series speed; }
 run_intervals() { with_data intervals && record intervals $python bench/intervals_peers.py $programs/bench_intervals "$data/ucr" speed; }
 run_auto_witness() { record auto_witness bench/auto_witness.sh $programs/bench_auto_witness; }
 run_auto_real() { with_data auto_real && record auto_real $python bench/auto_real.py build/release/specroute "$data"; }

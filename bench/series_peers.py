@@ -4,6 +4,7 @@ processor time, in turn.
 
   series_peers.py BENCH transform [LENGTH ...]  features of simulated series, four shapes or those of these lengths
   series_peers.py BENCH fit [ROWS LENGTH]  fit end to end; aeon's ROCKET scaled from 192 series
+  series_peers.py BENCH speed            both
   series_peers.py BENCH accuracy DIR [SEED [METHOD ...]]
         default splits of the UCR sets in DIR beside reference_accuracy.csv there; one line per set
 
@@ -173,13 +174,16 @@ def accuracy(bench, folder, directory, seed="1", *methods):
 
 
 def main():
-    if len(sys.argv) < 3 or sys.argv[2] not in ("transform", "fit", "accuracy"):
+    if len(sys.argv) < 3 or sys.argv[2] not in ("transform", "fit", "speed", "accuracy"):
         sys.exit(__doc__)
     with tempfile.TemporaryDirectory() as folder:
         if sys.argv[2] == "transform":
             transform(sys.argv[1], folder, *map(int, sys.argv[3:]))
         elif sys.argv[2] == "fit":
             fit(sys.argv[1], folder, *map(int, sys.argv[3:]))
+        elif sys.argv[2] == "speed":
+            transform(sys.argv[1], folder)
+            fit(sys.argv[1], folder)
         else:
             accuracy(sys.argv[1], folder, *sys.argv[3:])
 
