@@ -11,6 +11,8 @@
 #define count_filter NAME(count_filter)
 #define stage_all NAME(stage_all)
 #define make_pair NAME(make_pair)
+#define responses NAME(responses)
+#define respond NAME(respond)
 #define transform NAME(transform)
 #define bias_vector NAME(bias_vector)
 #define stage NAME(stage)
@@ -35,21 +37,37 @@ static void count_outputs(const sr__mini_input *in, int64_t skip, lane_counts *n
   }
 }
 
-/* How many of the responses pair + third exceed each of K biases, by lanes from `lane` on. */
-SR__INLINE void count_above(const ELEMENT *pair, const ELEMENT *third, const lane_counts *n,
-                            int lane, const float *bias, const float *scale, int K,
+/* The responses of a filter are pair + third. The first filter of a pair also makes it, as base +
+ * first + second: one way through the memory instead of two. */
+typedef struct responses {
+  ELEMENT *pair;
+  const ELEMENT *third, *base, *first, *second;
+  const lane_counts *counts;
+  const float *scale;
+} responses;
+
+SR__INLINE VECTOR respond(const responses *r, int64_t at, bool make) {
+  if (!make) return LOAD(r->pair + at) + LOAD(r->third + at);
+  VECTOR pair = LOAD(r->base + at) + LOAD(r->first + at) + LOAD(r->second + at);
+  memcpy(r->pair + at, &pair, sizeof pair);
+  return pair + LOAD(r->third + at);
+}
+
+/* How many of the responses exceed each of K biases, by lanes from `lane` on. */
+SR__INLINE void count_above(const responses *r, bool make, int lane, const float *bias, int K,
                             int32_t above[TOGETHER][BLOCK]) {
+  const lane_counts *n = r->counts;
   VECTOR limit[TOGETHER];
   MASK sum[TOGETHER], left = {0};
 #pragma GCC unroll 6
-  for (int k = 0; k < K; k++) limit[k] = bias_vector(bias[k], scale + lane);
+  for (int k = 0; k < K; k++) limit[k] = bias_vector(bias[k], r->scale + lane);
   for (int32_t begin = 0; begin < n->most; begin += STRETCH) {
     int32_t end = n->most - begin > STRETCH ? begin + STRETCH : n->most;
     int32_t full = n->least < end ? n->least : end, v = begin;
 #pragma GCC unroll 6
     for (int k = 0; k < K; k++) sum[k] = (MASK){0};
     for (; v < full; v++) {
-      VECTOR response = LOAD(pair + (int64_t)v * BLOCK) + LOAD(third + (int64_t)v * BLOCK);
+      VECTOR response = respond(r, (int64_t)v * BLOCK + lane, make);
 #pragma GCC unroll 6
       for (int k = 0; k < K; k++) sum[k] -= response > limit[k];
     }
@@ -59,7 +77,7 @@ SR__INLINE void count_above(const ELEMENT *pair, const ELEMENT *third, const lan
         left[i] = (MASK_ELEMENT)(more < 0 ? 0 : more > STRETCH ? STRETCH : more);
       }
     for (; v < end; v++) {
-      VECTOR response = LOAD(pair + (int64_t)v * BLOCK) + LOAD(third + (int64_t)v * BLOCK);
+      VECTOR response = respond(r, (int64_t)v * BLOCK + lane, make);
       MASK inside = left > (MASK_ELEMENT)(v - begin);
 #pragma GCC unroll 6
       for (int k = 0; k < K; k++) sum[k] -= (response > limit[k]) & inside;
@@ -75,50 +93,48 @@ SR__INLINE void count_above(const ELEMENT *pair, const ELEMENT *third, const lan
   }
 }
 
-static void count_biases(const ELEMENT *pair, const ELEMENT *third, const lane_counts *n,
-                         const float *bias, int number, const float *scale,
-                         int32_t above[TOGETHER][BLOCK]) {
-  for (int lane = 0; lane < BLOCK; lane += WIDTH) {
-    const ELEMENT *p = pair + lane, *q = third + lane;
-    switch (number) {
+SR__INLINE void count_biases(const responses *r, bool make, const float *bias, int number,
+                             int32_t above[TOGETHER][BLOCK]) {
+  for (int lane = 0; lane < BLOCK; lane += WIDTH) switch (number) {
       case 6:
-        count_above(p, q, n, lane, bias, scale, 6, above);
+        count_above(r, make, lane, bias, 6, above);
         break;
       case 5:
-        count_above(p, q, n, lane, bias, scale, 5, above);
+        count_above(r, make, lane, bias, 5, above);
         break;
       case 4:
-        count_above(p, q, n, lane, bias, scale, 4, above);
+        count_above(r, make, lane, bias, 4, above);
         break;
       case 3:
-        count_above(p, q, n, lane, bias, scale, 3, above);
+        count_above(r, make, lane, bias, 3, above);
         break;
       case 2:
-        count_above(p, q, n, lane, bias, scale, 2, above);
+        count_above(r, make, lane, bias, 2, above);
         break;
       default:
-        count_above(p, q, n, lane, bias, scale, 1, above);
+        count_above(r, make, lane, bias, 1, above);
     }
-  }
 }
 
 /* Shares of one filter for all of its biases. */
-static void count_filter(const ELEMENT *pair, const ELEMENT *third, const lane_counts *n,
-                         const sr__mini_input *in, const float *bias, int32_t biases,
-                         const float *scale, float *out, int64_t stride) {
+static void count_filter(const responses *r, bool make, const sr__mini_input *in, const float *bias,
+                         int32_t biases, float *out, int64_t stride) {
   int32_t above[TOGETHER][BLOCK];
   int lanes = in->steps[1] > 0 || BLOCK == SR__SERIES_LANES ? BLOCK : SR__SERIES_LANES;
   for (int32_t b = 0; b < biases; b += TOGETHER) {
     int number = biases - b < TOGETHER ? biases - b : TOGETHER;
-    count_biases(pair, third, n, bias + b, number, scale, above);
+    if (make && b == 0)
+      count_biases(r, true, bias, number, above);
+    else
+      count_biases(r, false, bias + b, number, above);
     for (int k = 0; k < number; k++) {
       float *to = out + (b + k) * stride;
       if (in->step == 1) {
         int32_t sum = 0;
         for (int i = 0; i < BLOCK; i++) sum += above[k][i];
-        to[0] = (float)sum / n->number[0];
+        to[0] = (float)sum / r->counts->number[0];
       } else {
-        store_shares(above[k], n->number, lanes, to);
+        store_shares(above[k], r->counts->number, lanes, to);
       }
     }
   }
@@ -143,13 +159,11 @@ static void stage_all(const sr__mini_input *in, const int32_t *channel, int32_t 
   }
 }
 
-static void make_pair(const ELEMENT *first, const ELEMENT *second, int64_t vectors,
-                      const sr__mini_work *work) {
-  const ELEMENT *base = work->base;
-  ELEMENT *pair = work->pair;
-  for (int64_t i = 0; i < vectors * BLOCK; i += WIDTH) {
-    VECTOR sum = LOAD(base + i) + LOAD(first + i) + LOAD(second + i);
-    memcpy(pair + i, &sum, sizeof sum);
+/* Elements [begin, end) of a pair, and some before them. */
+static void make_pair(const responses *r, int64_t begin, int64_t end) {
+  for (int64_t i = begin / WIDTH * WIDTH; i < end; i += WIDTH) {
+    VECTOR sum = LOAD(r->base + i) + LOAD(r->first + i) + LOAD(r->second + i);
+    memcpy(r->pair + i, &sum, sizeof sum);
   }
 }
 
@@ -173,7 +187,7 @@ static void transform(const sr__minirocket *mini, const sr__mini_input *in, int3
       bool paired = false;
       for (int c = b + 1; c < SR__MINI_TAPS; c++, k++) {
         if (k < first || k >= first + filters) continue;
-        const ELEMENT *triple = work->triple, *pair = work->pair;
+        const ELEMENT *triple = work->triple;
         const int32_t *begin = mini->channel_begin + d * SR__MINI_FILTERS + k;
         if (!staged || mini->channels > 1) {
           stage_all(in, mini->channel + begin[0], begin[1] - begin[0], scale, dilation, vectors,
@@ -181,15 +195,27 @@ static void transform(const sr__minirocket *mini, const sr__mini_input *in, int3
           paired = false;
         }
         staged = true;
-        if (!paired)
-          make_pair(triple + (a - 4) * dilation * step, triple + (b - 4) * dilation * step, vectors,
-                    work);
-        paired = true;
         int inner = (d + k) % 2;
         int64_t at = inner ? skip * step : 0;
-        count_filter(pair + at, triple + (c - 4) * dilation * step + at, &counts[inner], in,
-                     mini->bias + mini->first[d] + (int64_t)k * biases, biases, scale,
+        responses r = {.pair = work->pair,
+                       .third = triple + (c - 4) * dilation * step,
+                       .base = work->base,
+                       .first = triple + (a - 4) * dilation * step,
+                       .second = triple + (b - 4) * dilation * step,
+                       .counts = &counts[inner],
+                       .scale = scale};
+        if (!paired) { /* what this filter does not look at and the next may */
+          make_pair(&r, 0, at);
+          make_pair(&r, at + (int64_t)counts[inner].most * BLOCK, vectors * BLOCK);
+        }
+        r.pair += at;
+        r.third += at;
+        r.base += at;
+        r.first += at;
+        r.second += at;
+        count_filter(&r, !paired, in, mini->bias + mini->first[d] + (int64_t)k * biases, biases,
                      out + (int64_t)(k - first) * biases * stride, stride);
+        paired = true;
       }
     }
 }
@@ -201,6 +227,8 @@ static void transform(const sr__minirocket *mini, const sr__mini_input *in, int3
 #undef count_filter
 #undef stage_all
 #undef make_pair
+#undef responses
+#undef respond
 #undef transform
 #undef bias_vector
 #undef stage
