@@ -120,8 +120,8 @@ static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurem
   SR_TRY(ucr_set_read(ctx, unit->data, name, &set));
   SR_TRY(ucr_sample(ctx, set.test, quick ? QUICK_TESTS : INT64_MAX, unit->seed, &test));
   sr_train_options_init(&o);
-  snprintf(learner, sizeof learner, "%s:steps=%d,augment=yes", learners[unit->index % EACH / PLANS],
-           quick ? QUICK_STEPS : STEPS);
+  snprintf(learner, sizeof learner, "%s:steps=%d,augment=yes,refit=no",
+           learners[unit->index % EACH / PLANS], quick ? QUICK_STEPS : STEPS);
   o.learner = learner;
   o.plan = plan == 0   ? "uniform"
            : plan == 1 ? "routed:part_share=0.5"

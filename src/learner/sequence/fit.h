@@ -45,7 +45,7 @@ typedef struct sr__sequence_member {
   uint8_t *seen;      /* per class: whether it was among the training rows */
   double temperature; /* scores are divided by it; from the held-out rows, 1 without any */
   sr__sequence_look *curve;
-  int64_t looks, best_look; /* best_look: whose parameters these are; -1 = the last step's */
+  int64_t looks, best_look; /* best_look: the one that was liked best; -1 = nothing was held out */
 } sr__sequence_member;
 
 /* Trains on `sample`; `held_out` (whole parts that the sample does not touch; length 0 = none)

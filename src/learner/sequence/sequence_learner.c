@@ -172,52 +172,87 @@ static double held_out_loss(const sr__sequence_member *member) {
   return member->best_look < 0 ? INFINITY : member->curve[member->best_look].held_out_loss;
 }
 
+/* What a member is made from. */
+typedef struct fitting {
+  const sr__body *body;
+  const sr__encoder *encoder;
+  sr__sequence_options net;
+  split_bag parts;
+  sr__random *random;
+} fitting;
+
+static sr_status fit_once(sr_context *ctx, const fitting *f, bool augment,
+                          const sr__sequence_sample *training, const sr__sequence_sample *held_out,
+                          sr__sequence_member **member) {
+  return sr__sequence_fit(ctx, f->body, f->encoder->sequence, f->encoder->classes, &f->net, augment,
+                          training, held_out, f->random, member);
+}
+
 /* Both ways from the same start and in the same order of rows, where the held-out rows are to
- * choose. */
-static sr_status fit_best(sr_context *ctx, const sr__body *body, const sr__encoder *encoder,
-                          const sr__sequence_learner_options *o, const split_bag *parts,
-                          sr__random *random, sr__sequence_member **best) {
-  enum { AUTO, YES };
+ * choose; *augment becomes what they chose. */
+static sr_status fit_best(sr_context *ctx, const fitting *f, bool choose, bool *augment,
+                          sr__sequence_member **best) {
   sr_status status = SR_OK;
   sr__sequence_member *other = NULL;
-  sr__sequence_options net = net_options(o);
-  bool choose = o->augment == AUTO && parts->held_out.length > 0;
-  const sr__random start = *random;
-  SR_TRY(sr__sequence_fit(ctx, body, encoder->sequence, encoder->classes, &net,
-                          o->augment == YES || o->augment == AUTO, &parts->training,
-                          &parts->held_out, random, best));
+  const sr__random start = *f->random;
+  SR_TRY(fit_once(ctx, f, *augment, &f->parts.training, &f->parts.held_out, best));
   if (!choose) goto cleanup;
-  *random = start;
-  SR_TRY(sr__sequence_fit(ctx, body, encoder->sequence, encoder->classes, &net, false,
-                          &parts->training, &parts->held_out, random, &other));
+  *f->random = start;
+  SR_TRY(fit_once(ctx, f, !*augment, &f->parts.training, &f->parts.held_out, &other));
   if (held_out_loss(other) < held_out_loss(*best)) {
     sr__sequence_member *worse = *best;
     *best = other;
     other = worse;
+    *augment = !*augment;
   }
 cleanup:
   sr__sequence_member_free(other);
   return status;
 }
 
+/* Trains anew on all rows for as many steps as the held-out ones found best. Curve and temperature
+ * stay those that were found on rows that the net had not seen. */
+static sr_status fit_all(sr_context *ctx, fitting *f, bool augment, sr__sequence_member *chosen) {
+  sr_status status = SR_OK;
+  sr__sequence_member *all = NULL;
+  sr__sequence_sample rows = f->parts.training, none = f->parts.held_out;
+  rows.length += none.length; /* the held-out entries stand behind the others */
+  none.length = 0;
+  if (chosen->best_look >= 0) f->net.steps = chosen->curve[chosen->best_look].step;
+  SR_TRY(fit_once(ctx, f, augment, &rows, &none, &all));
+  float *value = chosen->value;
+  chosen->value = all->value;
+  all->value = value;
+  uint8_t *seen = chosen->seen;
+  chosen->seen = all->seen;
+  all->seen = seen;
+cleanup:
+  sr__sequence_member_free(all);
+  return status;
+}
+
 sr_status sr__sequence_learner_fit(sr_context *ctx, const sr__body *body,
                                    const sr__fit_input *input, const sr__bag *bag,
                                    sr__random *random, sr__member **member) {
+  enum { AUTO, YES };
   sr_status status = SR_OK;
   const sr__sequence_learner_options *o = input->options;
-  split_bag parts = {0};
+  fitting f = {.body = body, .encoder = input->encoder, .net = net_options(o), .random = random};
   sr__member *made = NULL;
+  bool augment = o->augment == YES || o->augment == AUTO;
   *member = NULL;
-  SR_TRY(split(ctx, input->encoder, input->training, bag, o->validation, random, &parts));
+  SR_TRY(split(ctx, input->encoder, input->training, bag, o->validation, random, &f.parts));
+  bool judged = f.parts.held_out.length > 0;
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
-  SR_TRY(fit_best(ctx, body, input->encoder, o, &parts, random, &made->net));
+  SR_TRY(fit_best(ctx, &f, judged && o->augment == AUTO, &augment, &made->net));
+  if (judged && o->refit) SR_TRY(fit_all(ctx, &f, augment, made->net));
   *member = made;
   made = NULL;
 cleanup:
   sr__sequence_learner_free_member(made);
-  sr__free(ctx, parts.row);
-  sr__free(ctx, parts.count);
+  sr__free(ctx, f.parts.row);
+  sr__free(ctx, f.parts.count);
   return status;
 }
 

@@ -9,9 +9,9 @@
 typedef struct sr__sequence_learner_options {
   int64_t steps, batch, width, blocks, heads, feed_forward, patience;
   double rate, decay, drop, validation;
-  int augment; /* choice: 0 as the held-out parts say, 1 yes, 2 no */
-  int scaling; /* choice: sr__sequence_scaling */
-  int causal;  /* flag */
+  int augment;       /* choice: 0 as the held-out parts say, 1 yes, 2 no */
+  int scaling;       /* choice: sr__sequence_scaling */
+  int causal, refit; /* flags */
 } sr__sequence_learner_options;
 
 #define SR__SEQUENCE_OPTIONS                                                                       \
@@ -33,6 +33,8 @@ typedef struct sr__sequence_learner_options {
                 "held-out parts like"),                                                            \
       SR_CHOICE(sr__sequence_learner_options, scaling, "series", "series|training|running|none",   \
                 "by the moments of each series, of the training rows, of the values so far"),      \
+      SR_FLAG(sr__sequence_learner_options, refit, "yes",                                          \
+              "train anew on all rows once the held-out parts have chosen"),                       \
       SR_FLAG(sr__sequence_learner_options, causal, "no", "a stem that never looks ahead")
 
 struct sr__encoder {
