@@ -56,6 +56,26 @@ class Verdicts(unittest.TestCase):
         verdict, reason = self.tabular(0.299, 0.3, noise=0.05)
         self.assertEqual(verdict, "cannot be tested here", reason)
 
+    def series(self, order, size, noise=0.002):
+        """Errors of routing along windows and of the size control; everything else is at .3."""
+        rows = []
+        for data in ("EEG-eye-state", "Elec2", "ECG5000", "MedicalImages", "SwedishLeaf"):
+            windows = data in ("EEG-eye-state", "Elec2")
+            for plan, graph, error in (("uniform", "none", 0.3), ("routed:part_share=0.5", "time", order if windows else 0.3),
+                                       ("routed:part_share=0.5", "features:k=10", 0.3),
+                                       ("uniform-nm:draw_share=0.5", "none", size)):
+                for seed, value in enumerate(self.errors(error, noise), 1):
+                    rows.append((f"set={data} plan={plan} graph={graph} m=30", seed, value))
+        return self.conclude("ucr-dependence", rows)
+
+    def test_series(self):
+        verdict, reason = self.series(0.25, 0.3)
+        self.assertEqual((verdict, "EEG eye state, windows in order" in reason), ("partly", True), reason)
+        verdict, reason = self.series(0.25, 0.25)
+        self.assertEqual((verdict, "in 0 of these" in reason), ("not reproduced", True), reason)
+        verdict, reason = self.series(0.299, 0.3, noise=0.05)
+        self.assertEqual(verdict, "cannot be tested here", reason)
+
     def spatial(self, spectral, size, noise=0.002):
         sets = ("Germany--polygons", "Germany--regions", "Maipo--fields", "Zion--tiles", "Sea-surface--sector",
                 "Sea-surface--years", "Simulated--new-map")
