@@ -3,6 +3,7 @@
 Two families: plain bagging on the settings that the rules were tried on, and the default on others that nothing was tried on.
 
 Run: python3 bench/map_coverage.py COMMAND [RUNS [MINUTES]]   adds runs to bench/results/map_coverage.jsonl; resumes
+     python3 bench/map_coverage.py --cost COMMAND DATA        what the questions cost; writes bench/results/map_cost.jsonl
      python3 bench/map_coverage.py --page                     writes docs/map-coverage.md from it
      python3 bench/map_coverage.py --check                    fails where the page is out of date
 Runs go round all settings, one each, so that a study that was stopped early has them all.
@@ -21,6 +22,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RUNS = ROOT / "bench/results/map_coverage.jsonl"
 PAGE = ROOT / "docs/map-coverage.md"
+COST = ROOT / "bench/results/map_cost.jsonl"
 SIDE, TORUS, FEATURES = 200.0, 256, 5
 
 # name: rows of the sample, range of the fields, clusters (0: even), rows share places, regions, a class per cluster
@@ -44,6 +46,10 @@ APART = {
     "8 regions, uneven plots": (1600, 5, 2, 15.0, -1.0, 1.0, 96, True, True, 8, 0.05, "clusters"),
 }
 QUESTIONS = ("pixels", "fields", "areas", "regions")
+COSTED = {  # file below DATA, target, coordinates, columns left out
+    "Maipo": ("satellite/maipo_crops.csv.gz", "croptype", "utmx,utmy", "field"),
+    "Germany": ("satellite/sentinel2_germany.csv.gz", "Label", "Lon,Lat", "ID,ClassID,Region"),
+}
 
 
 class Law:
@@ -237,6 +243,33 @@ def study(command, runs, minutes):
                 out.flush()
 
 
+def processor_seconds(*arguments):
+    """The least of three runs."""
+    best = math.inf
+    for _ in range(3):
+        child = subprocess.Popen(arguments, stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(child.pid, 0)
+        if status:
+            raise SystemExit(f"{' '.join(arguments)} ended with {status}")
+        best = min(best, usage.ru_utime + usage.ru_stime)
+    return best
+
+
+def cost(command, data):
+    version = subprocess.run([command, "--version", "-v"], capture_output=True, text=True, check=True).stdout
+    commit = next(line.split()[1] for line in version.splitlines() if line.startswith("commit"))
+    lines = [{"command": "python3 bench/map_coverage.py --cost build/release/specroute DATA", "commit": commit}]
+    for name, (file, target, coordinates, drop) in COSTED.items():
+        train = [command, "train", f"{data}/{file}", "--target", target, "--coords", coordinates, "--drop", drop, "--plan", "uniform",
+                 "--threads", "1", "--json", "--no-importance"]
+        start = processor_seconds(*train, "--members", "1", "--no-evaluation")  # reading, graph, T
+        fit = processor_seconds(*train, "--no-evaluation") - start
+        questions = processor_seconds(*train) - start - fit
+        lines.append({"map": name, "start_seconds": round(start, 3), "fit_seconds": round(fit, 3),
+                      "question_seconds": round(questions, 3), "ratio": round(questions / fit, 3)})
+    COST.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
 def show(value, sign=False):
     return "-" if value is None or value != value else f"{value:{'+' if sign else ''}.3f}"
 
@@ -291,6 +324,13 @@ def page():
             "No rule or constant was set on these: 1,000 to 1,600 rows, four to seven features, two or three classes, smooth and stretched",
             "fields, wrong labels, transects, roads, clusters and regions of uneven size; the default plan.",
             f"{len(apart)} runs ({made_at(head, apart)}).", "", *tables(runs, APART)]
+    if COST.exists():
+        head, *costs = (json.loads(line) for line in COST.read_text().splitlines())
+        text += ["", "## What the questions cost", "",
+                 "Processor seconds of `train --plan uniform` with 100 trees on one thread: the fit alone, and all that the questions take",
+                 f"beside it (`{head['command']}`, commit {head['commit']}).", "",
+                 "| map | fit | all questions | questions / fit |", "|---|---:|---:|---:|",
+                 *(f"| {c['map']} | {c['fit_seconds']:.2f} | {c['question_seconds']:.2f} | {c['ratio']:.2f} |" for c in costs)]
     return "\n".join(text) + "\n"
 
 
@@ -300,6 +340,8 @@ def main(arguments):
     elif arguments == ["--check"]:
         if PAGE.read_text() != page():
             raise SystemExit(f"{PAGE} is out of date: python3 bench/map_coverage.py --page")
+    elif len(arguments) == 3 and arguments[0] == "--cost":
+        cost(*arguments[1:])
     elif arguments:
         study(arguments[0], int(arguments[1]) if len(arguments) > 1 else 500, float(arguments[2]) if len(arguments) > 2 else math.inf)
     else:
