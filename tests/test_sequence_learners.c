@@ -93,6 +93,34 @@ static void waves_are_learned_and_models_come_back(void **state) {
   sr_context_free(&one);
 }
 
+/* The held-out parts choose; then all rows train. What was found on the held-out ones stays. */
+static void all_rows_train_in_the_end(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  sr_table *table = waves(ctx, 40, 1, false, 3);
+  const char *const options[] = {"steps=40,batch=4,width=16,blocks=1",
+                                 "steps=40,batch=4,width=16,blocks=1,refit=no"};
+  for (int k = 0; k < 2; k++) {
+    sr_ensemble *all = train(ctx, table, learners[k], options[0], 1),
+                *judged = train(ctx, table, learners[k], options[1], 1);
+    float after[80], before[80];
+    sr_learning_look look, other;
+    int64_t count = 0;
+    for (; sr_ensemble_look(all, 0, count, &look); count++) {
+      assert_true(sr_ensemble_look(judged, 0, count, &other));
+      assert_true(look.held_out_loss == other.held_out_loss && look.kept == other.kept);
+    }
+    assert_true(count > 0 && !sr_ensemble_look(judged, 0, count, &other));
+    assert_ok(ctx, sr_ensemble_predict(ctx, all, table, NULL, after));
+    assert_ok(ctx, sr_ensemble_predict(ctx, judged, table, NULL, before));
+    assert_memory_not_equal(after, before, sizeof after);
+    sr_ensemble_free(&judged);
+    sr_ensemble_free(&all);
+  }
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
 static void members_keep_their_learning_curves(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
@@ -212,6 +240,7 @@ static void every_allocation_may_fail(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(waves_are_learned_and_models_come_back),
+      cmocka_unit_test(all_rows_train_in_the_end),
       cmocka_unit_test(members_keep_their_learning_curves),
       cmocka_unit_test(a_stream_gives_the_same_bits),
       cmocka_unit_test(what_cannot_stream_is_refused),

@@ -210,15 +210,16 @@ cleanup:
   return status;
 }
 
-/* Trains anew on all rows for as many steps as the held-out ones found best. Curve and temperature
- * stay those that were found on rows that the net had not seen. */
-static sr_status fit_all(sr_context *ctx, fitting *f, bool augment, sr__sequence_member *chosen) {
+/* Trains anew on all rows for all steps: the schedule ends in small ones, so a shorter one is
+ * another net. Curve and temperature stay those that were found on rows that the net had not seen.
+ */
+static sr_status fit_all(sr_context *ctx, const fitting *f, bool augment,
+                         sr__sequence_member *chosen) {
   sr_status status = SR_OK;
   sr__sequence_member *all = NULL;
   sr__sequence_sample rows = f->parts.training, none = f->parts.held_out;
   rows.length += none.length; /* the held-out entries stand behind the others */
   none.length = 0;
-  if (chosen->best_look >= 0) f->net.steps = chosen->curve[chosen->best_look].step;
   SR_TRY(fit_once(ctx, f, augment, &rows, &none, &all));
   float *value = chosen->value;
   chosen->value = all->value;
