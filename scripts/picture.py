@@ -66,7 +66,8 @@ def table(cases):
              "|---|---|---|---|---|---|---|"]
     for case in cases:
         forest, default = case["uniform"], case["auto"]
-        lines.append(f'| {case["name"]} | {case["splits"]} {case["held_out"]} | {forest["naive"]:.3f} | {forest["told"]:.3f} | '
+        seeds = f'{case["seeds"]} seed{"s" if case["seeds"] > 1 else ""}'
+        lines.append(f'| {case["name"]} | {case["splits"]} {case["held_out"]}, {seeds} | {forest["naive"]:.3f} | {forest["told"]:.3f} | '
                      f'{forest["truth"]:.3f} | {default["truth"]:.3f} | {forest["baseline"]:.3f} |')
     return "\n".join(lines + ["", END])
 
