@@ -60,7 +60,8 @@ static trained train(sr_context *ctx, const sr_table *table, const stream *fresh
 }
 
 static void run(sr_context *ctx, FILE *out, const process *p, int64_t n, uint64_t seed) {
-  stream s = draw(p, n, n, false, seed), fresh = draw(p, n, FRESH, true, seed);
+  uint64_t source = seed_of_stream(p, n, seed);
+  stream s = draw(p, n, n, false, source), fresh = draw(p, n, FRESH, true, source);
   sr_table *table = table_of(ctx, &s, 0, n, p->groups);
   trained mix = train(ctx, table, &fresh, "auto", "tree", true, 0.0, seed);
   trained again = train(ctx, table, &fresh, "auto", "tree", true, 0.0, seed + 100000);

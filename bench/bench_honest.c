@@ -84,8 +84,9 @@ static void run(sr_context *ctx, FILE *out, const process *p, int64_t n, const c
   int64_t gap = (int64_t)(p->tmix > 1.0 ? p->tmix : 0.0), unit = p->groups ? GROUP : n / 20;
   int64_t later = p->drifts ? n / 10 : unit, begin = p->drifts ? n : n + gap;
   if (p->groups) begin = n; /* the next group */
-  stream s = draw(p, n, begin + later, false, seed);
-  stream fresh = draw(p, n, FRESH, true, seed);
+  uint64_t source = seed_of_stream(p, n, seed);
+  stream s = draw(p, n, begin + later, false, source);
+  stream fresh = draw(p, n, FRESH, true, source);
   sr_table *table = table_of(ctx, &s, 0, n, p->groups);
   sr_ensemble *ensemble = NULL;
   sr_train_options options;
@@ -165,7 +166,8 @@ static double risk_of(sr_context *ctx, const sr_table *table, const stream *fres
 
 /* auto minus uniform: what is told of the difference, and what it is. */
 static void run_comparison(sr_context *ctx, FILE *out, const process *p, int64_t n, uint64_t seed) {
-  stream s = draw(p, n, n, false, seed), fresh = draw(p, n, FRESH, true, seed);
+  uint64_t source = seed_of_stream(p, n, seed);
+  stream s = draw(p, n, n, false, source), fresh = draw(p, n, FRESH, true, source);
   sr_table *table = table_of(ctx, &s, 0, n, p->groups);
   sr_compare_options options;
   sr_comparison *comparison = NULL;

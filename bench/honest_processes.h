@@ -282,6 +282,18 @@ static stream draw(const process *p, int64_t n, int64_t rows, bool fresh, uint64
   return s;
 }
 
+/* The seed itself, or, where its first n rows are all of one class and nothing can be learned, one
+ * whose rows are not. */
+static inline uint64_t seed_of_stream(const process *p, int64_t n, uint64_t seed) {
+  for (;; seed += 1000000) {
+    stream s = draw(p, n, n, false, seed);
+    int64_t same = 0;
+    for (int64_t i = 0; i < n; i++) same += s.label[i] == s.label[0];
+    free_stream(&s);
+    if (same < n) return seed;
+  }
+}
+
 /* ---- tables ------------------------------------------------------------------------------- */
 
 static void stop(sr_context *ctx) {
