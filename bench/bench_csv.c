@@ -1,7 +1,7 @@
-/* Reading numeric csv: the library against a bare memchr/strtod loop, libcsv and pandas, each in a
- * process of its own so that peak memory is its own. Files are made in a temporary folder and
- * removed. Usage: bench_csv [megabytes ...] (default 10 100 1000); SR_BENCH_PYTHON names a Python
- * with pandas. */
+/* Reading numeric csv: the library against a bare memchr/strtod loop, libcsv, pandas, polars and
+ * pyarrow, each in a process of its own so that peak memory is its own, and on as many threads
+ * where it has them. Files are made in a temporary folder and removed. Usage: bench_csv [megabytes
+ * ...] (default 10 100 1000); SR_BENCH_PYTHON names a Python with the peers. */
 #include <specroute/specroute.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -127,16 +127,27 @@ static void run_libcsv(const char *path, int threads, outcome *result) {
 }
 #endif
 
-static void run_pandas(const char *path, int threads, outcome *result) {
-  (void)threads;
+static void run_python(const char *peer, const char *path, int threads, outcome *result) {
   char line[1000];
-  snprintf(line, sizeof line, "%s %s/csv_peers.py '%s'", getenv("SR_BENCH_PYTHON"), SR_BENCH_DIR,
-           path);
+  snprintf(line, sizeof line, "%s %s/csv_peers.py %s %d '%s'", getenv("SR_BENCH_PYTHON"),
+           SR_BENCH_DIR, peer, threads, path);
   FILE *python = popen(line, "r");
   if (!python || fscanf(python, "%lf %lf %lf %lf %lf", &result->seconds, &result->values,
                         &result->sum, &result->peak_mb, &result->cpu_seconds) != 5)
     exit(1);
   pclose(python);
+}
+
+static void run_pandas(const char *path, int threads, outcome *result) {
+  run_python("pandas", path, threads, result);
+}
+
+static void run_polars(const char *path, int threads, outcome *result) {
+  run_python("polars", path, threads, result);
+}
+
+static void run_pyarrow(const char *path, int threads, outcome *result) {
+  run_python("pyarrow", path, threads, result);
 }
 
 static double cpu_seconds(void) {
@@ -198,24 +209,29 @@ static bool make_file(const char *path, long megabytes) {
 typedef struct peer {
   const char *name;
   runner body;
+  bool threaded; /* it runs on as many threads as we do */
 } peer;
 
 static void compare(const char *path, long megabytes) {
-  const peer peers[] = {{"memchr/strtod loop", run_bare_loop},
+  const peer all[] = {{"memchr/strtod loop", run_bare_loop, false},
 #ifdef SR_HAVE_LIBCSV
-                        {"libcsv + strtod", run_libcsv},
+                      {"libcsv + strtod", run_libcsv, false},
 #endif
-                        {"pandas read_csv", getenv("SR_BENCH_PYTHON") ? run_pandas : NULL}};
+                      {"pandas read_csv", run_pandas, true},
+                      {"polars read_csv", run_polars, true},
+                      {"pyarrow read_csv", run_pyarrow, true}};
+  size_t count = sizeof all / sizeof *all - (getenv("SR_BENCH_PYTHON") ? 0 : 3);
   int repeats = megabytes < 50 ? 5 : megabytes < 500 ? 2 : 1;
   int cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
   outcome us[2];
   for (int k = 0; k < 2; k++) {
     if (!run(run_library, path, k ? cores : 1, repeats, &us[k])) exit(1);
   }
-  for (size_t p = 0; p < sizeof peers / sizeof *peers; p++) {
+  for (size_t p = 0; p < count; p++) {
     outcome theirs = {0};
-    if (!peers[p].body || !run(peers[p].body, path, 1, repeats, &theirs)) continue;
     for (int k = 0; k < 2; k++) {
+      if ((k == 0 || all[p].threaded) && !run(all[p].body, path, k ? cores : 1, repeats, &theirs))
+        break;
       char name[64], more[400];
       double table_mb = us[k].values * 4 / 1048576;
       snprintf(name, sizeof name, "%ld MB", megabytes);
@@ -226,7 +242,7 @@ static void compare(const char *path, long megabytes) {
                us[k].cpu_seconds, theirs.cpu_seconds, (double)megabytes / us[k].seconds,
                us[k].peak_mb, table_mb, us[k].peak_mb / table_mb, theirs.peak_mb,
                us[k].values == theirs.values ? "true" : "false");
-      bench_line("csv", name, (int64_t)us[k].values, k ? cores : 1, us[k].seconds, peers[p].name,
+      bench_line("csv", name, (int64_t)us[k].values, k ? cores : 1, us[k].seconds, all[p].name,
                  theirs.seconds, more);
     }
   }

@@ -8,7 +8,7 @@
 # sets that some benchmarks need; those are left out where it is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-all=(csv graph neighbors fiedler parts dependence coverage forest forest_levels plan python replay nn series intervals
+all=(csv graph neighbors fiedler fiedler_large parts parts_large dependence coverage forest forest_levels plan python replay nn series intervals
   auto_witness auto_real honest real_dependence honest_real honest_choice honest_coverage map_coverage)
 [ "${1:-}" != --list ] || { printf '%s\n' "${all[@]}"; exit 0; }
 programs=build/release/bench
@@ -22,7 +22,9 @@ run_csv() { SR_BENCH_PYTHON=$python record csv $programs/bench_csv; }
 run_graph() { record graph $python bench/graph_peers.py $programs/bench_graph; }
 run_neighbors() { record neighbors $python bench/neighbors_peers.py $programs; }
 run_fiedler() { SR_BENCH_PYTHON=$python record fiedler bench/fiedler.sh $programs/bench_fiedler; }
+run_fiedler_large() { SR_BENCH_PYTHON=$python record fiedler_large bench/fiedler.sh $programs/bench_fiedler large; }
 run_parts() { record parts bench/parts.sh; }
+run_parts_large() { record parts_large bench/parts.sh large; }
 run_dependence() { record dependence $python bench/dependence.py $programs/bench_dependence; }
 run_coverage() { record coverage $programs/bench_coverage 50; }
 run_forest() { record forest $python bench/forest_peers.py $programs/bench_forest speed accuracy scale; }

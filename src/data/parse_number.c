@@ -59,6 +59,34 @@ static const char *read_digits(const char *text, uint64_t *digits) {
 #endif
 }
 
+/* Most numbers are short: digits, a point and digits, eight in all, with no exponent. They are put
+ * together before they are valued. NULL where a number is not of this kind. */
+static const char *read_short(const char *text, decimal *number) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  const char *at = text + (*text == '-');
+  uint64_t whole, fraction;
+  memcpy(&whole, at, sizeof whole);
+  int bits =
+      __builtin_ctzll(not_digits(whole) | 1ull << 63) & ~7; /* of the digits before the point */
+  const char *point = at + bits / 8;
+  if (bits == 0 || *point != '.') return NULL;
+  memcpy(&fraction, point + 1, sizeof fraction);
+  int more = __builtin_ctzll(not_digits(fraction) | 1ull << 63) & ~7;
+  const char *end = point + 1 + more / 8;
+  if (more == 0 || bits + more > 64 || is_digit(*end) || (*end | 0x20) == 'e') return NULL;
+  whole = (whole & ((1ull << bits) - 1)) | fraction << bits;
+  if (bits + more < 64) whole = whole << (64 - bits - more) | 0x3030303030303030u >> (bits + more);
+  number->digits = value_of_eight(whole);
+  number->power = -(more / 8);
+  number->negative = *text == '-';
+  number->exact = true;
+  return end;
+#else
+  (void)text, (void)number;
+  return NULL;
+#endif
+}
+
 static const char *read_exponent(const char *text, int64_t *power) {
   const char *at = text + 1;
   bool negative = *at == '-';
@@ -209,7 +237,8 @@ static bool rounds_alike(double magnitude) {
 
 const char *sr__parse_float(const char *text, float *value) {
   decimal number;
-  const char *end = read_decimal(text, &number);
+  const char *end = read_short(text, &number);
+  if (!end) end = read_decimal(text, &number);
   if (!end) return NULL;
   double magnitude;
   if (round_to_double(&number, &magnitude) && rounds_alike(magnitude))
