@@ -133,28 +133,63 @@ SR__INLINE void load_leaf(const search *q, int64_t leaf, int d, float (*x)[POINT
     }
 }
 
+SR__INLINE void in_order(floats *a, floats *b) {
+  floats smaller = least(*a, *b);
+  *b = most(*a, *b);
+  *a = smaller;
+}
+
+/* Eight keys sink into nine sorted columns at once: they are sorted, the lesser of the i-th column
+ * and the i-th key from the end are the eight least, which a bitonic merge sorts; the ninth is the
+ * least of the others. Half the work of one after the other. */
+SR__INLINE void sink_eight(floats key[8], floats best[9]) {
+  static const uint8_t network[19][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3}, {4, 6},
+                                         {5, 7}, {1, 2}, {5, 6}, {0, 4}, {1, 5}, {2, 6}, {3, 7},
+                                         {2, 4}, {3, 5}, {1, 2}, {3, 4}, {5, 6}};
+#pragma GCC unroll 19
+  for (int s = 0; s < 19; s++) in_order(&key[network[s][0]], &key[network[s][1]]);
+  floats ninth = best[8];
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; i++) {
+    ninth = least(ninth, most(best[i], key[7 - i]));
+    best[i] = least(best[i], key[7 - i]);
+  }
+  best[8] = ninth;
+#pragma GCC unroll 3
+  for (int step = 4; step > 0; step /= 2)
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; i++)
+      if (!(i & step)) in_order(&best[i], &best[i + step]);
+}
+
+SR__INLINE void sink_one(floats key, floats *best, int K) {
+#pragma GCC unroll 17
+  for (int c = 0; c <= K; c++) in_order(&best[c], &key);
+}
+
 /* The points of the leaf that was seen as number `seen` sink into the sorted columns of the
  * queries, one more than K; `own`: it is their leaf. */
 SR__INLINE void sink(search *q, int seen, int d, int K, bool own) {
+  enum { BATCH = 8 };
   float(*x)[POINTS] = q->s->x[seen];
   for (int g = 0; g < PARTS; g++) {
     floats best[SR__LEAF_K + 1], at[AXES];
 #pragma GCC unroll 17
     for (int c = 0; c <= K; c++) best[c] = load(q->s->best[c] + g * LANES);
     for (int j = 0; j < d; j++) at[j] = load(q->s->query[j] + g * LANES);
-    for (int i = 0; i < POINTS; i++) {
-      floats value = {0};
+    for (int begin = 0; begin < POINTS; begin += BATCH) {
+      floats key[BATCH], first;
+#pragma GCC unroll 8
+      for (int i = 0; i < BATCH; i++) {
+        floats value = {0};
 #pragma GCC unroll 3
-      for (int j = 0; j < d; j++) value = add_square(value, at[j] - x[j][i]);
-      if (own && i / LANES == g) value[i % LANES] = NOWHERE * NOWHERE;
-      value = make_key(value, seen * POINTS + i);
-      if (!at_most(value, best[K])) continue;
-#pragma GCC unroll 17
-      for (int c = 0; c <= K; c++) {
-        floats larger = most(best[c], value);
-        best[c] = least(best[c], value);
-        value = larger;
+        for (int j = 0; j < d; j++) value = add_square(value, at[j] - x[j][begin + i]);
+        if (own && (begin + i) / LANES == g) value[(begin + i) % LANES] = NOWHERE * NOWHERE;
+        key[i] = make_key(value, seen * POINTS + begin + i);
+        first = i == 0 ? key[0] : least(first, key[i]);
+        if (K != 8 && at_most(key[i], best[K])) sink_one(key[i], best, K);
       }
+      if (K == 8 && at_most(first, best[8])) sink_eight(key, best);
     }
 #pragma GCC unroll 17
     for (int c = 0; c <= K; c++) memcpy(q->s->best[c] + g * LANES, &best[c], sizeof best[c]);
