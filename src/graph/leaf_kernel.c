@@ -178,7 +178,7 @@ SR__INLINE void sink(search *q, int seen, int d, int K, bool own) {
     for (int c = 0; c <= K; c++) best[c] = load(q->s->best[c] + g * LANES);
     for (int j = 0; j < d; j++) at[j] = load(q->s->query[j] + g * LANES);
     for (int begin = 0; begin < POINTS; begin += BATCH) {
-      floats key[BATCH], first;
+      floats key[BATCH], first = spread(INFINITY);
 #pragma GCC unroll 8
       for (int i = 0; i < BATCH; i++) {
         floats value = {0};
@@ -186,7 +186,7 @@ SR__INLINE void sink(search *q, int seen, int d, int K, bool own) {
         for (int j = 0; j < d; j++) value = add_square(value, at[j] - x[j][begin + i]);
         if (own && (begin + i) / LANES == g) value[(begin + i) % LANES] = NOWHERE * NOWHERE;
         key[i] = make_key(value, seen * POINTS + begin + i);
-        first = i == 0 ? key[0] : least(first, key[i]);
+        first = least(first, key[i]);
         if (K != 8 && at_most(key[i], best[K])) sink_one(key[i], best, K);
       }
       if (K == 8 && at_most(first, best[8])) sink_eight(key, best);
