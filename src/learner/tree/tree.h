@@ -61,10 +61,11 @@ struct sr__member {
   int64_t mixtures;
   float *share;        /* mixtures x classes */
   bool shifted;        /* some node has SR__NODE_SHIFT */
+  sr__crown_piece *piece; /* twice where a node shifts, see sr__walk_tree */
+  int32_t pieces, exits;
   sr__pass_node *pass; /* NULL: there are none, the tree is walked by its nodes */
   int64_t pass_whole;  /* see sr__walk_tree */
   sr__branch *branch;  /* one per exit of the crown and the end */
-  int32_t exits;
   uint32_t *pass_leaf;          /* node of each leaf that branches number */
   uint8_t *pass_vote;           /* and its vote, as in `vote` */
   uint8_t *vote;                /* of the leaves, in little room; NULL: more than 256 classes */

@@ -74,7 +74,7 @@ static sr_status turn_rows(sr_context *ctx, sr__encoded *rows) {
   sr_status status = SR_OK;
   const sr__walk_kernel *kernel = sr__walk_kernel_now();
   sr__walk_rows walk = {.bins = rows->bins, .stride = rows->stride, .features = rows->features};
-  if (kernel->blocks || rows->features > SR__WALK_FEATURES || rows->count > SR__WALK_GROUP ||
+  if (rows->features > SR__WALK_FEATURES || rows->count > SR__WALK_GROUP ||
       rows->count < SR__WALK_LANES)
     return SR_OK;
   SR_NEW(ctx, rows->column_memory, sr__turned_bytes(rows->features, rows->count) + LINE);

@@ -21,6 +21,8 @@ static void find_leaves(const sr__member *tree, const sr__walk_rows *rows, int64
   sr__walk_tree walk = {.node = tree->node,
                         .value = value,
                         .shifted = tree->shifted,
+                        .piece = tree->piece,
+                        .pieces = tree->pieces,
                         .pass = tree->pass,
                         .whole = tree->pass_whole,
                         .branch = tree->branch,

@@ -16,6 +16,7 @@ void sr__tree_free(sr__member *tree) {
                     tree->mixed,
                     tree->share,
                     tree->vote,
+                    tree->piece,
                     tree->pass,
                     tree->branch,
                     tree->pass_leaf,

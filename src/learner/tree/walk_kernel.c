@@ -75,20 +75,6 @@ static void walk_nodes(const sr__walk_tree *tree, const uint8_t *row, int64_t st
 
 typedef uint8_t bytes __attribute__((vector_size(LANES)));
 
-SR__INLINE bytes spread(uint32_t four_bytes) {
-  typedef uint32_t words __attribute__((vector_size(LANES)));
-  return (bytes)((words){0} + four_bytes);
-}
-
-/* Lanes that are set in `mask` from yes, the others from no. */
-SR__INLINE bytes choose(bytes mask, bytes yes, bytes no) {
-#if defined(__AVX2__)
-  return (bytes)_mm256_blendv_epi8((__m256i)no, (__m256i)yes, (__m256i)mask);
-#else
-  return no ^ (mask & (no ^ yes));
-#endif
-}
-
 SR__INLINE bytes weave_low(bytes a, bytes b) {
 #if defined(__AVX2__)
   return (bytes)_mm256_unpacklo_epi8((__m256i)a, (__m256i)b);
@@ -156,7 +142,7 @@ SR__INLINE void shift_column(const uint8_t *column, uint8_t *shifted) {
 /* The columns of `count` rows, at most ROWS; `number` has entries up to the next LANES. */
 SR__INLINE void fill_columns(const sr__walk_rows *rows, const uint16_t *number, int count,
                              bool shifted, uint8_t *column) {
-  int64_t width = sr__walk_columns(rows->features) / 2;
+  int64_t width = sr__walk_columns(rows->features);
   for (int first = 0; first < count; first += LANES) {
     for (int64_t j = 0; j < width; j += 16)
       turn_sixteen(rows, number + first, j, column + j * ROWS + first);
@@ -187,9 +173,9 @@ SR__INLINE bool any_missing(const uint8_t *columns, int64_t count) {
 
 static int turn(const sr__walk_rows *rows, int64_t count, uint8_t *columns) {
   uint16_t number[ROWS];
-  int64_t stride = sr__walk_columns(rows->features);
   bool missing = false;
   for (int64_t first = 0; first < count; first += ROWS) {
+    int64_t stride = sr__turned_columns(rows->features, !missing);
     number_rows(first, count, number);
     fill_columns(rows, number, ROWS, missing, columns + first * stride);
     if (missing || !any_missing(columns + first * stride, rows->features)) continue;
@@ -201,21 +187,100 @@ static int turn(const sr__walk_rows *rows, int64_t count, uint8_t *columns) {
 
 /* ---- many rows pass nodes together --------------------------------------------------------- */
 
-/* The values that rows have behind the last node. */
+#if defined(__AVX512BW__)
+enum { WIDE = 64 };
+#else
+enum { WIDE = LANES };
+#endif
+
+typedef uint8_t wide __attribute__((vector_size(WIDE)));
+typedef uint8_t wide_at __attribute__((vector_size(WIDE), aligned(WIDE), may_alias));
+
+/* Rows whose bins are below the threshold: a mask. */
+#if defined(__AVX512BW__)
+typedef __mmask64 sides;
+SR__INLINE wide spread(uint32_t four_bytes) { return (wide)_mm512_set1_epi32((int)four_bytes); }
+SR__INLINE wide spread_byte(uint8_t byte) { return (wide)_mm512_set1_epi8((char)byte); }
+SR__INLINE sides below(wide bins, wide threshold) {
+  return _mm512_cmpgt_epi8_mask((__m512i)threshold, (__m512i)bins);
+}
+SR__INLINE wide choose(sides side, wide yes, wide no) {
+  return (wide)_mm512_mask_blend_epi8(side, (__m512i)no, (__m512i)yes);
+}
+SR__INLINE wide one_less(sides side, uint8_t value) {
+  return (wide)_mm512_mask_blend_epi8(side, _mm512_set1_epi8((char)value),
+                                      _mm512_set1_epi8((char)(value - 1)));
+}
+#else
+typedef wide sides;
+SR__INLINE wide spread(uint32_t four_bytes) {
+  typedef uint32_t words __attribute__((vector_size(WIDE)));
+  return (wide)((words){0} + four_bytes);
+}
+SR__INLINE wide spread_byte(uint8_t byte) { return (wide){0} + byte; }
+SR__INLINE sides below(wide bins, wide threshold) {
+  typedef int8_t signed_bytes __attribute__((vector_size(WIDE)));
+  return (sides)((signed_bytes)threshold > (signed_bytes)bins);
+}
+SR__INLINE wide choose(sides side, wide yes, wide no) {
+#if defined(__AVX2__)
+  return (wide)_mm256_blendv_epi8((__m256i)no, (__m256i)yes, (__m256i)side);
+#else
+  return no ^ (side & (no ^ yes));
+#endif
+}
+/* The value, one less where the side is taken. */
+SR__INLINE wide one_less(sides side, uint8_t value) { return side + spread_byte(value); }
+#endif
+
+SR__INLINE sides side_at(const sr__crown_piece *piece, int node, const uint8_t *column) {
+  return below(*(const wide_at *)(column + piece->column[node]), spread(piece->threshold[node]));
+}
+
+/* The exits of ROWS rows. */
+SR__INLINE const uint8_t *pass_crown(const sr__walk_tree *tree, bool whole, const uint8_t *columns,
+                                     uint8_t *value) {
+  uint8_t *given = value + SR__WALK_EXITS * ROWS;
+  for (int32_t p = tree->pieces - 1; p >= 0; p--) {
+    const sr__crown_piece *piece = tree->piece + p + (whole && tree->shifted ? tree->pieces : 0);
+    if (piece->exit >= 0) {
+      wide first = spread_byte((uint8_t)piece->exit);
+      for (int k = 0; k < ROWS; k += WIDE) {
+        const uint8_t *column = columns + k;
+        wide a = one_less(side_at(piece, 3, column), 1), b = one_less(side_at(piece, 4, column), 3);
+        wide c = one_less(side_at(piece, 5, column), 5), d = one_less(side_at(piece, 6, column), 7);
+        a = choose(side_at(piece, 1, column), a, b);
+        c = choose(side_at(piece, 2, column), c, d);
+        *(wide_at *)(given + p * ROWS + k) = choose(side_at(piece, 0, column), a, c) + first;
+      }
+    } else {
+      for (int k = 0; k < ROWS; k += WIDE) {
+        const uint8_t *column = columns + k;
+        wide at[SR__PIECE_ENDS];
+        for (int e = 0; e < SR__PIECE_ENDS; e++)
+          at[e] = *(const wide_at *)(value + piece->end[e] + k);
+        for (int i = 0; i < 4; i++)
+          at[i] = choose(side_at(piece, 3 + i, column), at[2 * i], at[2 * i + 1]);
+        for (int i = 0; i < 2; i++)
+          at[i] = choose(side_at(piece, 1 + i, column), at[2 * i], at[2 * i + 1]);
+        *(wide_at *)(given + p * ROWS + k) = choose(side_at(piece, 0, column), at[0], at[1]);
+      }
+    }
+  }
+  return given;
+}
+
+/* The leaves that rows come to: the values behind the last node. */
 SR__INLINE const uint8_t *pass_nodes(const sr__pass_node *node, const sr__pass_node *end,
                                      const uint8_t *column, uint8_t *value, int width) {
-  typedef int8_t signed_bytes __attribute__((vector_size(LANES)));
-  typedef int8_t signed_at __attribute__((vector_size(LANES), aligned(1), may_alias));
-  typedef uint8_t bytes_at __attribute__((vector_size(LANES), aligned(1), may_alias));
   uint8_t *to = value + SR__WALK_EXITS * ROWS;
   for (; node < end; node++, to += ROWS) {
-    signed_bytes threshold = (signed_bytes)spread(node->threshold);
-    const uint8_t *bins = column + node->column;
-    const uint8_t *left = value + node->left, *right = value + node->right;
-    for (int k = 0; k < width; k += LANES) {
-      bytes goes_left = (bytes)(threshold > *(const signed_at *)(bins + k));
-      *(bytes_at *)(to + k) =
-          choose(goes_left, *(const bytes_at *)(left + k), *(const bytes_at *)(right + k));
+    sr__pass_node here = *node;
+    wide threshold = spread_byte(here.threshold);
+    for (int k = 0; k < width; k += WIDE) {
+      sides left = below(*(const wide_at *)(column + here.column + k), threshold);
+      *(wide_at *)(to + k) = choose(left, *(const wide_at *)(value + here.left + k),
+                                    *(const wide_at *)(value + here.right + k));
     }
   }
   return to - ROWS;
@@ -253,7 +318,6 @@ static void walk_group(const sr__walk_tree *tree, const sr__walk_rows *rows, int
                        sr__walk_scratch *s, uint32_t *given) {
   uint8_t exit[COMPANY];
   uint16_t number[ROWS];
-  const sr__pass_node *pass = tree->pass + (rows->whole ? tree->whole : 0);
   for (int e = 0; e < SR__WALK_EXITS; e++) memset(s->value[e], e, ROWS);
   memset(s->count, 0, sizeof s->count);
   for (int64_t begin = 0; begin < count; begin += COMPANY) {
@@ -261,14 +325,12 @@ static void walk_group(const sr__walk_tree *tree, const sr__walk_rows *rows, int
     for (int64_t k = 0; k < here; k += ROWS) {
       const uint8_t *column = s->column[0];
       if (rows->columns) {
-        column = rows->columns + (begin + k) * sr__walk_columns(rows->features);
+        column = rows->columns + (begin + k) * sr__turned_columns(rows->features, rows->whole);
       } else {
         number_rows(begin + k, count, number);
         fill_columns(rows, number, ROWS, tree->shifted && !rows->whole, s->column[0]);
       }
-      const uint8_t *exits =
-          pass_nodes(pass, pass + tree->branch[0].node, column, s->value[0], ROWS);
-      memcpy(exit + k, exits, ROWS);
+      memcpy(exit + k, pass_crown(tree, rows->whole, column, s->value[0]), ROWS);
     }
     for (int64_t i = 0; i < here; i++) {
       int64_t k = apart(i, here);

@@ -25,22 +25,37 @@ enum { SR__NODE_CATEGORICAL = 1 << 9, SR__NODE_SHIFT = 1 << 8, SR__NODE_FEATURE 
 enum {
   SR__WALK_LANES = 64,     /* rows that pass a node together */
   SR__WALK_EXITS = 256,    /* the most exits of a crown, and leaves of a branch */
+  SR__WALK_PIECES = 32,    /* the most pieces of a crown */
   SR__WALK_FEATURES = 128, /* the most that rows may have to pass nodes together */
   SR__WALK_GROUP = 16384   /* rows that are brought to the exits before the rest is finished */
 };
 
-/* A node that rows pass together. Below it two values stand, numbers of exits or leaves; it keeps
- * for each row the one of the side that the row takes. Nodes stand behind all that are below them.
- * Offsets are bytes: `left` and `right` into the values (first those that are numbers, then those
- * of the nodes), `column` into the columns. */
+enum { SR__PIECE_LEVELS = 3, SR__PIECE_ENDS = 1 << SR__PIECE_LEVELS };
+
+/* Three levels of a crown. Node i (from 1, kept at i - 1) has the children 2 i and 2 i + 1; end e is
+ * child SR__PIECE_ENDS + e. For each row a piece gives the value of the end that the row comes to:
+ * an exit, or what the piece below gives. A piece stands before those that are below it. Offsets are
+ * bytes. */
+typedef struct sr__crown_piece {
+  uint32_t threshold[SR__PIECE_ENDS - 1]; /* one more than the node's, with the sign bit turned
+                                             over, four times */
+  uint16_t column[SR__PIECE_ENDS - 1]; /* into the columns: of the feature; behind all of them once
+                                          more where the node shifts */
+  int16_t exit; /* that of end 0 where all ends are exits, numbered one after the other; else -1 */
+  uint16_t end[SR__PIECE_ENDS]; /* else: into the values, see sr__pass_node */
+} sr__crown_piece;
+
+/* A node of a branch. Below it two values stand, numbers of leaves; it keeps for each row the one of
+ * the side that the row takes. Nodes stand behind all that are below them. Offsets are bytes: `left`
+ * and `right` into the values (first those that are numbers, then those of the nodes), `column`
+ * into the columns. */
 typedef struct sr__pass_node {
-  uint32_t left, right;
-  uint32_t column;    /* of the feature; behind all of them once more where the node shifts */
-  uint32_t threshold; /* one more than the node's, with the sign bit turned over, four times */
+  uint16_t left, right;
+  uint16_t column;
+  uint8_t threshold; /* one more than the node's, with the sign bit turned over */
 } sr__pass_node;
 
-/* The branch below an exit: its nodes and the numbers of its leaves go on to those of the next. The
- * crown's nodes stand before those of the first branch. */
+/* The branch below an exit: its nodes and the numbers of its leaves go on to those of the next. */
 typedef struct sr__branch {
   uint32_t node, leaf;
 } sr__branch;
@@ -66,13 +81,14 @@ typedef struct sr__walk_tree {
   const sr__node *node;
   const uint8_t *value;      /* what a leaf gives; NULL: its number */
   int shifted;               /* whether a node shifts */
-  const sr__pass_node *pass; /* NULL: the tree is walked node by node */
-  int64_t whole;             /* from here on again, for rows without missing values */
-  const sr__branch *branch;  /* one per exit and the end */
-  int32_t exits;
+  const sr__crown_piece *piece; /* NULL: there is no crown */
+  int32_t pieces, exits;        /* pieces again, for rows without missing values, where a node shifts */
+  const sr__pass_node *pass;    /* NULL: there are no branches */
+  int64_t whole;                /* from here on again, for rows without missing values */
+  const sr__branch *branch;     /* one per exit and the end */
   const uint32_t *pass_leaf;   /* node of each leaf that branches number */
   const uint8_t *pass_value;   /* and its value */
-  const sr__tree_block *block; /* NULL: there are none */
+  const sr__tree_block *block; /* NULL: there are none. The first stands at the root. */
   const uint32_t *block_leaf;  /* node of each leaf that blocks number */
   const uint8_t *block_value;  /* and its value */
 } sr__walk_tree;
@@ -88,13 +104,16 @@ typedef struct sr__walk_rows {
   int whole;              /* what `turn` gave: no value is missing */
 } sr__walk_rows;
 
-/* Columns of so many features: those that may be read, without and with the shift. */
-static inline int64_t sr__walk_columns(int64_t features) { return (features + 15) / 16 * 32; }
+/* Columns of so many features that may be read; where a value is missing, once more with the shift. */
+static inline int64_t sr__walk_columns(int64_t features) { return (features + 15) / 16 * 16; }
+static inline int64_t sr__turned_columns(int64_t features, int whole) {
+  return sr__walk_columns(features) * (whole ? 1 : 2);
+}
 
 /* Bytes of the columns of `count` rows. */
 static inline int64_t sr__turned_bytes(int64_t features, int64_t count) {
   return (count + SR__WALK_LANES - 1) / SR__WALK_LANES * SR__WALK_LANES *
-         sr__walk_columns(features);
+         sr__turned_columns(features, 0);
 }
 
 /* Goes on to the rows behind the first `count`, a multiple of SR__WALK_LANES where more follow. */
@@ -103,7 +122,7 @@ static inline void sr__walk_on(sr__walk_rows *rows, int64_t count) {
     rows->index += count;
   else
     rows->bins += count * rows->stride;
-  if (rows->columns) rows->columns += count * sr__walk_columns(rows->features);
+  if (rows->columns) rows->columns += count * sr__turned_columns(rows->features, rows->whole);
 }
 
 /* What a walk works in: it starts on a cache line. */
