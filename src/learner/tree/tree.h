@@ -69,10 +69,6 @@ struct sr__member {
   uint32_t *pass_leaf;          /* node of each leaf that branches number */
   uint8_t *pass_vote;           /* and its vote, as in `vote` */
   uint8_t *vote;                /* of the leaves, in little room; NULL: more than 256 classes */
-  sr__tree_block *block_memory; /* owns `block` */
-  sr__tree_block *block;        /* NULL: there are none */
-  uint32_t *block_leaf;         /* node of each leaf that blocks number */
-  uint8_t *block_vote;          /* and its vote, as in `vote` */
   int32_t *large;               /* leaf: index of its large leaf; NULL: not read */
   float *large_share;           /* large leaves x classes */
   int64_t large_count;
@@ -216,16 +212,13 @@ SR_MUST_CHECK sr_status sr__tree_predict_leaves(sr_context *ctx, const sr__encod
                                                 sr__picked picked, sr__leaf_answers answers);
 SR_MUST_CHECK sr_status sr__tree_blend_leaves(sr_context *ctx, const sr__encoder *encoder,
                                               float weight, sr__member *member);
-/* Blocks for a finished tree, where the processor and the tree allow them. */
-SR_MUST_CHECK sr_status sr__tree_make_blocks(sr_context *ctx, const sr__encoder *encoder,
-                                             sr__member *tree);
 /* Crown and branches, where the tree allows them. */
 SR_MUST_CHECK sr_status sr__tree_make_crown(sr_context *ctx, const sr__encoder *encoder,
                                             sr__member *tree);
 /* Votes in bytes, wherever they are kept, from the leaves' `info`. */
 void sr__tree_note_votes(sr__member *tree);
-/* Makes a finished tree ready to predict: votes in bytes, and blocks or else crown and branches
- * where `asked` rows (0: many) repay them. */
+/* Makes a finished tree ready to predict: votes in bytes, and crown and branches where `asked` rows
+ * (0: many) repay them. */
 SR_MUST_CHECK sr_status sr__tree_ready(sr_context *ctx, const sr__encoder *encoder, int64_t asked,
                                        sr__member *tree);
 SR_MUST_CHECK sr_status sr__tree_nodes(sr_context *ctx, const sr__encoder *encoder,

@@ -117,14 +117,21 @@ static void fill_piece(crown_work *w, int32_t p, sr__member *tree) {
   }
 }
 
-static sr__pass_node pass_node(const crown_work *w, uint32_t at, bool whole) {
-  sr__node node = w->tree->node[at];
-  return (sr__pass_node){(uint16_t)w->value[node.left], (uint16_t)w->value[node.left + 1],
-                         column_of(w, node.what, whole), threshold_of(node.what, whole)};
+static bool has_twigs(const sr__member *tree, uint32_t at) {
+  uint32_t left = tree->node[at].left;
+  return is_leaf(tree, left) && is_leaf(tree, left + 1);
 }
 
-/* The branch below an exit: its leaves get numbers, its splits follow from the deepest to its
- * root. */
+static sr__pass_node pass_node(const crown_work *w, uint32_t at, bool whole) {
+  sr__node node = w->tree->node[at];
+  bool twigs = has_twigs(w->tree, at);
+  uint32_t left = w->value[node.left], right = w->value[node.left + 1];
+  return (sr__pass_node){(uint16_t)left, (uint16_t)(twigs ? right / LANES : right),
+                         column_of(w, node.what, whole), threshold_of(node.what, whole), twigs};
+}
+
+/* The branch below an exit: its leaves get numbers, those of a node one after the other; its splits
+ * follow from the deepest to its root. */
 static void add_branch(crown_work *w, uint32_t root, sr__member *tree) {
   int64_t listed = 1, splits = 0, first_leaf = w->leaves;
   w->list[0] = root;
@@ -139,12 +146,13 @@ static void add_branch(crown_work *w, uint32_t root, sr__member *tree) {
       w->list[listed++] = tree->node[at].left + 1;
     }
   }
-  for (int64_t i = splits - 1; i >= 0; i--) {
-    uint32_t at = w->list[i];
-    w->value[at] = (uint32_t)(EXITS + splits - 1 - i) * LANES;
-    if (tree->shifted) tree->pass[tree->pass_whole + w->nodes] = pass_node(w, at, true);
-    tree->pass[w->nodes++] = pass_node(w, at, false);
-  }
+  for (int twigs = 1, at = 0; twigs >= 0; twigs--)
+    for (int64_t i = splits - 1; i >= 0; i--) {
+      if (has_twigs(tree, w->list[i]) != twigs) continue;
+      w->value[w->list[i]] = (uint32_t)(EXITS + at++) * LANES;
+      if (tree->shifted) tree->pass[tree->pass_whole + w->nodes] = pass_node(w, w->list[i], true);
+      tree->pass[w->nodes++] = pass_node(w, w->list[i], false);
+    }
 }
 
 static void count_splits(crown_work *w) {
@@ -191,13 +199,10 @@ cleanup:
 }
 
 void sr__tree_note_votes(sr__member *tree) {
-  int64_t leaves = tree->nodes / 2 + 1;
   if (!tree->vote) return;
   for (int64_t at = 0; at < tree->nodes; at++) tree->vote[at] = (uint8_t)tree->info[at];
   for (int64_t i = 0; tree->pass && i < tree->branch[tree->exits].leaf; i++)
     tree->pass_vote[i] = tree->vote[tree->pass_leaf[i]];
-  for (int64_t i = 0; tree->block && i < leaves; i++)
-    tree->block_vote[i] = tree->vote[tree->block_leaf[i]];
 }
 
 sr_status sr__tree_ready(sr_context *ctx, const sr__encoder *encoder, int64_t asked,
@@ -205,14 +210,11 @@ sr_status sr__tree_ready(sr_context *ctx, const sr__encoder *encoder, int64_t as
   sr_status status = SR_OK;
   for (int64_t i = 0; i < tree->nodes; i++)
     tree->shifted = tree->shifted || tree->node[i].what & SR__NODE_SHIFT;
-  if (asked == 0 || asked >= tree->nodes) { /* they take longer than a few walks */
+  if (asked == 0 || asked >= tree->nodes) /* it takes longer than a few walks */
     SR_TRY(sr__tree_make_crown(ctx, encoder, tree));
-    if (!tree->pass) SR_TRY(sr__tree_make_blocks(ctx, encoder, tree));
-  }
   if (encoder->classes <= UINT8_MAX + 1) {
     SR_NEW(ctx, tree->vote, tree->nodes);
     if (tree->pass) SR_NEW(ctx, tree->pass_vote, tree->branch[tree->exits].leaf);
-    if (tree->block) SR_NEW(ctx, tree->block_vote, tree->nodes / 2 + 1);
     sr__tree_note_votes(tree);
   }
 cleanup:

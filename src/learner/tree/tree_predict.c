@@ -28,10 +28,7 @@ static void find_leaves(const sr__member *tree, const sr__walk_rows *rows, int64
                         .branch = tree->branch,
                         .exits = tree->exits,
                         .pass_leaf = tree->pass_leaf,
-                        .pass_value = tree->pass_vote,
-                        .block = tree->block,
-                        .block_leaf = tree->block_leaf,
-                        .block_value = tree->block_vote};
+                        .pass_value = tree->pass_vote};
   if (tree->sets == 0) {
     sr__walk_kernel_now()->walk(&walk, rows, count, scratch, given);
     return;

@@ -3,7 +3,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "block_lanes.h"
 #include "core/vectors.h"
 
 #if defined(__AVX2__)
@@ -274,6 +273,13 @@ SR__INLINE const uint8_t *pass_crown(const sr__walk_tree *tree, bool whole, cons
 SR__INLINE const uint8_t *pass_nodes(const sr__pass_node *node, const sr__pass_node *end,
                                      const uint8_t *column, uint8_t *value, int width) {
   uint8_t *to = value + SR__WALK_EXITS * ROWS;
+  for (; node < end && node->twigs; node++, to += ROWS) {
+    sr__pass_node here = *node;
+    wide threshold = spread_byte(here.threshold);
+    for (int k = 0; k < width; k += WIDE)
+      *(wide_at *)(to + k) =
+          one_less(below(*(const wide_at *)(column + here.column + k), threshold), (uint8_t)here.right);
+  }
   for (; node < end; node++, to += ROWS) {
     sr__pass_node here = *node;
     wide threshold = spread_byte(here.threshold);
@@ -287,7 +293,7 @@ SR__INLINE const uint8_t *pass_nodes(const sr__pass_node *node, const sr__pass_n
 }
 
 /* Rows that wait at an exit go on to their leaves. */
-static void finish(const sr__walk_tree *tree, const sr__walk_rows *rows, int exit,
+static void finish(const sr__walk_tree *tree, const sr__walk_rows *rows, int exit, int count,
                    sr__walk_scratch *s, uint32_t *given) {
   const uint32_t first = tree->branch[exit].leaf;
   const sr__pass_node *pass = tree->pass + (rows->whole ? tree->whole : 0);
@@ -295,8 +301,7 @@ static void finish(const sr__walk_tree *tree, const sr__walk_rows *rows, int exi
   const sr__pass_node *end = pass + tree->branch[exit + 1].node;
   uint16_t *number = s->waiting[exit];
   const uint8_t *leaf = s->value[0];
-  int count = s->count[exit];
-  s->count[exit] = 0;
+  s->next[exit] = (uint16_t)(exit * ROWS);
   if (node < end) {
     for (int k = count; k < ROWS; k++) number[k] = number[0];
     fill_columns(rows, number, count, tree->shifted && !rows->whole, s->column[0]);
@@ -309,9 +314,13 @@ static void finish(const sr__walk_tree *tree, const sr__walk_rows *rows, int exi
     for (int k = 0; k < count; k++) given[number[k]] = tree->pass_leaf[first + leaf[k]];
 }
 
-/* Neighboring rows often take one exit; those that stand apart do not wait for each other. */
-SR__INLINE int64_t apart(int64_t i, int64_t count) {
-  return count == COMPANY ? i % 4 * (COMPANY / 4) + i / 4 : i;
+/* A row waits at its exit. */
+SR__INLINE void wait_at(const sr__walk_tree *tree, const sr__walk_rows *rows, int exit, int64_t row,
+                        sr__walk_scratch *s, uint32_t *given) {
+  int place = s->next[exit];
+  s->waiting[0][place] = (uint16_t)row;
+  s->next[exit] = (uint16_t)(place + 1);
+  if ((place + 1) % ROWS == 0) finish(tree, rows, exit, ROWS, s, given);
 }
 
 static void walk_group(const sr__walk_tree *tree, const sr__walk_rows *rows, int64_t count,
@@ -319,7 +328,7 @@ static void walk_group(const sr__walk_tree *tree, const sr__walk_rows *rows, int
   uint8_t exit[COMPANY];
   uint16_t number[ROWS];
   for (int e = 0; e < SR__WALK_EXITS; e++) memset(s->value[e], e, ROWS);
-  memset(s->count, 0, sizeof s->count);
+  for (int e = 0; e < SR__WALK_EXITS; e++) s->next[e] = (uint16_t)(e * ROWS);
   for (int64_t begin = 0; begin < count; begin += COMPANY) {
     int64_t here = count - begin < COMPANY ? count - begin : COMPANY;
     for (int64_t k = 0; k < here; k += ROWS) {
@@ -332,16 +341,15 @@ static void walk_group(const sr__walk_tree *tree, const sr__walk_rows *rows, int
       }
       memcpy(exit + k, pass_crown(tree, rows->whole, column, s->value[0]), ROWS);
     }
-    for (int64_t i = 0; i < here; i++) {
-      int64_t k = apart(i, here);
-      int e = exit[k], waiting = s->count[e];
-      s->waiting[e][waiting] = (uint16_t)(begin + k);
-      s->count[e] = (uint8_t)(waiting + 1);
-      if (waiting + 1 == ROWS) finish(tree, rows, e, s, given);
-    }
+    /* Neighboring rows often take one exit; those that stand apart do not wait for each other. */
+    int64_t apart = here / 4;
+    for (int64_t i = 0; i < apart; i++)
+      for (int64_t k = i; k < 4 * apart; k += apart)
+        wait_at(tree, rows, exit[k], begin + k, s, given);
+    for (int64_t k = 4 * apart; k < here; k++) wait_at(tree, rows, exit[k], begin + k, s, given);
   }
   for (int e = 0; e < tree->exits; e++)
-    if (s->count[e] > 0) finish(tree, rows, e, s, given);
+    if (s->next[e] > e * ROWS) finish(tree, rows, e, s->next[e] - e * ROWS, s, given);
 }
 
 /* Rows by index one by one. */
@@ -358,136 +366,12 @@ static void walk_alone(const sr__walk_tree *tree, const sr__walk_rows *rows, int
     walk_nodes(tree, bins_of(rows, k), rows->stride, number + k, at + k, 1, given);
 }
 
-/* ---- by blocks ----------------------------------------------------------------------------- */
-
-/* A few instructions fetch the bins that all 31 nodes of a block ask for, one compares them, and
- * the path is then read off the answers without touching memory. */
-#if SR__HAVE_BLOCKS
-
-enum {
-  BLOCK_GROUP = 1024, /* rows that walk together */
-  TILE = 128,         /* rows that pass their blocks together */
-  AHEAD = 64          /* rows whose blocks are on their way from memory */
-};
-
-typedef struct block_walk {
-  const sr__tree_block *block;
-  const uint8_t *bins;
-  int64_t stride;
-  const int32_t *index; /* of the group; NULL: rows in order */
-} block_walk;
-
-/* Rows under way, by number in the group, and the blocks they stand at, with ONWARD. */
-typedef struct travelers {
-  uint16_t row[BLOCK_GROUP + SR__BLOCK_LANES];
-  uint16_t at[BLOCK_GROUP + SR__BLOCK_LANES + AHEAD];
-} travelers;
-
-SR__INLINE const sr__tree_block *block_at(const block_walk *w, uint16_t at) {
-  return w->block + (at & (SR__BLOCK_ONWARD - 1));
-}
-
-/* Bit i: node i of the block sends the row right. */
-SR__INLINE uint32_t goes_right(const sr__tree_block *block, sr__row_bytes row, int width) {
-  __m256i feature = _mm256_load_si256((const void *)block->feature);
-  __m256i threshold = _mm256_load_si256((const void *)block->threshold);
-  /* The look-up ignores the bit SR__BLOCK_SHIFTED, which is the sign. */
-  __m256i bin = sr__look_up(row, feature, width);
-  __m256i minus_shift = _mm256_cmpgt_epi8(_mm256_setzero_si256(), feature);
-  return sr__bytes_above(_mm256_sub_epi8(bin, minus_shift), threshold);
-}
-
-/* Past the last row something else stands in `coming`; then the address means nothing, and it is
- * not read. */
-SR__INLINE void fetch_block(const block_walk *w, uint16_t coming) {
-  uintptr_t at = (uintptr_t)w->block + (coming & (SR__BLOCK_ONWARD - 1)) * sizeof *w->block;
-  __builtin_prefetch((const void *)at);
-  __builtin_prefetch((const void *)(at + sizeof *w->block / 2));
-}
-
-/* Takes travelers [k, k + count) through one block each, in passes that do not wait for each
- * other's memory. Those that go on stand from `kept` on; gives where they end. */
-SR__INLINE int64_t pass_blocks(const block_walk *w, travelers *t, int64_t k, int count,
-                               int64_t kept, int32_t *leaf, int width, bool indexed) {
-  uint32_t right[TILE], node[TILE], exit[TILE];
-  for (int j = 0; j < count; j++) {
-    int64_t row = t->row[k + j];
-    fetch_block(w, t->at[k + j + AHEAD]);
-    const uint8_t *bins = w->bins + (indexed ? w->index[row] : row) * w->stride;
-    right[j] = goes_right(block_at(w, t->at[k + j]), sr__load_row(bins, width), width);
-  }
-  for (int j = count; j % SR__BLOCK_LANES; j++) right[j] = exit[j] = 0;
-  for (int j = 0; j < count; j += SR__BLOCK_LANES) sr__find_exits(right + j, node + j);
-  for (int j = 0; j < count; j++) {
-    exit[j] = block_at(w, t->at[k + j])->exit[node[j] - SR__BLOCK_EXITS];
-    leaf[t->row[k + j]] = (int32_t)exit[j];
-  }
-  for (int j = 0; j < count; j += SR__BLOCK_LANES)
-    kept += sr__keep_onward(t->row + k + j, exit + j, t->row + kept, t->at + kept);
-  return kept;
-}
-
-/* All rows take one block, then those that have not arrived the next one: rows do not wait for
- * each other's reads, and short paths not for long ones. */
-SR__INLINE void walk_block_group(const block_walk *w, int64_t count, int32_t *leaf, int width,
-                                 bool indexed) {
-  travelers t = {{0}, {0}};
-  for (int64_t i = 0; i < count; i++) t.row[i] = (uint16_t)i;
-  for (int64_t left = count; left > 0;) {
-    int64_t kept = 0;
-    for (int64_t k = 0; k < left; k += TILE) {
-      int here = (int)(left - k < TILE ? left - k : TILE);
-      kept = pass_blocks(w, &t, k, here, kept, leaf, width, indexed);
-    }
-    left = kept;
-  }
-}
-
-static void walk_block_rows(const block_walk *w, int64_t features, int64_t count, int32_t *leaf) {
-  if (w->index)
-    walk_block_group(w, count, leaf, SR__BLOCK_FEATURES, true);
-  else if (features <= 16)
-    walk_block_group(w, count, leaf, 16, false);
-  else if (features <= 32)
-    walk_block_group(w, count, leaf, 32, false);
-  else
-    walk_block_group(w, count, leaf, SR__BLOCK_FEATURES, false);
-}
-
-static void leaves_by_blocks(const sr__tree_block *block, const sr__walk_rows *rows, int64_t count,
-                             int32_t *leaf) {
-  block_walk w = {.block = block, .stride = rows->stride};
-  for (int64_t first = 0; first < count; first += BLOCK_GROUP) {
-    int64_t here = count - first < BLOCK_GROUP ? count - first : BLOCK_GROUP;
-    w.index = rows->index ? rows->index + first : NULL;
-    w.bins = rows->bins + (rows->index ? 0 : first * rows->stride);
-    walk_block_rows(&w, rows->features, here, leaf + first);
-  }
-}
-
-static void walk_blocks(const sr__walk_tree *tree, const sr__walk_rows *rows, int64_t count,
-                        uint32_t *given) {
-  leaves_by_blocks(tree->block, rows, count, (int32_t *)given);
-  if (tree->value)
-    for (int64_t i = 0; i < count; i++) given[i] = tree->block_value[given[i]];
-  else
-    for (int64_t i = 0; i < count; i++) given[i] = tree->block_leaf[given[i]];
-}
-
-#endif
-
 static sr__walk_scratch *on_line(uint8_t *scratch) {
   return (sr__walk_scratch *)(scratch + (SR__WALK_LINE - (uintptr_t)scratch % SR__WALK_LINE));
 }
 
 static void walk(const sr__walk_tree *tree, const sr__walk_rows *rows, int64_t count,
                  uint8_t *scratch, uint32_t *given) {
-#if SR__HAVE_BLOCKS
-  if (tree->block) {
-    walk_blocks(tree, rows, count, given);
-    return;
-  }
-#endif
   bool together = tree->pass && count >= ROWS;
   int64_t part = together ? GROUP : COMPANY;
   sr__walk_rows from = *rows;
@@ -501,4 +385,4 @@ static void walk(const sr__walk_tree *tree, const sr__walk_rows *rows, int64_t c
   }
 }
 
-const sr__walk_kernel SR__KERNEL(sr__walk_kernel) = {walk, turn, SR__HAVE_BLOCKS};
+const sr__walk_kernel SR__KERNEL(sr__walk_kernel) = {walk, turn};

@@ -1,7 +1,6 @@
-/* Walking rows down a tree, once per vector level: by blocks of five levels where bytes of a row
- * can be looked up side by side; else many rows together pass all nodes of the tree's crown, then
- * all of the branch below the exit they took. Every way gives the same leaves. Internal to the
- * tree. */
+/* Walking rows down a tree, once per vector level: many rows together pass all nodes of the tree's
+ * crown, then all of the branch below the exit they took; few rows go node by node. Both ways give
+ * the same leaves. Internal to the tree. */
 #ifndef SR_LEARNER_TREE_WALK_KERNEL_H
 #define SR_LEARNER_TREE_WALK_KERNEL_H
 
@@ -53,28 +52,14 @@ typedef struct sr__pass_node {
   uint16_t left, right;
   uint16_t column;
   uint8_t threshold; /* one more than the node's, with the sign bit turned over */
+  uint8_t twigs;     /* both children are leaves, numbered one after the other; `right` is then the
+                        number itself. Such nodes stand before all others. */
 } sr__pass_node;
 
 /* The branch below an exit: its nodes and the numbers of its leaves go on to those of the next. */
 typedef struct sr__branch {
   uint32_t node, leaf;
 } sr__branch;
-
-enum {
-  SR__BLOCK_LEVELS = 5,
-  SR__BLOCK_EXITS = 1 << SR__BLOCK_LEVELS,
-  SR__BLOCK_ONWARD = 1 << 15, /* of an exit: a block follows; without it: a leaf */
-  SR__BLOCK_SHIFTED = 1 << 7, /* in `feature`: the node's SR__NODE_SHIFT */
-  SR__BLOCK_FEATURES = 64     /* the most that a block can tell apart */
-};
-
-/* Node i (from 1) of a block has the children 2 i and 2 i + 1; exit e is child SR__BLOCK_EXITS + e.
- * A leaf inside a block sends everything left and stands at all exits below it. Two cache lines. */
-typedef struct sr__tree_block {
-  uint8_t feature[SR__BLOCK_EXITS];
-  uint8_t threshold[SR__BLOCK_EXITS];
-  uint16_t exit[SR__BLOCK_EXITS]; /* SR__BLOCK_ONWARD | block, or the number of a leaf */
-} sr__tree_block;
 
 /* A tree without categorical nodes. */
 typedef struct sr__walk_tree {
@@ -88,14 +73,11 @@ typedef struct sr__walk_tree {
   const sr__branch *branch;     /* one per exit and the end */
   const uint32_t *pass_leaf;   /* node of each leaf that branches number */
   const uint8_t *pass_value;   /* and its value */
-  const sr__tree_block *block; /* NULL: there are none. The first stands at the root. */
-  const uint32_t *block_leaf;  /* node of each leaf that blocks number */
-  const uint8_t *block_value;  /* and its value */
 } sr__walk_tree;
 
 /* Rows that walk: number i is index[i], or i where index is NULL; its bins are at
  * bins + number * stride. Where rows pass nodes together, bins up to the next multiple of 16 are
- * read; with blocks at least 16, 32 or 64 bytes. */
+ * read. */
 typedef struct sr__walk_rows {
   const uint8_t *bins;
   int64_t stride, features;
@@ -130,7 +112,7 @@ typedef struct sr__walk_scratch {
   uint8_t value[2 * SR__WALK_EXITS][SR__WALK_LANES];
   uint8_t column[2 * SR__WALK_FEATURES][SR__WALK_LANES];
   uint16_t waiting[SR__WALK_EXITS][SR__WALK_LANES]; /* rows that took an exit */
-  uint8_t count[SR__WALK_EXITS];                    /* how many */
+  uint16_t next[SR__WALK_EXITS];                    /* where the next one goes among them */
 } sr__walk_scratch;
 
 /* Bytes that a walk is given for it. */
@@ -144,7 +126,6 @@ typedef struct sr__walk_kernel {
   /* The columns of rows in order, on cache lines, for `sr__walk_rows`; those that shift only where
    * a value is missing. Gives whether none is. */
   int (*turn)(const sr__walk_rows *rows, int64_t count, uint8_t *columns);
-  int blocks; /* whether this level walks by blocks */
 } sr__walk_kernel;
 
 SR__KERNEL_LEVELS(sr__walk_kernel)
