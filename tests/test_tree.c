@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "data/table.h"
+#include "learner/tree/bins_kernel.h"
 #include "learner/tree/tree.h"
 #include "learner_kit.h"
 
@@ -602,6 +603,61 @@ static int walk_kernels(const sr__walk_kernel *kernel[SR__ISA_LEVELS]) {
   return (int)sr__isa() + 1;
 }
 
+/* ---- bins at every level ------------------------------------------------------------------ */
+
+/* Edges that a grid tells apart, crowded ones, a single one, none, and infinite ranges: every level
+ * counts the edges below each value, at and beside the edges too. */
+static void every_level_finds_the_same_bins(void **state) {
+  (void)state;
+  enum { N = 3000, CASES = 7 };
+  static const int32_t edges[CASES] = {254, 254, 254, 1, 0, 3, 200};
+  static _Alignas(64) sr__bin_grid grid;
+  static float x[N];
+  static uint8_t searched[N], found[3 * N];
+  const sr__bins_kernel *kernel[SR__ISA_LEVELS] = {&sr__bins_kernel_base};
+#if defined(__x86_64__)
+  kernel[SR__ISA_V3] = &sr__bins_kernel_v3;
+  kernel[SR__ISA_V4] = &sr__bins_kernel_v4;
+#endif
+  for (int c = 0; c < CASES; c++) {
+    for (int e = 0; e < SR__BIN_EDGES; e++) {
+      float even = (float)(e - 100), steep = expf(0.3f * (float)e - 30.0f);
+      float small = 1e-40f * (float)e, huge = (float)(e - 1) * 3e38f;
+      float edge = c == 1   ? steep
+                   : c == 2 ? even * fabsf(even)
+                   : c == 5 ? huge
+                   : c == 6 ? small
+                            : even;
+      grid.edge[e] = e < edges[c] ? edge : INFINITY;
+    }
+    for (int i = 0; i < N; i++) {
+      float edge = edges[c] > 0 ? grid.edge[i % edges[c]] : 0.0f;
+      float others[] = {edge,
+                        nextafterf(edge, -INFINITY),
+                        nextafterf(edge, INFINITY),
+                        edge + (float)(i % 7) / 7.0f,
+                        NAN,
+                        INFINITY,
+                        -INFINITY,
+                        -edge};
+      x[i] = others[i / 254 % 8];
+    }
+    for (int i = 0; i < N; i++) {
+      searched[i] = 0;
+      for (int e = 0; e < edges[c]; e++)
+        searched[i] = (uint8_t)(searched[i] + (grid.edge[e] < x[i]));
+      if (isnan(x[i])) searched[i] = SR__BIN_MISSING;
+    }
+    for (int level = 0; level <= (int)sr__isa(); level++) {
+      kernel[level]->search(grid.edge, x, N, 1, found);
+      assert_memory_equal(found, searched, N);
+      kernel[level]->make_grid(&grid, edges[c]);
+      kernel[level]->search_grid(&grid, x, N, 3, found);
+      for (int i = 0; i < N; i++) assert_int_equal(found[3 * i], searched[i]);
+    }
+  }
+}
+
 /* More rows than walk together, fewer than fill the lanes, in order, turned and by index: every
  * level finds the leaves of the walk node by node. */
 static void every_level_finds_the_same_leaves(void **state) {
@@ -615,7 +671,7 @@ static void every_level_finds_the_same_leaves(void **state) {
   uint32_t *by_node = malloc(N * sizeof *by_node), *given = malloc(N * sizeof *given);
   int32_t *index = malloc(N * sizeof *index);
   uint8_t *scratch = malloc(SR__WALK_SCRATCH);
-  uint8_t *columns = malloc((size_t)sr__turned_bytes(100, N));
+  uint8_t *columns = aligned_alloc(64, (size_t)sr__turned_bytes(100, N));
   for (int i = 0; i < N; i++) index[i] = (int32_t)((i * 7LL + 3) % N);
   for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
     sr_table *table = random_table(ctx, N, widths[w], 3, w == 1 ? 0.0 : 0.2, 60 + w);
@@ -627,6 +683,8 @@ static void every_level_finds_the_same_leaves(void **state) {
     if (!f.member->pass) assert_ok(ctx, sr__tree_make_crown(ctx, f.encoder, f.member));
     assert_non_null(f.member->pass);
     sr__walk_tree plain = {.node = f.member->node, .shifted = 1}, tree = plain;
+    tree.piece = f.member->piece;
+    tree.pieces = f.member->pieces;
     tree.pass = f.member->pass;
     tree.whole = f.member->pass_whole;
     tree.branch = f.member->branch;
@@ -646,13 +704,6 @@ static void every_level_finds_the_same_leaves(void **state) {
           if (way == TURNED && w != 1 && counts[c] > 100) assert_false(walk.whole);
           kernel[level]->walk(&tree, &walk, counts[c], scratch, given);
           assert_memory_equal(given, by_node, (size_t)counts[c] * sizeof *given);
-          if (!kernel[level]->blocks || !f.member->block) continue;
-          tree.block = f.member->block;
-          tree.block_leaf = f.member->block_leaf;
-          memset(given, 0xff, N * sizeof *given);
-          kernel[level]->walk(&tree, &walk, counts[c], scratch, given);
-          assert_memory_equal(given, by_node, (size_t)counts[c] * sizeof *given);
-          tree.block = NULL;
         }
       }
     f.learner->free_encoded(rows);
@@ -683,6 +734,7 @@ int main(void) {
       cmocka_unit_test(rows_may_be_asked_for_in_any_way),
       cmocka_unit_test(votes_do_not_depend_on_the_walk),
       cmocka_unit_test(blended_leaves_vote_as_they_share),
+      cmocka_unit_test(every_level_finds_the_same_bins),
       cmocka_unit_test(every_level_finds_the_same_leaves),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

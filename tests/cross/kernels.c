@@ -40,42 +40,80 @@ static void search_bins(void) {
   for (int i = 0; i < ROWS; i++) x[i] = i % 17 ? (float)(draw() % 45000) - 1000.0f : NAN;
   sr__bins_kernel_base.search(edge, x, ROWS, 1, bin);
   show("bins", bin, sizeof bin);
+  static sr__bin_grid grid;
+  for (int i = 0; i < SR__BIN_EDGES; i++) grid.edge[i] = i < 200 ? (float)(250 * i) : INFINITY;
+  sr__bins_kernel_base.make_grid(&grid, 200);
+  sr__bins_kernel_base.search_grid(&grid, x, ROWS, 1, bin);
+  show("grid", bin, sizeof bin);
 }
 
 enum { SPLITS = NODES / 2, LEAVES = NODES - SPLITS };
 
-/* Node k has the children 2 k + 1 and 2 k + 2; the tree is all crown. */
-static uint32_t value_of(uint32_t node) {
-  return (node < SPLITS ? SR__WALK_EXITS + SPLITS - 1 - node : node - SPLITS) * SR__WALK_LANES;
+/* Node k has the children 2 k + 1 and 2 k + 2; three levels are the crown. */
+static sr__node node[NODES];
+static sr__pass_node pass[SPLITS];
+static uint32_t leaf[LEAVES];
+
+static uint16_t column_of(uint32_t what) {
+  uint32_t column = what >> SR__NODE_FEATURE;
+  if (what & SR__NODE_SHIFT) column += (uint32_t)sr__walk_columns(FEATURES);
+  return (uint16_t)(column * SR__WALK_LANES);
+}
+
+static uint8_t threshold_of(uint32_t what) { return (uint8_t)((what + 1) ^ 0x80); }
+
+/* The branch below a node from its last split to its first, those with two leaves before. */
+static sr__branch add_branch(uint32_t root, sr__branch at) {
+  static uint32_t list[NODES], value[NODES];
+  uint32_t listed = 1, leaves = 0, splits = 0;
+  list[0] = root;
+  for (uint32_t i = 0; i < listed; i++) {
+    if (list[i] < SPLITS) {
+      list[listed++] = 2 * list[i] + 1;
+      list[listed++] = 2 * list[i] + 2;
+    } else {
+      value[list[i]] = leaves * SR__WALK_LANES;
+      leaf[at.leaf + leaves++] = list[i];
+    }
+  }
+  for (int twigs = 1; twigs >= 0; twigs--)
+    for (uint32_t i = listed; i-- > 0;) {
+      uint32_t k = list[i], left = 2 * k + 1;
+      if (k >= SPLITS || (left >= SPLITS) != twigs) continue;
+      value[k] = (SR__WALK_EXITS + splits) * SR__WALK_LANES;
+      uint16_t right = (uint16_t)(twigs ? value[left + 1] / SR__WALK_LANES : value[left + 1]);
+      pass[at.node + splits++] =
+          (sr__pass_node){(uint16_t)value[left], right, column_of(node[k].what),
+                          threshold_of(node[k].what), (uint8_t)twigs};
+    }
+  return (sr__branch){at.node + splits, at.leaf + leaves};
 }
 
 static void walk_tree(void) {
-  static sr__node node[NODES];
   static uint8_t bins[(ROWS + 4) * STRIDE];
-  static uint32_t given[ROWS], together[ROWS], leaf[LEAVES];
-  static sr__pass_node pass[SPLITS];
-  static sr__branch branch[LEAVES + 1];
+  static uint32_t given[ROWS], together[ROWS];
+  static sr__branch branch[SR__PIECE_ENDS + 1];
   static uint8_t scratch[SR__WALK_SCRATCH];
+  sr__crown_piece piece = {.exit = 0};
   for (uint32_t i = 0; i < NODES; i++) {
     uint32_t what = (uint32_t)(draw() % FEATURES) << SR__NODE_FEATURE |
                     (draw() % 2 ? SR__NODE_SHIFT : 0) | (uint32_t)(draw() % 200 + 20);
     node[i] = i < SPLITS ? (sr__node){2 * i + 1, what} : (sr__node){i, SR__LEAF_WHAT};
   }
-  for (uint32_t i = 0; i < SPLITS; i++) {
-    uint32_t what = node[i].what, column = what >> SR__NODE_FEATURE;
-    if (what & SR__NODE_SHIFT) column += (uint32_t)sr__walk_columns(FEATURES) / 2;
-    pass[SPLITS - 1 - i] =
-        (sr__pass_node){value_of(2 * i + 1), value_of(2 * i + 2), column * SR__WALK_LANES,
-                        (((what + 1) & 0xff) ^ 0x80) * 0x01010101u};
+  for (int i = 0; i < SR__PIECE_ENDS - 1; i++) {
+    piece.column[i] = column_of(node[i].what);
+    piece.threshold[i] = threshold_of(node[i].what) * 0x01010101u;
   }
-  for (uint32_t e = 0; e < LEAVES; e++) leaf[e] = SPLITS + e;
-  for (uint32_t e = 0; e <= LEAVES; e++) branch[e] = (sr__branch){SPLITS, e};
+  for (uint32_t e = 0; e < SR__PIECE_ENDS; e++)
+    branch[e + 1] = add_branch(SR__PIECE_ENDS - 1 + e, branch[e]);
   for (size_t i = 0; i < sizeof bins; i++) bins[i] = (uint8_t)draw();
   sr__walk_rows rows = {.bins = bins, .stride = STRIDE, .features = FEATURES};
   sr__walk_tree plain = {.node = node, .shifted = 1}, passed = plain;
+  passed.piece = &piece;
+  passed.pieces = 1;
   passed.pass = pass;
   passed.branch = branch;
-  passed.exits = LEAVES;
+  passed.exits = SR__PIECE_ENDS;
   passed.pass_leaf = leaf;
   sr__walk_kernel_base.walk(&plain, &rows, ROWS, NULL, given);
   sr__walk_kernel_base.walk(&passed, &rows, ROWS, scratch, together);

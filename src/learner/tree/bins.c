@@ -9,6 +9,8 @@
 
 enum {
   SAMPLE_ROWS = 1 << 18, /* rows that decide the edges of a longer column */
+  GRID_ROWS = 2048,      /* that repay a grid */
+  GRID_FEATURES = 4096,  /* the most that get one: of 2 KB */
   APPLY_BLOCK = 256,     /* rows that are binned together, so that their bytes stay in the cache */
   RADIX_BITS = 11,
   RADIX = 1 << RADIX_BITS,
@@ -225,18 +227,28 @@ typedef struct apply_work {
   const sr_table_view *view;
   const sr__binning *binning;
   uint8_t **bin_of_given; /* a categorical feature: bins of the given table's codes */
+  sr__bin_grid *grid;     /* of the other features; NULL: too few rows to repay them */
   int64_t first, count, chunk;
   int64_t stride; /* bytes from a row to the next */
   uint8_t *out;
 } apply_work;
 
-static void apply_numeric(const sr__bin_feature *feature, const float *x, int64_t count,
-                          int64_t stride, uint8_t *out) {
-  _Alignas(64) float padded[SR__BIN_EDGES];
+static int32_t pad_edges(const sr__bin_feature *feature, float padded[SR__BIN_EDGES]) {
   int32_t edges = feature->bins > 0 ? feature->bins - 1 : 0;
   if (edges > 0) memcpy(padded, feature->edge, (size_t)edges * sizeof *padded);
   for (int32_t b = edges; b < SR__BIN_EDGES; b++) padded[b] = INFINITY;
-  sr__bins_kernel_now()->search(padded, x, count, stride, out);
+  return edges;
+}
+
+static void apply_numeric(const apply_work *work, int64_t feature, const float *x, int64_t count,
+                          uint8_t *out) {
+  if (work->grid) {
+    sr__bins_kernel_now()->search_grid(&work->grid[feature], x, count, work->stride, out);
+  } else {
+    _Alignas(64) float padded[SR__BIN_EDGES];
+    pad_edges(&work->binning->feature[feature], padded);
+    sr__bins_kernel_now()->search(padded, x, count, work->stride, out);
+  }
 }
 
 static void apply_categorical(const uint8_t *bin_of_given, int32_t codes, const float *x,
@@ -262,7 +274,7 @@ static sr_status apply_chunk(sr_context *ctx, void *data, int64_t chunk, int slo
         apply_categorical(work->bin_of_given[j], work->view->categories[j].count, x, count,
                           work->stride, out);
       else
-        apply_numeric(&binning->feature[j], x, count, work->stride, out);
+        apply_numeric(work, j, x, count, out);
     }
   }
   return SR_OK;
@@ -281,6 +293,17 @@ cleanup:
   return status;
 }
 
+static sr_status make_grids(sr_context *ctx, apply_work *work) {
+  sr_status status = SR_OK;
+  SR_NEW(ctx, work->grid, work->binning->features);
+  for (int64_t j = 0; j < work->binning->features; j++)
+    if (!sr__binning_is_categorical(work->binning, j))
+      sr__bins_kernel_now()->make_grid(&work->grid[j],
+                                       pad_edges(&work->binning->feature[j], work->grid[j].edge));
+cleanup:
+  return status;
+}
+
 sr_status sr__binning_apply(sr_context *ctx, const sr__binning *binning, const sr_table *table,
                             int64_t first, int64_t count, int64_t stride, uint8_t *out) {
   sr_status status = SR_OK;
@@ -295,12 +318,14 @@ sr_status sr__binning_apply(sr_context *ctx, const sr__binning *binning, const s
   SR_NEW_ZERO(ctx, work.bin_of_given, binning->features);
   for (int64_t j = 0; j < binning->features; j++)
     SR_TRY(match_feature(ctx, &binning->feature[j], view, j, &work.bin_of_given[j]));
+  if (count >= GRID_ROWS && binning->features <= GRID_FEATURES) SR_TRY(make_grids(ctx, &work));
   work.chunk = sr__chunk_size(count, 8 * APPLY_BLOCK);
   SR_TRY(sr__parallel_for(ctx, sr__chunk_count(count, 8 * APPLY_BLOCK), apply_chunk, &work));
 cleanup:
   for (int64_t j = 0; work.bin_of_given && j < binning->features; j++)
     sr__free(ctx, work.bin_of_given[j]);
   sr__free(ctx, work.bin_of_given);
+  sr__free(ctx, work.grid);
   return status;
 }
 

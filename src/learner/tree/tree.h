@@ -59,18 +59,18 @@ struct sr__member {
   sr__bin_set *set;
   int32_t *mixed; /* leaf: index of its class shares, -1 where pure; NULL: all are pure */
   int64_t mixtures;
-  float *share;        /* mixtures x classes */
-  bool shifted;        /* some node has SR__NODE_SHIFT */
+  float *share;           /* mixtures x classes */
+  bool shifted;           /* some node has SR__NODE_SHIFT */
   sr__crown_piece *piece; /* twice where a node shifts, see sr__walk_tree */
   int32_t pieces, exits;
   sr__pass_node *pass; /* NULL: there are none, the tree is walked by its nodes */
   int64_t pass_whole;  /* see sr__walk_tree */
   sr__branch *branch;  /* one per exit of the crown and the end */
-  uint32_t *pass_leaf;          /* node of each leaf that branches number */
-  uint8_t *pass_vote;           /* and its vote, as in `vote` */
-  uint8_t *vote;                /* of the leaves, in little room; NULL: more than 256 classes */
-  int32_t *large;               /* leaf: index of its large leaf; NULL: not read */
-  float *large_share;           /* large leaves x classes */
+  uint32_t *pass_leaf; /* node of each leaf that branches number */
+  uint8_t *pass_vote;  /* and its vote, as in `vote` */
+  uint8_t *vote;       /* of the leaves, in little room; NULL: more than 256 classes */
+  int32_t *large;      /* leaf: index of its large leaf; NULL: not read */
+  float *large_share;  /* large leaves x classes */
   int64_t large_count;
   uint32_t *leaf_count; /* nodes x classes: rows of the bag in each leaf; NULL: not counted */
 };

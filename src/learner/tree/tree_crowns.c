@@ -51,7 +51,8 @@ static void add_piece(crown_work *w, int32_t at) {
     if (place[ENDS + e] != place[ENDS + e - 1]) w->open[w->opens++] = place[ENDS + e];
 }
 
-/* About as many exits as a branch has splits. False where a branch would still have more leaves than a byte can number. */
+/* About as many exits as a branch has splits. False where a branch would still have more leaves
+ * than a byte can number. */
 static bool choose_pieces(crown_work *w) {
   int32_t splits = w->splits[0], wanted = ENDS;
   while (wanted < EXITS / 2 && wanted * wanted < splits) wanted++;
@@ -181,8 +182,7 @@ sr_status sr__tree_make_crown(sr_context *ctx, const sr__encoder *encoder, sr__m
   count_splits(&w);
   if (w.idle || !choose_pieces(&w)) goto cleanup;
   SR_NEW(ctx, tree->piece, w.pieces * (tree->shifted ? 2 : 1));
-  for (int32_t p = 0; p < w.pieces; p++)
-    w.value[w.root[p]] = (uint32_t)(EXITS + p) * LANES;
+  for (int32_t p = 0; p < w.pieces; p++) w.value[w.root[p]] = (uint32_t)(EXITS + p) * LANES;
   for (int32_t p = 0; p < w.pieces; p++) fill_piece(&w, p, tree);
   SR_NEW(ctx, tree->branch, w.exits + 1);
   SR_NEW(ctx, tree->pass_leaf, tree->nodes / 2 + 1 + EXITS);

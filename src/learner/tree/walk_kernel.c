@@ -278,7 +278,8 @@ SR__INLINE const uint8_t *pass_nodes(const sr__pass_node *node, const sr__pass_n
     wide threshold = spread_byte(here.threshold);
     for (int k = 0; k < width; k += WIDE)
       *(wide_at *)(to + k) =
-          one_less(below(*(const wide_at *)(column + here.column + k), threshold), (uint8_t)here.right);
+          one_less(below(*(const wide_at *)(column + here.column + k), threshold),
+                   (uint8_t)here.right);
   }
   for (; node < end; node++, to += ROWS) {
     sr__pass_node here = *node;

@@ -31,10 +31,10 @@ enum {
 
 enum { SR__PIECE_LEVELS = 3, SR__PIECE_ENDS = 1 << SR__PIECE_LEVELS };
 
-/* Three levels of a crown. Node i (from 1, kept at i - 1) has the children 2 i and 2 i + 1; end e is
- * child SR__PIECE_ENDS + e. For each row a piece gives the value of the end that the row comes to:
- * an exit, or what the piece below gives. A piece stands before those that are below it. Offsets are
- * bytes. */
+/* Three levels of a crown. Node i (from 1, kept at i - 1) has the children 2 i and 2 i + 1; end e
+ * is child SR__PIECE_ENDS + e. For each row a piece gives the value of the end that the row comes
+ * to: an exit, or what the piece below gives. A piece stands before those that are below it.
+ * Offsets are bytes. */
 typedef struct sr__crown_piece {
   uint32_t threshold[SR__PIECE_ENDS - 1]; /* one more than the node's, with the sign bit turned
                                              over, four times */
@@ -44,10 +44,10 @@ typedef struct sr__crown_piece {
   uint16_t end[SR__PIECE_ENDS]; /* else: into the values, see sr__pass_node */
 } sr__crown_piece;
 
-/* A node of a branch. Below it two values stand, numbers of leaves; it keeps for each row the one of
- * the side that the row takes. Nodes stand behind all that are below them. Offsets are bytes: `left`
- * and `right` into the values (first those that are numbers, then those of the nodes), `column`
- * into the columns. */
+/* A node of a branch. Below it two values stand, numbers of leaves; it keeps for each row the one
+ * of the side that the row takes. Nodes stand behind all that are below them. Offsets are bytes:
+ * `left` and `right` into the values (first those that are numbers, then those of the nodes),
+ * `column` into the columns. */
 typedef struct sr__pass_node {
   uint16_t left, right;
   uint16_t column;
@@ -64,15 +64,15 @@ typedef struct sr__branch {
 /* A tree without categorical nodes. */
 typedef struct sr__walk_tree {
   const sr__node *node;
-  const uint8_t *value;      /* what a leaf gives; NULL: its number */
-  int shifted;               /* whether a node shifts */
+  const uint8_t *value;         /* what a leaf gives; NULL: its number */
+  int shifted;                  /* whether a node shifts */
   const sr__crown_piece *piece; /* NULL: there is no crown */
-  int32_t pieces, exits;        /* pieces again, for rows without missing values, where a node shifts */
-  const sr__pass_node *pass;    /* NULL: there are no branches */
-  int64_t whole;                /* from here on again, for rows without missing values */
-  const sr__branch *branch;     /* one per exit and the end */
-  const uint32_t *pass_leaf;   /* node of each leaf that branches number */
-  const uint8_t *pass_value;   /* and its value */
+  int32_t pieces, exits; /* pieces again, for rows without missing values, where a node shifts */
+  const sr__pass_node *pass; /* NULL: there are no branches */
+  int64_t whole;             /* from here on again, for rows without missing values */
+  const sr__branch *branch;  /* one per exit and the end */
+  const uint32_t *pass_leaf; /* node of each leaf that branches number */
+  const uint8_t *pass_value; /* and its value */
 } sr__walk_tree;
 
 /* Rows that walk: number i is index[i], or i where index is NULL; its bins are at
@@ -86,7 +86,8 @@ typedef struct sr__walk_rows {
   int whole;              /* what `turn` gave: no value is missing */
 } sr__walk_rows;
 
-/* Columns of so many features that may be read; where a value is missing, once more with the shift. */
+/* Columns of so many features that may be read; where a value is missing, once more with the shift.
+ */
 static inline int64_t sr__walk_columns(int64_t features) { return (features + 15) / 16 * 16; }
 static inline int64_t sr__turned_columns(int64_t features, int whole) {
   return sr__walk_columns(features) * (whole ? 1 : 2);
