@@ -83,9 +83,11 @@ static double time_plan(job *j, const sr_parts *parts, const char *name, int rep
                               .tmix = 50,
                               .block_rows = 500};
   sr_structure *structure = NULL;
-  bool spectral = strcmp(name, "spectral") == 0;
+  bool spectral = strcmp(name, "spectral") == 0; /* a part per member */
+  char text[32];
+  snprintf(text, sizeof text, spectral ? "%s:parts=%d" : "%s", name, PARTS);
   must(j->ctx, sr_structure_new(j->ctx, &known, &structure));
-  must(j->ctx, sr_plan_new(j->ctx, structure, name, spectral ? PARTS : j->members, 1, &j->plan));
+  must(j->ctx, sr_plan_new(j->ctx, structure, text, spectral ? PARTS : j->members, 1, &j->plan));
   sr_structure_free(&structure);
   double seconds = bench_best(make_bags, j, repeats);
   sr_plan_free(&j->plan);

@@ -150,16 +150,42 @@ cleanup:
   return status;
 }
 
+/* A bag in the caller's arrays. */
+typedef struct wide_bag {
+  int64_t *rows;
+  int32_t *counts;
+  int64_t length;
+} wide_bag;
+
+static sr_status widen_piece(void *data, const int32_t *rows, const int32_t *counts,
+                             int64_t length) {
+  wide_bag *bag = data;
+  for (int64_t i = 0; i < length; i++) bag->rows[bag->length + i] = rows[i];
+  memcpy(bag->counts + bag->length, counts, (size_t)length * sizeof *counts);
+  bag->length += length;
+  return SR_OK;
+}
+
+/* The rows first stand as 32 bits in the second half of the array: the one that is read lies behind
+ * the one that is written. So no other memory is touched. */
+static sr_status widen_in_place(sr_context *ctx, const sr_plan *plan, int32_t member,
+                                wide_bag *wide) {
+  typedef int32_t narrow __attribute__((may_alias));
+  narrow *rows = (narrow *)(wide->rows + plan->capacity) - plan->capacity;
+  sr__bag_buffer bag = {.rows = rows, .counts = wide->counts, .capacity = plan->capacity};
+  sr_status status = sr__plan_make_bag(ctx, plan, member, &bag);
+  for (int64_t i = 0; status == SR_OK && i < bag.length; i++) wide->rows[i] = rows[i];
+  wide->length = bag.length;
+  return status;
+}
+
 sr_status sr_plan_bag(sr_context *ctx, const sr_plan *plan, int32_t member, int64_t *rows,
                       int32_t *counts, int64_t *length) {
-  sr_status status = SR_OK;
-  sr__bag_buffer bag = {.counts = counts, .capacity = plan->capacity};
-  *length = 0;
-  SR_NEW(ctx, bag.rows, plan->capacity);
-  SR_TRY(sr__plan_make_bag(ctx, plan, member, &bag));
-  for (int64_t i = 0; i < bag.length; i++) rows[i] = bag.rows[i];
-  *length = bag.length;
-cleanup:
-  sr__free(ctx, bag.rows);
+  wide_bag wide = {.rows = rows, .counts = counts};
+  sr__bag bag = sr__bag_open(plan, member);
+  sr_status status = plan->scheme->in_pieces && !plan->order
+                         ? sr__bag_read(ctx, &bag, widen_piece, &wide)
+                         : widen_in_place(ctx, plan, member, &wide);
+  *length = status == SR_OK ? wide.length : 0;
   return status;
 }
