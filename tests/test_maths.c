@@ -28,6 +28,9 @@ static void values_are_near(void **state) {
                 fabs(log(base)) < 1e-3);
     double side = 2.0 * (sr__random_uniform(&random) - 0.5);
     assert_true(off_by(sr__asin_portable(side), asinl((long double)side)) < 2.0);
+    double gamma = (double)lgammal((long double)base);
+    assert_true(fabs(sr__lgamma_portable(base) - gamma) < 1e-14 * fmax(1.0, fabs(gamma)) ||
+                base > 1e9 || base < 1e-9);
     assert_true(off_by(sr__pow_portable(base, power), powl((long double)base, (long double)power)) <
                 2.0 * (1.0 + fabs(power * log(base))));
   }

@@ -115,6 +115,19 @@ double sr__asin_portable(double x) {
   return x < 0.0 ? -value : value;
 }
 
+/* Stirling's series from 10 on; below, Gamma(x) = Gamma(x + n) / (x (x + 1) ... (x + n - 1)). */
+double sr__lgamma_portable(double x) {
+  static const double series[] = {1.0 / 156.0,  -691.0 / 360360.0, 1.0 / 1188.0, -1.0 / 1680.0,
+                                  1.0 / 1260.0, -1.0 / 360.0,      1.0 / 12.0};
+  double product = 1.0, sum = 0.0;
+  for (; x < 10.0; x += 1.0) product *= x;
+  double inverse = 1.0 / x;
+  for (size_t i = 0; i < sizeof series / sizeof *series; i++)
+    sum = sum * inverse * inverse + series[i];
+  return ((x - 0.5) * sr__log_portable(x) - x) + 0.91893853320467274178 + sum * inverse -
+         sr__log_portable(product);
+}
+
 double sr__pow_portable(double x, double y) { return sr__exp_portable(y * sr__log_portable(x)); }
 
 /* One step of Newton mends what the logarithm lost. */

@@ -13,6 +13,8 @@ double sr__sin_portable(double x);
 double sr__cos_portable(double x);
 /* |x| up to 1. */
 double sr__asin_portable(double x);
+/* x > 0; within 1e-14 times max(1, |value|). */
+double sr__lgamma_portable(double x);
 /* x > 0. */
 double sr__pow_portable(double x, double y);
 /* x >= 0. */

@@ -4,6 +4,7 @@
  * variance that the members' own noise leaves in the vote (in 1/h for one plan). It is laid through
  * all members, about half and about a fifth of them, and read where the delivered vote stands. Per
  * row, so that the interval pays for the noise that this adds. */
+#include "core/maths.h"
 #include "held.h"
 
 #include <math.h>
@@ -32,15 +33,16 @@ static void subset_sizes(int32_t members, int32_t size[SIZES]) {
  */
 
 static double log_choose(int32_t n, int32_t k) {
-  return lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0);
+  return sr__lgamma_portable(n + 1.0) - sr__lgamma_portable(k + 1.0) -
+         sr__lgamma_portable(n - k + 1.0);
 }
 
 double sr__subset_error(int32_t members, int32_t wrong, int32_t size) {
   double lost = 0.0;
   for (int32_t x = (size + 1) / 2; x <= size; x++) {
     if (x > wrong || size - x > members - wrong) continue;
-    double p = exp(log_choose(wrong, x) + log_choose(members - wrong, size - x) -
-                   log_choose(members, size));
+    double p = sr__exp_portable(log_choose(wrong, x) + log_choose(members - wrong, size - x) -
+                                log_choose(members, size));
     lost += 2 * x == size ? 0.5 * p : p;
   }
   return lost;

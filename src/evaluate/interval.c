@@ -4,6 +4,7 @@
  * short nearly harmless. The factor on the variance is there because the delivered ensemble is one
  * draw: its risk moves with its training rows, and folds that share most of them do not show it. */
 #include "interval.h"
+#include "core/maths.h"
 
 #include <math.h>
 #include <specroute/stats.h>
@@ -18,9 +19,9 @@ static double student(double level, double degrees) {
 /* Symmetric on the logit scale: small errors have room upward only. */
 static void set_on_logit(double half, double rows, sr__interval *interval) {
   double e = fmin(fmax(interval->estimate, 0.5 / rows), 1.0 - 0.5 / rows);
-  double center = log(e / (1.0 - e)), step = half / (e * (1.0 - e));
-  interval->low = 1.0 / (1.0 + exp(step - center));
-  interval->high = 1.0 / (1.0 + exp(-step - center));
+  double center = sr__log_portable(e / (1.0 - e)), step = half / (e * (1.0 - e));
+  interval->low = 1.0 / (1.0 + sr__exp_portable(step - center));
+  interval->high = 1.0 / (1.0 + sr__exp_portable(-step - center));
   interval->estimate = fmin(fmax(interval->estimate, 0.0), 1.0);
 }
 
@@ -39,10 +40,11 @@ int32_t sr__interval_waves(int64_t n, double tmix) {
  * in a while. */
 static double wave_of(const double *loss, int64_t n, double mean, double angle) {
   enum { STEPS = 128 };
-  double sum = 0.0, turn = cos(angle), lift = sin(angle);
+  double sum = 0.0, turn = sr__cos_portable(angle), lift = sr__sin_portable(angle);
   for (int64_t first = 0; first < n; first += STEPS) {
     int64_t end = first + STEPS < n ? first + STEPS : n;
-    double x = cos(angle * ((double)first + 0.5)), y = sin(angle * ((double)first + 0.5));
+    double x = sr__cos_portable(angle * ((double)first + 0.5)),
+           y = sr__sin_portable(angle * ((double)first + 0.5));
     for (int64_t i = first; i < end; i++) {
       sum += (loss[i] - mean) * x;
       double kept = x;
@@ -73,7 +75,7 @@ void sr__interval_in_order(const double *loss, int64_t n, double tmix, double wi
   set_on_logit(student(level, interval->degrees) * interval->error, (double)n, interval);
   if (none) { /* no error in n / T spans */
     interval->low = 0.0;
-    interval->high = 1.0 - pow(0.5 - 0.5 * level, tmix / (double)n);
+    interval->high = 1.0 - sr__pow_portable(0.5 - 0.5 * level, tmix / (double)n);
   }
 }
 
@@ -131,7 +133,7 @@ void sr__interval_of_units(const double *loss, const double *rows, int32_t units
   set_on_logit(student(level, interval->degrees) * interval->error, count, interval);
   if (total == 0.0) {
     interval->low = 0.0;
-    interval->high = 1.0 - pow(0.5 - 0.5 * level, 1.0 / used);
+    interval->high = 1.0 - sr__pow_portable(0.5 - 0.5 * level, 1.0 / used);
   }
 }
 

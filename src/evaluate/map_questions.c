@@ -4,6 +4,7 @@
 
 #include <specroute/stats.h>
 
+#include "core/maths.h"
 #include "data/match_columns.h"
 #include "ensemble/applicability.h"
 #include "interval.h"
@@ -46,20 +47,20 @@ sr__map_answer sr__map_interval(const double *loss, const int32_t *group, int64_
   for (int32_t g = 0; g < groups; g++) {
     a.groups += rows[g] > 0.0;
     squares += rows[g] * rows[g];
-    spread += pow(sum[g] - p * rows[g], 2);
+    spread += (sum[g] - p * rows[g]) * (sum[g] - p * rows[g]);
   }
   a.worth = n * n / squares;
   a.estimate = p;
   double variance =
       fmax(a.groups / fmax(a.groups - 1.0, 1.0) * spread / (n * n), p * (1.0 - p) / n);
   double t = sr_student_quantile(0.5 + 0.5 * level, fmax(1.0, a.worth - 1.0));
-  double scale = p * (1.0 - p), middle = log(p / (1.0 - p));
+  double scale = p * (1.0 - p), middle = sr__log_portable(p / (1.0 - p));
   double mean = t * sqrt(widen * variance) / scale;
   double next = t * sqrt(variance * (widen + a.worth)) / scale;
-  a.low = 1.0 / (1.0 + exp(mean - middle));
-  a.high = 1.0 / (1.0 + exp(-mean - middle));
-  a.next_low = 1.0 / (1.0 + exp(next - middle));
-  a.next_high = 1.0 / (1.0 + exp(-next - middle));
+  a.low = 1.0 / (1.0 + sr__exp_portable(mean - middle));
+  a.high = 1.0 / (1.0 + sr__exp_portable(-mean - middle));
+  a.next_low = 1.0 / (1.0 + sr__exp_portable(next - middle));
+  a.next_high = 1.0 / (1.0 + sr__exp_portable(-next - middle));
   return a;
 }
 
@@ -503,14 +504,15 @@ static sr_status ask_pixels(sr_context *ctx, map_job *job) {
   sr_evaluation *e = job->to;
   double n = (double)e->naive_rows, p = e->naive;
   if (!job->in->members || !isfinite(p)) return SR_OK;
-  double q = fmin(fmax(p, 0.5 / (n + 1.0)), 1.0 - 0.5 / (n + 1.0)), center = log(q / (1.0 - q));
+  double q = fmin(fmax(p, 0.5 / (n + 1.0)), 1.0 - 0.5 / (n + 1.0)),
+         center = sr__log_portable(q / (1.0 - q));
   double step = sr_student_quantile(0.5 + 0.5 * e->level, fmax(1.0, n - 1.0)) *
                 sqrt(SR__WIDEN_PIXELS / (n * q * (1.0 - q)));
   return add_question(ctx, job,
                       (sr_question){.kind = SR_QUESTION_PIXELS,
                                     .estimate = p,
-                                    .low = 1.0 / (1.0 + exp(step - center)),
-                                    .high = 1.0 / (1.0 + exp(-step - center)),
+                                    .low = 1.0 / (1.0 + sr__exp_portable(step - center)),
+                                    .high = 1.0 / (1.0 + sr__exp_portable(-step - center)),
                                     .next_low = NAN,
                                     .next_high = NAN,
                                     .units = (int32_t)fmin(n, INT32_MAX),

@@ -5,6 +5,7 @@
 
 #include <specroute/stats.h>
 
+#include "core/maths.h"
 #include "map_use.h"
 
 enum { LEAST_ROWS = 30, LEAST_GROUPS = 3 };
@@ -100,9 +101,9 @@ static void fill_answer(const sr__use_pool *pool, const binned *b, double level,
   if (groups < 2.0) return;
   double half = sr_student_quantile(0.5 + 0.5 * level, groups - 1.0) *
                 sqrt(WIDEN_USE * groups / (groups - 1.0) * squares) / (p * (1.0 - p));
-  double middle = log(p / (1.0 - p));
-  a->low = 1.0 / (1.0 + exp(half - middle));
-  a->high = 1.0 / (1.0 + exp(-half - middle));
+  double middle = sr__log_portable(p / (1.0 - p));
+  a->low = 1.0 / (1.0 + sr__exp_portable(half - middle));
+  a->high = 1.0 / (1.0 + sr__exp_portable(-half - middle));
 }
 
 sr_status sr__match_distances(sr_context *ctx, const sr__use_pool *pool, const double *use,

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <specroute/stats.h>
 
+#include "core/maths.h"
 #include "dependence/reach.h"
 #include "interval.h"
 #include "trial.h"
@@ -226,12 +227,13 @@ static sr_status ask_rows(sr_context *ctx, question_job *job) {
   double n = (double)e->naive_rows, p = e->naive;
   if (!job->in->members || !isfinite(p)) return SR_OK;
   double q = fmin(fmax(p, 0.5 / n), 1.0 - 0.5 / n), z = sr_normal_quantile(0.5 + 0.5 * e->level);
-  double center = log(q / (1.0 - q)), step = z * sqrt(WIDEN_ROWS / (n * q * (1.0 - q)));
+  double center = sr__log_portable(q / (1.0 - q)),
+         step = z * sqrt(WIDEN_ROWS / (n * q * (1.0 - q)));
   return add_question(ctx, job,
                       (sr_question){.kind = SR_QUESTION_ROWS,
                                     .estimate = p,
-                                    .low = 1.0 / (1.0 + exp(step - center)),
-                                    .high = 1.0 / (1.0 + exp(-step - center)),
+                                    .low = 1.0 / (1.0 + sr__exp_portable(step - center)),
+                                    .high = 1.0 / (1.0 + sr__exp_portable(-step - center)),
                                     .next_low = NAN,
                                     .next_high = NAN,
                                     .units = (int32_t)fmin(n, INT32_MAX),

@@ -97,7 +97,7 @@ static sr_status acceleration(sr_context *ctx, const resampling *r, double *a) {
     squares += difference * difference;
     cubes += difference * difference * difference;
   }
-  *a = squares > 0.0 ? cubes / (6.0 * pow(squares, 1.5)) : 0.0;
+  *a = squares > 0.0 ? cubes / (6.0 * squares * sqrt(squares)) : 0.0;
 cleanup:
   sr__free(ctx, left);
   return status;

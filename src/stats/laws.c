@@ -1,6 +1,7 @@
 /* Tails of the normal, chi-square, Student, F and studentized-range laws. */
 #include <math.h>
 
+#include "core/maths.h"
 #include "core/random.h"
 #include "stats.h"
 
@@ -20,7 +21,9 @@ double sr_normal_quantile(double p) {
 enum { MOST_TERMS = 100000 };
 
 /* x^a e^-x / Gamma(a), the factor of both expansions. */
-static double gamma_factor(double a, double x) { return exp(a * log(x) - x - lgamma(a)); }
+static double gamma_factor(double a, double x) {
+  return sr__exp_portable(a * sr__log_portable(x) - x - sr__lgamma_portable(a));
+}
 
 /* P(a, x) by its series; quick for x < a + 1. */
 static double gamma_series(double a, double x) {
@@ -79,7 +82,9 @@ static double beta_fraction(double a, double b, double x) {
 static double beta_regularized(double a, double b, double x, double rest) {
   if (x <= 0.0) return 0.0;
   if (rest <= 0.0) return 1.0;
-  double factor = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(rest));
+  double factor = sr__exp_portable(sr__lgamma_portable(a + b) - sr__lgamma_portable(a) -
+                                   sr__lgamma_portable(b) + a * sr__log_portable(x) +
+                                   b * sr__log_portable(rest));
   if (x < (a + 1.0) / (a + b + 2.0)) return factor * beta_fraction(a, b, x) / a;
   return 1.0 - factor * beta_fraction(b, a, rest) / b;
 }
@@ -119,6 +124,13 @@ double sr_student_quantile(double p, double degrees) {
 
 /* ---- studentized range --------------------------------------------------------------------- */
 
+static double power(double x, int32_t times) {
+  double product = 1.0;
+  for (; times > 0; times /= 2, x *= x)
+    if (times % 2) product *= x;
+  return product;
+}
+
 /* P(Q <= q) = k * integral of phi(z) (Phi(z) - Phi(z - q))^(k-1) dz: the range of k standard
  * normals, the studentized range with infinitely many degrees of freedom. Simpson on [-9, 9 + q].
  */
@@ -129,9 +141,9 @@ double sr_studentized_range_tail(double q, int32_t k) {
   double low = -9.0, width = (18.0 + fmin(q, 20.0)) / STEPS, sum = 0.0;
   for (int i = 0; i <= STEPS; i++) {
     double z = low + width * i;
-    double density = exp(-0.5 * z * z) / sqrt(2.0 * pi);
+    double density = sr__exp_portable(-0.5 * z * z) / sqrt(2.0 * pi);
     double inside = sr_normal_cdf(z) - sr_normal_cdf(z - q);
-    sum += density * pow(inside, k - 1) * (i == 0 || i == STEPS ? 1.0 : i % 2 ? 4.0 : 2.0);
+    sum += density * power(inside, k - 1) * (i == 0 || i == STEPS ? 1.0 : i % 2 ? 4.0 : 2.0);
   }
   double below = k * sum * width / 3.0;
   return below >= 1.0 ? 0.0 : 1.0 - below;

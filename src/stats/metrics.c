@@ -1,6 +1,7 @@
 /* How good predicted classes and shares are. */
 #include <math.h>
 
+#include "core/maths.h"
 #include "stats.h"
 
 static void count_confusion(const sr_metrics_input *in, int64_t *confusion, int64_t *rows) {
@@ -99,7 +100,7 @@ static void share_losses(const sr_metrics_input *in, sr_metrics *m) {
       double miss = (c == in->truth[i]) - (double)share[c];
       brier += miss * miss;
     }
-    log_loss -= log(fmax(share[in->truth[i]], least_share));
+    log_loss -= sr__log_portable(fmax(share[in->truth[i]], least_share));
     rows++;
   }
   m->brier = rows ? brier / (double)rows : NAN;

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/maths.h"
 #include "stats.h"
 
 double sr_mean(int64_t count, const double *value) {
@@ -77,8 +78,8 @@ static sr_status take_points(sr_context *ctx, int64_t count, const double *x, co
     if (log_log && (x[i] <= 0.0 || y[i] <= 0.0))
       return sr__fail(ctx, SR_ERROR_DATA, "point %lld (%g, %g) has no logarithm", (long long)i,
                       x[i], y[i]);
-    u[i] = log_log ? log(x[i]) : x[i];
-    v[i] = log_log ? log(y[i]) : y[i];
+    u[i] = log_log ? sr__log_portable(x[i]) : x[i];
+    v[i] = log_log ? sr__log_portable(y[i]) : y[i];
   }
   return SR_OK;
 }
