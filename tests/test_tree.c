@@ -530,13 +530,10 @@ static void votes_do_not_depend_on_the_walk(void **state) {
     assert_ok(ctx, fit_table(ctx, table, &options, NULL, 1, &f));
     assert_ok(ctx, f.learner->encode(ctx, f.encoder, other, 0, N, &rows));
     sr__pass_node *pass = f.member->pass;
-    sr__tree_block *block = f.member->block;
     f.member->pass = NULL; /* node by node */
-    f.member->block = NULL;
     assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, (sr__picked){NULL, N},
                                       (sr__answers){by_node, shares}));
     f.member->pass = pass;
-    f.member->block = block;
     assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, (sr__picked){NULL, N},
                                       (sr__answers){alone, NULL}));
     assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, (sr__picked){NULL, N},
