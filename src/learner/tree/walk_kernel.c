@@ -300,7 +300,7 @@ static void finish(const sr__walk_tree *tree, const sr__walk_rows *rows, int exi
   const sr__pass_node *pass = tree->pass + (rows->whole ? tree->whole : 0);
   const sr__pass_node *node = pass + tree->branch[exit].node;
   const sr__pass_node *end = pass + tree->branch[exit + 1].node;
-  uint16_t *number = s->waiting[exit];
+  uint16_t *number = s->waiting + exit * ROWS;
   const uint8_t *leaf = s->value[0];
   s->next[exit] = (uint16_t)(exit * ROWS);
   if (node < end) {
@@ -319,7 +319,7 @@ static void finish(const sr__walk_tree *tree, const sr__walk_rows *rows, int exi
 SR__INLINE void wait_at(const sr__walk_tree *tree, const sr__walk_rows *rows, int exit, int64_t row,
                         sr__walk_scratch *s, uint32_t *given) {
   int place = s->next[exit];
-  s->waiting[0][place] = (uint16_t)row;
+  s->waiting[place] = (uint16_t)row;
   s->next[exit] = (uint16_t)(place + 1);
   if ((place + 1) % ROWS == 0) finish(tree, rows, exit, ROWS, s, given);
 }

@@ -112,8 +112,8 @@ static inline void sr__walk_on(sr__walk_rows *rows, int64_t count) {
 typedef struct sr__walk_scratch {
   uint8_t value[2 * SR__WALK_EXITS][SR__WALK_LANES];
   uint8_t column[2 * SR__WALK_FEATURES][SR__WALK_LANES];
-  uint16_t waiting[SR__WALK_EXITS][SR__WALK_LANES]; /* rows that took an exit */
-  uint16_t next[SR__WALK_EXITS];                    /* where the next one goes among them */
+  uint16_t waiting[SR__WALK_EXITS * SR__WALK_LANES]; /* rows that took an exit */
+  uint16_t next[SR__WALK_EXITS];                     /* where the next one goes among them */
 } sr__walk_scratch;
 
 /* Bytes that a walk is given for it. */
