@@ -174,6 +174,23 @@ static void no_error_at_all_has_an_upper_bound(void **state) {
 }
 
 /* Five groups of unequal size by hand. */
+/* A mean that is small beside its standard error: the logit scale alone would reach from 0 to 1. */
+static void tiny_errors_keep_a_bound(void **state) {
+  (void)state;
+  enum { N = 150 };
+  double loss[N] = {0};
+  loss[20] = 1.0; /* two rows that were wrong, and what carrying them to more members took off */
+  loss[90] = 1.0;
+  for (int i = 0; i < 19; i++) loss[60 + i] = -0.1;
+  sr__interval interval;
+  sr__interval_in_order(loss, N, 1.0, 1.25, 0.95, &interval);
+  double half = sr_student_quantile(0.975, interval.degrees) * interval.error;
+  assert_true(half > 4.0 * interval.estimate);
+  assert_true(interval.low >= 0.0 && interval.low < interval.estimate);
+  double center = fmax(interval.estimate, 0.5 / N);
+  assert_true(fabs(interval.high - (center + 3.0 * half)) < 1e-12);
+}
+
 static void groups_by_hand(void **state) {
   (void)state;
   const double loss[] = {2.0, 5.0, 1.0, 0.0, 4.0}, rows[] = {10.0, 20.0, 10.0, 5.0, 15.0};
@@ -250,6 +267,7 @@ int main(void) {
       cmocka_unit_test(the_interval_of_one_wave),
       cmocka_unit_test(waves_tell_the_variance_of_white_noise),
       cmocka_unit_test(no_error_at_all_has_an_upper_bound),
+      cmocka_unit_test(tiny_errors_keep_a_bound),
       cmocka_unit_test(groups_by_hand),
       cmocka_unit_test(differences_by_hand),
       cmocka_unit_test(the_next_unit_by_hand),

@@ -115,11 +115,13 @@ double sr__asin_portable(double x) {
   return x < 0.0 ? -value : value;
 }
 
-/* Stirling's series from 10 on; below, Gamma(x) = Gamma(x + n) / (x (x + 1) ... (x + n - 1)). */
+/* Stirling's series from 10 on; below, Gamma(x) = Gamma(x + n) / (x (x + 1) ... (x + n - 1)). Exact
+ * where it is 0. */
 double sr__lgamma_portable(double x) {
   static const double series[] = {1.0 / 156.0,  -691.0 / 360360.0, 1.0 / 1188.0, -1.0 / 1680.0,
                                   1.0 / 1260.0, -1.0 / 360.0,      1.0 / 12.0};
   double product = 1.0, sum = 0.0;
+  if (x == 1.0 || x == 2.0) return 0.0;
   for (; x < 10.0; x += 1.0) product *= x;
   double inverse = 1.0 / x;
   for (size_t i = 0; i < sizeof series / sizeof *series; i++)

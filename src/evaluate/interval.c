@@ -16,12 +16,15 @@ static double student(double level, double degrees) {
   return sr_student_quantile(0.5 + 0.5 * level, degrees);
 }
 
-/* Symmetric on the logit scale: small errors have room upward only. */
+/* Symmetric on the logit scale: small errors have room upward only. That scale stretches without
+ * end where an error is small beside its own standard error, so no bound is farther than a few half
+ * widths. */
 static void set_on_logit(double half, double rows, sr__interval *interval) {
+  enum { FARTHEST = 3 };
   double e = fmin(fmax(interval->estimate, 0.5 / rows), 1.0 - 0.5 / rows);
   double center = sr__log_portable(e / (1.0 - e)), step = half / (e * (1.0 - e));
-  interval->low = 1.0 / (1.0 + sr__exp_portable(step - center));
-  interval->high = 1.0 / (1.0 + sr__exp_portable(-step - center));
+  interval->low = fmax(1.0 / (1.0 + sr__exp_portable(step - center)), e - FARTHEST * half);
+  interval->high = fmin(1.0 / (1.0 + sr__exp_portable(-step - center)), e + FARTHEST * half);
   interval->estimate = fmin(fmax(interval->estimate, 0.0), 1.0);
 }
 
