@@ -39,7 +39,8 @@ fi
 
 scripts/install.sh full
 SR_FULL=1 check release # with pages, limits and interrupts
-python/full.sh          # the package's tests in full, on the wheel
+SR_FULL=1 python/test.sh build/release # on a library with everything in it
+python/full.sh                         # on the wheel, which has less
 check tsan # races: the heavy statistical checks run the same code more often
 scripts/fuzz.sh "${SR_FUZZ_SECONDS:-120}"
 check coverage
