@@ -84,8 +84,9 @@ static double time_plan(job *j, const sr_parts *parts, const char *name, int rep
                               .block_rows = 500};
   sr_structure *structure = NULL;
   bool spectral = strcmp(name, "spectral") == 0; /* a part per member */
+  bool by_parts = spectral || strcmp(name, "routed") == 0;
   char text[32];
-  snprintf(text, sizeof text, spectral ? "%s:parts=%d" : "%s", name, PARTS);
+  snprintf(text, sizeof text, by_parts ? "%s:parts=%d" : "%s", name, PARTS);
   must(j->ctx, sr_structure_new(j->ctx, &known, &structure));
   must(j->ctx, sr_plan_new(j->ctx, structure, text, spectral ? PARTS : j->members, 1, &j->plan));
   sr_structure_free(&structure);
