@@ -11,7 +11,10 @@
 static const char *const method_names[] = {"hist", "exact", "approx"};
 
 static sr_status failed(sr_context *ctx, const char *what) {
-  return sr__fail(ctx, SR_ERROR_DATA, "XGBoost cannot %s: %s", what, XGBGetLastError());
+  const char *why = XGBGetLastError();
+  if (strstr(why, "bad_alloc"))
+    return sr__fail(ctx, SR_ERROR_MEMORY, "not enough memory for XGBoost to %s", what);
+  return sr__fail(ctx, SR_ERROR_DATA, "XGBoost cannot %s: %s", what, why);
 }
 
 #define XG_TRY(call, what)                      \
