@@ -95,9 +95,9 @@ void sr__interval_of_differences(const double *difference, int64_t n, double tmi
   set_around(level, interval);
 }
 
-/* The same over units; false where there are fewer than two. */
-static bool mean_of_units(const double *loss, const double *rows, int32_t units, double widen,
-                          sr__interval *interval) {
+/* The same over units, and how many rows they hold; 0 where there are fewer than two. */
+static double mean_of_units(const double *loss, const double *rows, int32_t units, double widen,
+                            sr__interval *interval) {
   double total = 0.0, count = 0.0, squares = 0.0, spread = 0.0;
   int32_t used = 0;
   *interval = (sr__interval){.estimate = NAN, .low = NAN, .high = NAN, .error = NAN};
@@ -108,33 +108,29 @@ static bool mean_of_units(const double *loss, const double *rows, int32_t units,
     squares += rows[u] * rows[u];
     used++;
   }
-  if (used == 0) return false;
+  if (used == 0) return 0.0;
   double mean = total / count;
   for (int32_t u = 0; u < units; u++) {
     double off = rows[u] > 0.0 ? loss[u] - mean * rows[u] : 0.0;
     spread += off * off;
   }
   interval->estimate = mean;
-  if (used < 2) return false;
+  if (used < 2) return 0.0;
   double factor = widen + WIDEN_SHORT / (3.0 * used);
   interval->degrees = fmax(count * count / squares - 1.0, 1.0);
   interval->error = sqrt(factor * spread * used / (used - 1.0)) / count;
-  return true;
+  return count;
 }
 
 void sr__interval_of_units(const double *loss, const double *rows, int32_t units, double widen,
                            double level, sr__interval *interval) {
-  double total = 0.0, count = 0.0;
-  int32_t used = 0;
-  if (!mean_of_units(loss, rows, units, widen, interval)) return;
-  for (int32_t u = 0; u < units; u++) {
-    if (rows[u] <= 0.0) continue;
-    total += loss[u];
-    count += rows[u];
-    used++;
-  }
+  double count = mean_of_units(loss, rows, units, widen, interval);
+  if (count == 0.0) return;
+  bool none = interval->estimate == 0.0;
   set_on_logit(student(level, interval->degrees) * interval->error, count, interval);
-  if (total == 0.0) {
+  if (none) {
+    int32_t used = 0;
+    for (int32_t u = 0; u < units; u++) used += rows[u] > 0.0;
     interval->low = 0.0;
     interval->high = 1.0 - sr__pow_portable(0.5 - 0.5 * level, 1.0 / used);
   }
@@ -142,7 +138,7 @@ void sr__interval_of_units(const double *loss, const double *rows, int32_t units
 
 void sr__interval_of_unit_differences(const double *difference, const double *rows, int32_t units,
                                       double widen, double level, sr__interval *interval) {
-  if (mean_of_units(difference, rows, units, widen, interval)) set_around(level, interval);
+  if (mean_of_units(difference, rows, units, widen, interval) > 0.0) set_around(level, interval);
 }
 
 void sr__interval_next(double center, const double *unit_error, int32_t units, double degrees,
