@@ -471,6 +471,12 @@ cleanup:
   return status;
 }
 
+/* Percent that a part of the gain changes, whole; 0 has no minus. */
+static double change_of(double gain, double plain) {
+  double percent = -100.0 * gain / plain;
+  return fabs(percent) < 0.5 ? 0.0 : percent;
+}
+
 static sr_status tell(sr_context *ctx, const sr_mix_gain *gain, sr__mix *mix) {
   const char *const names[] = {"smaller bags", "larger leaves", "the offset of the vote",
                                "leaving out whole parts"};
@@ -489,9 +495,9 @@ static sr_status tell(sr_context *ctx, const sr_mix_gain *gain, sr__mix *mix) {
     snprintf(text, sizeof text,
              "held-out squared error %.4f instead of the %.4f of plain bagging, mostly by "
              "%s (bag size %+.0f %%, leaf size %+.0f %%, offset %+.0f %%, place %+.0f %%)%s",
-             gain->mix, gain->plain, names[most], -100.0 * gains[0] / gain->plain,
-             -100.0 * gains[1] / gain->plain, -100.0 * gains[2] / gain->plain,
-             -100.0 * gains[3] / gain->plain,
+             gain->mix, gain->plain, names[most], change_of(gains[0], gain->plain),
+             change_of(gains[1], gain->plain), change_of(gains[2], gain->plain),
+             change_of(gains[3], gain->plain),
              gain->thin ? "; the rows are too few to choose well" : "");
   mix->reason = sr__strdup(ctx, text);
   return mix->reason ? SR_OK : SR_ERROR_MEMORY;
