@@ -252,6 +252,7 @@ sr_status sr__evaluate(sr_context *ctx, const sr__evaluate_input *input,
   if (input->trial) SR_TRY(sr__covariance(ctx, input->trial, evaluation));
   if (input->trial) SR_TRY(sr__members_curve(ctx, input->trial, judged, evaluation));
   if (options->importance) SR_TRY(report_importance(ctx, input, seed, evaluation));
+  if (input->trial) sr__trial_forget_members(ctx, input->trial, true);
   if (options->importance && input->trial)
     SR_TRY(sr__shared_covariance(ctx, input->trial, input->mix, seed, evaluation));
   evaluation->seconds = sr_seconds() - start;

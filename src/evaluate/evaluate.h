@@ -101,11 +101,14 @@ typedef struct sr__evaluate_input {
   const sr__prepared *prepared;
   const sr_folds *folds;
   const sr__mix *mix;
-  const sr__trial *trial;               /* NULL: the members' own bags cannot be dealt on folds */
+  sr__trial *trial; /* forgets its members; NULL: the members' own bags cannot be dealt on folds */
   const sr__members *members;           /* with what they drew; NULL: held-out answers alone */
   const sr__part_weights *part_weights; /* NULL: not gated */
   sr_vote vote;
 } sr__evaluate_input;
+/* Frees the fitted members, which importance alone asks: those of plans that no fold weighs, or
+ * all of them. */
+void sr__trial_forget_members(sr_context *ctx, sr__trial *trial, bool all);
 SR_MUST_CHECK sr_status sr__evaluate(sr_context *ctx, const sr__evaluate_input *input,
                                      const sr_evaluate_options *options, uint64_t seed,
                                      sr__judged *judged, sr_evaluation *evaluation);

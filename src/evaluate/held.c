@@ -74,17 +74,21 @@ cleanup:
   return status;
 }
 
+void sr__held_forget_members(sr_context *ctx, sr__held *held, int32_t e) {
+  sr__held_entry *entry = &held->entry[e];
+  for (int64_t k = 0; entry->fitted && k < (int64_t)entry->members * held->folds; k++)
+    held->prepared->learner->free_member(entry->fitted[k]);
+  sr__free(ctx, entry->fitted);
+  entry->fitted = NULL;
+}
+
 void sr__held_free(sr_context *ctx, sr__held *held) {
   for (int32_t f = 0; held->rows && f < held->folds; f++) sr__fold_rows_free(ctx, &held->rows[f]);
   for (int32_t e = 0; held->entry && e < held->entries; e++) {
     sr__held_entry *entry = &held->entry[e];
-    for (int32_t j = 0; j < entry->members; j++) {
-      sr__free(ctx, entry->answer[j]);
-      for (int32_t f = 0; entry->fitted && f < held->folds; f++)
-        held->prepared->learner->free_member(entry->fitted[j * held->folds + f]);
-    }
+    sr__held_forget_members(ctx, held, e);
+    for (int32_t j = 0; j < entry->members; j++) sr__free(ctx, entry->answer[j]);
     sr__free(ctx, entry->answer);
-    sr__free(ctx, entry->fitted);
   }
   sr__free(ctx, held->rows);
   sr__free(ctx, held->first);

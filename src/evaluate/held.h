@@ -61,6 +61,8 @@ SR_MUST_CHECK sr_status sr__all_fold_rows(sr_context *ctx, const sr_folds *folds
 /* Until entry k has members[k] members in every fold; more are not taken away. */
 SR_MUST_CHECK sr_status sr__held_grow(sr_context *ctx, sr__held *held, const int32_t *members,
                                       const char *stage);
+/* Frees the fitted members of an entry; their answers stay. */
+void sr__held_forget_members(sr_context *ctx, sr__held *held, int32_t entry);
 void sr__held_free(sr_context *ctx, sr__held *held);
 static inline const float *sr__held_answer(const sr__held *held, int32_t entry, int32_t member,
                                            int32_t leaf) {

@@ -6,9 +6,11 @@ sr_status sr__fold_rows_new(sr_context *ctx, const sr_folds *folds, int32_t fold
   sr_status status = SR_OK;
   const sr_folds_view *view = sr_folds_get(folds);
   const uint8_t *role = view->role + fold * view->rows;
+  int64_t count[SR_ROLE_FREE + 1] = {0}; /* rows as large as they are: there are many folds */
   *rows = (sr__fold_rows){0};
-  SR_NEW(ctx, rows->train, view->rows);
-  SR_NEW(ctx, rows->test, view->rows);
+  for (int64_t i = 0; i < view->rows; i++) count[role[i]]++;
+  SR_NEW(ctx, rows->train, count[SR_ROLE_TRAIN]);
+  SR_NEW(ctx, rows->test, count[SR_ROLE_TEST]);
   for (int64_t i = 0; i < view->rows; i++) {
     if (role[i] == SR_ROLE_TRAIN) rows->train[rows->train_count++] = (int32_t)i;
     if (role[i] == SR_ROLE_TEST) rows->test[rows->test_count++] = (int32_t)i;

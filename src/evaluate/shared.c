@@ -58,7 +58,9 @@ cleanup:
 static sr_status copy_half(sr_context *ctx, const sr__fold_rows *fold, const uint8_t *half,
                            uint8_t which, sr__fold_rows *to) {
   sr_status status = SR_OK;
-  SR_NEW(ctx, to->train, fold->train_count);
+  int64_t count = 0;
+  for (int64_t i = 0; i < fold->train_count; i++) count += half[i] == which;
+  SR_NEW(ctx, to->train, count);
   SR_NEW(ctx, to->test, fold->test_count);
   for (int64_t i = 0; i < fold->train_count; i++)
     if (half[i] == which) to->train[to->train_count++] = fold->train[i];

@@ -15,6 +15,19 @@ cleanup:
   return status;
 }
 
+static bool weighs_nothing(const sr__trial *trial, int32_t e) {
+  const sr__held *held = &trial->held;
+  for (int32_t f = 0; f < held->folds; f++)
+    for (int32_t l = 0; l < held->leaves; l++)
+      if (trial->fold[f].weight[e * held->leaves + l] > 0.0) return false;
+  return true;
+}
+
+void sr__trial_forget_members(sr_context *ctx, sr__trial *trial, bool all) {
+  for (int32_t e = 0; e < trial->held.entries; e++)
+    if (all || weighs_nothing(trial, e)) sr__held_forget_members(ctx, &trial->held, e);
+}
+
 void sr__trial_free(sr_context *ctx, sr__trial *trial) {
   for (int32_t f = 0; trial->fold && f < trial->held.folds; f++) {
     sr__free(ctx, trial->fold[f].weight);

@@ -194,6 +194,7 @@ cleanup:
 static sr_status fit_and_judge(sr_context *ctx, train_job *job) {
   sr_status status = SR_OK;
   bool gated = job->vote == SR_VOTE_GATED, judged = job->options.evaluate.evaluate;
+  if (!sr__trial_is_empty(&job->trial)) sr__trial_forget_members(ctx, &job->trial, false);
   SR_TRY(sr__fit_members(ctx, job->structure, &job->prepared, &job->mix, judged || gated, job->seed,
                          &job->members));
   if (gated && job->prepared.view->features == 0)

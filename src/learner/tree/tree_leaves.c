@@ -193,6 +193,8 @@ static sr_status store_blends(sr_context *ctx, const sr__encoder *encoder, float
     }
     tree->info[at] = vote_of(*share + mixed[at] * classes, (int32_t)classes);
   }
+  void *trimmed = sr__resize(ctx, *share, *count * classes, sizeof **share);
+  if (trimmed) *share = trimmed;
 cleanup:
   sr__free(ctx, same);
   sr__free(ctx, blend);
