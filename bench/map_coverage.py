@@ -4,6 +4,7 @@ Two families: plain bagging on the settings that the rules were tried on, and th
 
 Run: python3 bench/map_coverage.py COMMAND [RUNS [MINUTES]]   adds runs to bench/results/map_coverage.jsonl; resumes
      python3 bench/map_coverage.py --cost COMMAND DATA        what the questions cost; writes bench/results/map_cost.jsonl
+     python3 bench/map_coverage.py --scene COMMAND DATA       a whole Landsat scene; writes bench/results/map_scene.jsonl
      python3 bench/map_coverage.py --page                     writes docs/map-coverage.md from it
      python3 bench/map_coverage.py --check                    fails where the page is out of date
 Runs go round all settings, one each, so that a study that was stopped early has them all.
@@ -23,6 +24,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 RUNS = ROOT / "bench/results/map_coverage.jsonl"
 PAGE = ROOT / "docs/map-coverage.md"
 COST = ROOT / "bench/results/map_cost.jsonl"
+SCENE = ROOT / "bench/results/map_scene.jsonl"
 SIDE, TORUS, FEATURES = 200.0, 256, 5
 
 # name: rows of the sample, range of the fields, clusters (0: even), rows share places, regions, a class per cluster
@@ -270,6 +272,26 @@ def cost(command, data):
     COST.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
+def scene(command, data):
+    """File to honest error, and the map: seconds by the clock, processor seconds and peak on all cores."""
+    bands = [f"{data}/satellite/zion_{band}.tif" for band in ("landsat_b2", "landsat_b3", "landsat_b4", "landsat_b5", "srtm")]
+    version = subprocess.run([command, "--version", "-v"], capture_output=True, text=True, check=True).stdout
+    commit = next(line.split()[1] for line in version.splitlines() if line.startswith("commit"))
+    lines = [{"command": "python3 bench/map_coverage.py --scene build/release/specroute DATA", "commit": commit, "cores": os.cpu_count()}]
+    with tempfile.TemporaryDirectory() as folder:
+        model = folder + "/scene.model"
+        for name, *arguments in (("train", ",".join([*bands, f"{data}/satellite/zion_nlcd.tif"]), "--target", "zion_nlcd", "-o", model),
+                                 ("predict", model, ",".join(bands), "-o", folder + "/map.tif")):
+            start = time.monotonic()
+            child = subprocess.Popen([command, name, *arguments], stdout=subprocess.DEVNULL)
+            _, status, usage = os.wait4(child.pid, 0)
+            if status:
+                raise SystemExit(f"{name} ended with {status}")
+            lines.append({"step": name, "seconds": round(time.monotonic() - start, 2),
+                          "processor_seconds": round(usage.ru_utime + usage.ru_stime, 2), "peak_mb": round(usage.ru_maxrss * 1024 / 1e6)})
+    SCENE.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
 def show(value, sign=False):
     return "-" if value is None or value != value else f"{value:{'+' if sign else ''}.3f}"
 
@@ -332,6 +354,13 @@ def page():
                  "| map | before the fit | fit | questions | questions / fit | questions / (before + fit) |", "|---|---:|---:|---:|---:|---:|",
                  *(f"| {c['map']} | {c['start_seconds']:.2f} | {c['fit_seconds']:.2f} | {c['question_seconds']:.2f} | {c['ratio']:.2f} "
                    f"| {c['ratio_of_all']:.2f} |" for c in costs)]
+    if SCENE.exists():
+        head, *steps = (json.loads(line) for line in SCENE.read_text().splitlines())
+        text += ["", "## A whole scene", "",
+                 "Zion, 1.6 million pixels, five features, default plan and questions, from the files to the honest error, and its map",
+                 f"(`{head['command']}`, commit {head['commit']}, {head['cores']} cores).", "",
+                 "| step | seconds by the clock | processor seconds | peak, MB (10^6 bytes) |", "|---|---:|---:|---:|",
+                 *(f"| {s['step']} | {s['seconds']:.1f} | {s['processor_seconds']:.1f} | {s['peak_mb']:,} |" for s in steps)]
     return "\n".join(text) + "\n"
 
 
@@ -343,6 +372,8 @@ def main(arguments):
             raise SystemExit(f"{PAGE} is out of date: python3 bench/map_coverage.py --page")
     elif len(arguments) == 3 and arguments[0] == "--cost":
         cost(*arguments[1:])
+    elif len(arguments) == 3 and arguments[0] == "--scene":
+        scene(*arguments[1:])
     elif arguments:
         study(arguments[0], int(arguments[1]) if len(arguments) > 1 else 500, float(arguments[2]) if len(arguments) > 2 else math.inf)
     else:
