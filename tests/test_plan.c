@@ -272,7 +272,8 @@ static void count_circular(sr__random *random, double block, bool geometric, int
   int64_t t = 0;
   while (t < N) {
     int64_t at = (int64_t)sr__random_below(random, N);
-    int64_t length = geometric ? sr__random_geometric(random, 1.0 / block) : (int64_t)block;
+    int64_t length =
+        geometric ? sr__random_geometric(random, sr__geometric_rate(1.0 / block)) : (int64_t)block;
     int group = group_at(at);
     for (int64_t k = 0; k < length && t < N; k++, t++) {
       count[at]++;

@@ -89,6 +89,38 @@ static void csv_comes_back(void **state) {
   sr_context_free(&ctx);
 }
 
+/* The bag of every member is written from its beginning. */
+static void every_scheme_is_written(void **state) {
+  (void)state;
+  enum { MANY = 5000, MEMBERS = 6 };
+  sr_context *ctx = test_context(1);
+  plan_input input = {.rows = MANY, .tmix = 3.0, .block = 4.0};
+  int64_t rows[2][MANY], length[2];
+  static int32_t counts[2][MANY];
+  char path[256], text[300];
+  snprintf(path, sizeof path, "%s/every.csv", test_folder());
+  snprintf(text, sizeof text, "bags:%s", path);
+  const char *const plans[] = {"uniform",  "whole",      "uniform-nm",
+                               "lag-thin", "stationary", "moving"};
+  for (size_t k = 0; k < sizeof plans / sizeof *plans; k++) {
+    sr_plan *plan = NULL, *back = NULL;
+    assert_ok(ctx, plan_new(ctx, &input, plans[k], MEMBERS, 1, &plan));
+    assert_ok(ctx, sr_plan_write(ctx, plan, path, NULL));
+    assert_ok(ctx, plan_new(ctx, &input, text, MEMBERS, 1, &back));
+    for (int32_t member = 0; member < MEMBERS; member++) {
+      assert_ok(ctx, sr_plan_bag(ctx, plan, member, rows[0], counts[0], &length[0]));
+      assert_ok(ctx, sr_plan_bag(ctx, back, member, rows[1], counts[1], &length[1]));
+      assert_true(length[0] > 0 && length[0] <= sr_plan_get(plan).capacity);
+      assert_int_equal(length[0], length[1]);
+      assert_memory_equal(rows[0], rows[1], (size_t)length[0] * sizeof **rows);
+      assert_memory_equal(counts[0], counts[1], (size_t)length[0] * sizeof **counts);
+    }
+    sr_plan_free(&plan);
+    sr_plan_free(&back);
+  }
+  sr_context_free(&ctx);
+}
+
 static void bad_files_name_line_and_column(void **state) {
   (void)state;
   const struct {
@@ -159,6 +191,7 @@ int main(void) {
       cmocka_unit_test(csv_bags_are_sorted_and_added_up),
       cmocka_unit_test(npy_is_what_numpy_writes),
       cmocka_unit_test(csv_comes_back),
+      cmocka_unit_test(every_scheme_is_written),
       cmocka_unit_test(bad_files_name_line_and_column),
       cmocka_unit_test(broken_npy_is_refused),
       cmocka_unit_test(files_survive_every_allocation_failure),

@@ -61,7 +61,7 @@ static void moments_are_those_of_the_law(void **state) {
     sum += z;
     square += z * z;
     uniform += sr__random_uniform(&random);
-    geometric += (double)sr__random_geometric(&random, 0.2);
+    geometric += (double)sr__random_geometric(&random, sr__geometric_rate(0.2));
   }
   assert_true(fabs(sum / N) < 6.0 / sqrt(N));
   assert_true(fabs(square / N - 1.0) < 6.0 * sqrt(2.0 / N));

@@ -35,17 +35,16 @@ static sr_status make_bag(sr_context *ctx, const sr_plan *plan, int32_t member, 
   (void)ctx;
   (void)member;
   int64_t step = *(const int64_t *)plan->state;
-  bag->length = 0;
+  sr_status status = SR_OK;
   for (int64_t g = 0; g < plan->groups; g++) {
     int64_t first = plan->group_offset[g], end = plan->group_offset[g + 1];
     int64_t span = step < end - first ? step : end - first; /* a short group gives a row too */
     first += (int64_t)sr__random_below(random, (uint64_t)span);
-    for (int64_t position = first; position < end; position += step) {
-      bag->rows[bag->length] = (int32_t)position;
-      bag->counts[bag->length++] = 1;
-    }
+    for (int64_t position = first; position < end; position += step)
+      SR_TRY(sr__bag_add(bag, position, 1));
   }
-  return SR_OK;
+cleanup:
+  return status;
 }
 
 const sr__scheme sr__scheme_every = {

@@ -50,12 +50,15 @@ uint64_t sr__random_below(sr__random *random, uint64_t bound) {
   return (uint64_t)(product >> 64);
 }
 
-int64_t sr__random_geometric(sr__random *random, double p) {
+double sr__geometric_rate(double p) {
+  if (p >= 1.0) return -INFINITY;
+  /* A series where 1 - p would round. */
+  return p > 1e-5 ? sr__log_portable(1.0 - p) : -p - 0.5 * p * p;
+}
+
+int64_t sr__random_geometric(sr__random *random, double rate) {
   double u = 1.0 - sr__random_uniform(random); /* in (0, 1] */
-  if (p >= 1.0) return 1;
-  /* log(1 - p) as a series where 1 - p would round. */
-  double log_q = p > 1e-5 ? sr__log_portable(1.0 - p) : -p - 0.5 * p * p;
-  double trials = floor(sr__log_portable(u) / log_q) + 1.0;
+  double trials = floor(sr__log_portable(u) / rate) + 1.0;
   return trials < 0x1p62 ? (int64_t)trials : INT64_C(1) << 62;
 }
 

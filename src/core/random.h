@@ -44,8 +44,10 @@ double sr__random_uniform(sr__random *random);
 double sr__random_normal(sr__random *random);
 /* In [0, bound), unbiased (Lemire's multiply and reject); bound >= 1. */
 uint64_t sr__random_below(sr__random *random, uint64_t bound);
-/* Number of trials up to the first success, >= 1; 0 < p <= 1. */
-int64_t sr__random_geometric(sr__random *random, double p);
+/* Number of trials up to the first success, >= 1; the rate is that of its probability, 0 < p <= 1:
+ * log(1 - p). */
+double sr__geometric_rate(double p);
+int64_t sr__random_geometric(sr__random *random, double rate);
 void sr__random_shuffle(sr__random *random, int32_t *values, int64_t count);
 /* `count` distinct values of [0, n), increasing. `bitmap` holds (n + 63) / 64 words of scratch. */
 void sr__random_sample(sr__random *random, int64_t n, int64_t count, uint64_t *bitmap,

@@ -1,7 +1,6 @@
-/* A plan's bag as a learner reads it: in pieces, so that it need not be whole in memory. */
+/* A plan's bag as it is read: in pieces, so that it need not be whole in memory. */
+#include "draw_kernel.h"
 #include "plan.h"
-
-enum { PIECE = 2048 }; /* rows that are handed over together */
 
 struct sr__bag_reader {
   const sr__bag *bag;
@@ -9,38 +8,63 @@ struct sr__bag_reader {
   void *data;
 };
 
-sr_status sr__bag_hand_over(sr__bag_buffer *buffer) {
-  const sr__bag *bag = buffer->reader->bag;
-  int64_t length = buffer->length;
-  int32_t *rows = buffer->rows;
+/* Rows of the plan become rows of the table and are noted. */
+static void note_rows(const sr__bag *bag, int32_t *rows, int64_t length) {
   if (bag->subset)
     for (int64_t i = 0; i < length; i++) rows[i] = bag->subset[rows[i]];
   if (bag->drawn)
     for (int64_t i = 0; i < length; i++) bag->drawn[rows[i] / 64] |= UINT64_C(1) << (rows[i] % 64);
   if (bag->distinct) *bag->distinct += length;
-  buffer->length = 0;
-  return buffer->reader->take(buffer->reader->data, rows, buffer->counts, length);
 }
 
-static sr_status read_pieces(sr_context *ctx, const sr__bag *bag, sr__bag_reader *reader) {
-  int32_t rows[PIECE], counts[PIECE];
-  sr__bag_buffer buffer = {.rows = rows, .counts = counts, .capacity = PIECE, .reader = reader};
-  sr_status status = sr__plan_make_bag(ctx, bag->plan, bag->member, &buffer);
+sr_status sr__bag_hand_over(sr__bag_buffer *buffer) {
+  const sr__bag_reader *reader = buffer->reader;
+  int64_t length = buffer->length;
+  if (reader->bag) note_rows(reader->bag, buffer->rows, length);
+  buffer->length = 0;
+  return reader->take(reader->data, buffer->rows, buffer->counts, length);
+}
+
+/* What the scheme gives. */
+static sr_status read_positions(sr_context *ctx, const sr_plan *plan, int32_t member,
+                                sr__bag_reader *reader) {
+  int32_t rows[SR__BAG_PIECE], counts[SR__BAG_PIECE];
+  sr__bag_buffer buffer = {.rows = rows, .counts = counts, .reader = reader};
+  sr__random random;
+  if (member < 0 || member >= plan->members)
+    return sr__fail(ctx, SR_ERROR_ARGUMENT, "bag %d was asked for; the plan has bags 0 to %d",
+                    member, plan->members - 1);
+  sr__random_init(&random, plan->seed, SR_PURPOSE_BAG, 0, (uint64_t)member);
+  sr_status status = plan->scheme->bag(ctx, plan, member, &random, &buffer);
   return status == SR_OK ? sr__bag_hand_over(&buffer) : status;
 }
 
-static sr_status read_whole(sr_context *ctx, const sr__bag *bag, sr__bag_reader *reader) {
+/* Counts of rows from those of positions. */
+typedef struct row_counts {
+  const int32_t *order;
+  int32_t *count;
+} row_counts;
+
+static sr_status count_rows(void *data, const int32_t *positions, const int32_t *counts,
+                            int64_t length) {
+  row_counts *r = data;
+  for (int64_t i = 0; i < length; i++) r->count[r->order[positions[i]]] = counts[i];
+  return SR_OK;
+}
+
+/* Positions become rows, increasing again. */
+static sr_status read_in_order(sr_context *ctx, const sr_plan *plan, int32_t member,
+                               sr__bag_reader *reader) {
   sr_status status = SR_OK;
-  const sr_plan *plan = bag->plan;
-  sr__bag_buffer buffer = {.capacity = plan->capacity};
-  SR_NEW(ctx, buffer.rows, plan->capacity);
-  SR_NEW(ctx, buffer.counts, plan->capacity);
-  SR_TRY(sr__plan_make_bag(ctx, plan, bag->member, &buffer));
-  buffer.reader = reader;
+  int32_t rows[SR__BAG_PIECE], counts[SR__BAG_PIECE];
+  sr__bag_buffer buffer = {.rows = rows, .counts = counts, .reader = reader};
+  row_counts dense = {.order = plan->order};
+  SR_NEW_ZERO(ctx, dense.count, plan->rows);
+  SR_TRY(read_positions(ctx, plan, member, &(sr__bag_reader){NULL, count_rows, &dense}));
+  SR_TRY(sr__bag_add_counts(&buffer, dense.count, plan->rows));
   SR_TRY(sr__bag_hand_over(&buffer));
 cleanup:
-  sr__free(ctx, buffer.rows);
-  sr__free(ctx, buffer.counts);
+  sr__free(ctx, dense.count);
   return status;
 }
 
@@ -48,10 +72,36 @@ static sr_status read_bag(sr_context *ctx, const sr__bag *bag, sr__bag_taker tak
   const sr_plan *plan = bag->plan;
   sr__bag_reader reader = {bag, take, data};
   if (bag->distinct) *bag->distinct = 0;
-  return plan->scheme->in_pieces && !plan->order ? read_pieces(ctx, bag, &reader)
-                                                 : read_whole(ctx, bag, &reader);
+  return plan->order ? read_in_order(ctx, plan, bag->member, &reader)
+                     : read_positions(ctx, plan, bag->member, &reader);
 }
 
 sr__bag sr__bag_open(const sr_plan *plan, int32_t member) {
   return (sr__bag){.read = read_bag, .plan = plan, .member = member};
+}
+
+/* ---- in the caller's arrays ---------------------------------------------------------------- */
+
+typedef struct wide_bag {
+  int64_t *rows;
+  int32_t *counts;
+  int64_t length;
+} wide_bag;
+
+static sr_status widen_piece(void *data, const int32_t *rows, const int32_t *counts,
+                             int64_t length) {
+  wide_bag *bag = data;
+  sr__draw_kernel_now()->widen(rows, length, bag->rows + bag->length);
+  memcpy(bag->counts + bag->length, counts, (size_t)length * sizeof *counts);
+  bag->length += length;
+  return SR_OK;
+}
+
+sr_status sr_plan_bag(sr_context *ctx, const sr_plan *plan, int32_t member, int64_t *rows,
+                      int32_t *counts, int64_t *length) {
+  wide_bag wide = {.rows = rows, .counts = counts};
+  sr__bag bag = sr__bag_open(plan, member);
+  sr_status status = read_bag(ctx, &bag, widen_piece, &wide);
+  *length = status == SR_OK ? wide.length : 0;
+  return status;
 }

@@ -6,13 +6,15 @@
 typedef struct bag_writer {
   const sr_plan *plan;
   sr__writer *out;
-  sr__bag_buffer bag;
+  int64_t *rows; /* of one bag */
+  int32_t *counts;
+  int64_t length;
   unsigned char *line; /* npy: one member's counts */
   int bytes;           /* npy: of one count */
 } bag_writer;
 
 static sr_status next_bag(sr_context *ctx, bag_writer *w, int32_t member) {
-  return sr__plan_make_bag(ctx, w->plan, member, &w->bag);
+  return sr_plan_bag(ctx, w->plan, member, w->rows, w->counts, &w->length);
 }
 
 static sr_status write_csv(sr_context *ctx, bag_writer *w) {
@@ -21,8 +23,8 @@ static sr_status write_csv(sr_context *ctx, bag_writer *w) {
   for (int32_t member = 0; member < w->plan->members; member++) {
     SR_TRY(sr__check_interrupt(ctx));
     SR_TRY(next_bag(ctx, w, member));
-    for (int64_t i = 0; i < w->bag.length; i++)
-      SR_TRY(sr__writer_print(w->out, "%d,%d,%d\n", member, w->bag.rows[i], w->bag.counts[i]));
+    for (int64_t i = 0; i < w->length; i++)
+      SR_TRY(sr__writer_print(w->out, "%d,%lld,%d\n", member, (long long)w->rows[i], w->counts[i]));
     sr__progress(ctx, "write bags", member + 1, w->plan->members);
   }
 cleanup:
@@ -43,9 +45,9 @@ static sr_status write_npy(sr_context *ctx, bag_writer *w) {
     SR_TRY(sr__check_interrupt(ctx));
     SR_TRY(next_bag(ctx, w, member));
     memset(w->line, 0, line_bytes);
-    for (int64_t i = 0; i < w->bag.length; i++) {
-      unsigned char *cell = w->line + (size_t)w->bag.rows[i] * (size_t)w->bytes;
-      for (int k = 0; k < w->bytes; k++) cell[k] = (unsigned char)(w->bag.counts[i] >> (8 * k));
+    for (int64_t i = 0; i < w->length; i++) {
+      unsigned char *cell = w->line + (size_t)w->rows[i] * (size_t)w->bytes;
+      for (int k = 0; k < w->bytes; k++) cell[k] = (unsigned char)(w->counts[i] >> (8 * k));
     }
     SR_TRY(sr__writer_put(w->out, w->line, line_bytes));
     sr__progress(ctx, "write bags", member + 1, w->plan->members);
@@ -64,9 +66,9 @@ static sr_status measure(sr_context *ctx, bag_writer *w, sr_plan_sizes *sizes, i
     SR_TRY(sr__check_interrupt(ctx));
     SR_TRY(next_bag(ctx, w, member));
     int64_t size = 0;
-    for (int64_t i = 0; i < w->bag.length; i++) {
-      size += w->bag.counts[i];
-      if (w->bag.counts[i] > *largest) *largest = w->bag.counts[i];
+    for (int64_t i = 0; i < w->length; i++) {
+      size += w->counts[i];
+      if (w->counts[i] > *largest) *largest = w->counts[i];
     }
     if (size < sizes->smallest) sizes->smallest = size;
     if (size > sizes->largest) sizes->largest = size;
@@ -80,11 +82,11 @@ cleanup:
 sr_status sr_plan_write(sr_context *ctx, const sr_plan *plan, const char *path,
                         sr_plan_sizes *sizes) {
   sr_status status = SR_OK;
-  bag_writer w = {.plan = plan, .bag = {.capacity = plan->capacity}};
+  bag_writer w = {.plan = plan};
   sr_plan_sizes measured;
   int32_t largest;
-  SR_NEW(ctx, w.bag.rows, plan->capacity);
-  SR_NEW(ctx, w.bag.counts, plan->capacity);
+  SR_NEW(ctx, w.rows, plan->capacity);
+  SR_NEW(ctx, w.counts, plan->capacity);
   SR_TRY(measure(ctx, &w, &measured, &largest));
   w.bytes = largest < 256 ? 1 : largest < 65536 ? 2 : 4;
   SR_TRY(sr__writer_open(ctx, path, &w.out));
@@ -94,7 +96,7 @@ sr_status sr_plan_write(sr_context *ctx, const sr_plan *plan, const char *path,
 cleanup:
   sr__writer_abort(&w.out);
   sr__free(ctx, w.line);
-  sr__free(ctx, w.bag.rows);
-  sr__free(ctx, w.bag.counts);
+  sr__free(ctx, w.rows);
+  sr__free(ctx, w.counts);
   return status;
 }

@@ -1,30 +1,58 @@
-/* Blocks of consecutive positions, counted by differences: a bag costs one pass over its positions
- * and one draw a block. */
+/* Blocks of consecutive positions. Their edges are noted and dealt to tiles of positions; a bag is
+ * then made tile by tile, inside the nearest cache, and costs one pass over its positions and one
+ * draw a block. */
 #include <math.h>
 
 #include "core/maths.h"
+#include "draw_kernel.h"
 #include "plan.h"
 
-enum { TILE = 512 }; /* positions that are summed before they are written */
+enum { TILE_BITS = 10, TILE = 1 << TILE_BITS /* positions that are counted together */ };
 
-void sr__ranges_start(const sr_plan *plan, sr__bag_buffer *bag) {
-  memset(bag->counts, 0, (size_t)plan->rows * sizeof *bag->counts);
+sr_status sr__ranges_add(sr_context *ctx, sr__ranges *ranges, int64_t low, int64_t high) {
+  sr_status status = SR_OK;
+  SR_GROW(ctx, ranges->edge, ranges->capacity, ranges->edges + 2);
+  ranges->edge[ranges->edges++] = (uint32_t)low << 1;
+  ranges->edge[ranges->edges++] = (uint32_t)high << 1 | 1;
+cleanup:
+  return status;
 }
 
-void sr__ranges_add(const sr_plan *plan, sr__bag_buffer *bag, int64_t low, int64_t high) {
-  bag->counts[low]++;
-  if (high < plan->rows) bag->counts[high]--;
-}
+static int64_t tile_of(uint32_t edge) { return edge >> (TILE_BITS + 1); }
 
-void sr__ranges_finish(const sr_plan *plan, sr__bag_buffer *bag) {
-  int32_t level = 0;
-  bag->length = 0;
-  for (int64_t first = 0; first < plan->rows; first += TILE) {
-    int32_t count[TILE];
-    int64_t width = plan->rows - first < TILE ? plan->rows - first : TILE;
-    for (int64_t i = 0; i < width; i++) count[i] = level += bag->counts[first + i];
-    sr__bag_add_counts(bag, count, first, width, NULL);
+/* The edges of tile t become [start[t], start[t + 1]) of `dealt`. */
+static void deal_edges(const sr__ranges *ranges, int64_t tiles, int64_t *start, uint32_t *dealt) {
+  for (int64_t i = 0; i < ranges->edges; i++) start[tile_of(ranges->edge[i])]++;
+  for (int64_t t = 0, before = 0; t <= tiles; t++) {
+    before += start[t];
+    start[t] = before;
   }
+  for (int64_t i = ranges->edges - 1; i >= 0; i--)
+    dealt[--start[tile_of(ranges->edge[i])]] = ranges->edge[i];
+}
+
+sr_status sr__ranges_write(sr_context *ctx, const sr_plan *plan, const sr__ranges *ranges,
+                           sr__bag_buffer *bag) {
+  sr_status status = SR_OK;
+  int64_t tiles = (plan->rows + TILE - 1) >> TILE_BITS, *start = NULL;
+  uint32_t *dealt = NULL;
+  int32_t level = 0, step[TILE] = {0};
+  SR_NEW_ZERO(ctx, start, tiles + 1); /* a range may end where the next tile would begin */
+  SR_NEW(ctx, dealt, ranges->edges);
+  deal_edges(ranges, tiles, start, dealt);
+  for (int64_t t = 0; t < tiles; t++) {
+    int64_t first = t << TILE_BITS, width = plan->rows - first < TILE ? plan->rows - first : TILE;
+    for (int64_t i = start[t]; i < start[t + 1]; i++)
+      step[dealt[i] >> 1 & (TILE - 1)] += dealt[i] & 1 ? -1 : 1;
+    SR_TRY(sr__bag_room(bag, TILE));
+    bag->length +=
+        sr__draw_kernel_now()->keep_levels(step, &level, (int32_t)first, width,
+                                           bag->rows + bag->length, bag->counts + bag->length);
+  }
+cleanup:
+  sr__free(ctx, start);
+  sr__free(ctx, dealt);
+  return status;
 }
 
 int64_t sr__plan_group_of(const sr_plan *plan, int64_t position) {
@@ -39,30 +67,34 @@ int64_t sr__plan_group_of(const sr_plan *plan, int64_t position) {
   return low;
 }
 
-void sr__ranges_add_circular(const sr_plan *plan, sr__bag_buffer *bag, int64_t start,
-                             int64_t length) {
+sr_status sr__ranges_add_circular(sr_context *ctx, const sr_plan *plan, sr__ranges *ranges,
+                                  int64_t start, int64_t length) {
   int64_t group = sr__plan_group_of(plan, start);
   int64_t low = plan->group_offset[group], high = plan->group_offset[group + 1];
-  while (length > 0) {
+  sr_status status = SR_OK;
+  while (length > 0 && status == SR_OK) {
     int64_t end = high - start < length ? high : start + length;
-    sr__ranges_add(plan, bag, start, end);
+    status = sr__ranges_add(ctx, ranges, start, end);
     length -= end - start;
     start = low;
   }
+  return status;
 }
 
 sr_status sr__bag_circular(sr_context *ctx, const sr_plan *plan, int32_t member, sr__random *random,
                            sr__bag_buffer *bag) {
-  (void)ctx;
   (void)member;
+  sr_status status = SR_OK;
   int64_t block = *(const int64_t *)plan->state;
-  sr__ranges_start(plan, bag);
+  sr__ranges ranges = {0};
   for (int64_t left = plan->rows; left > 0; left -= block) {
     int64_t start = (int64_t)sr__random_below(random, (uint64_t)plan->rows);
-    sr__ranges_add_circular(plan, bag, start, block < left ? block : left);
+    SR_TRY(sr__ranges_add_circular(ctx, plan, &ranges, start, block < left ? block : left));
   }
-  sr__ranges_finish(plan, bag);
-  return SR_OK;
+  SR_TRY(sr__ranges_write(ctx, plan, &ranges, bag));
+cleanup:
+  sr__free(ctx, ranges.edge);
+  return status;
 }
 
 double sr__default_block(double given, int64_t rows) {
@@ -92,13 +124,19 @@ int64_t sr__thinned_capacity(const sr_plan *plan, int64_t lag) {
 sr_status sr__bag_thinned(sr_context *ctx, const sr_plan *plan, int32_t member, sr__random *random,
                           sr__bag_buffer *bag) {
   (void)member;
-  int64_t kept = 0, lag = *(const int64_t *)plan->state;
+  sr_status status = SR_OK;
+  int32_t *kept = NULL;
+  int64_t count = 0, lag = *(const int64_t *)plan->state;
+  SR_NEW(ctx, kept, plan->capacity);
   for (int64_t g = 0; g < plan->groups; g++) {
     int64_t low = plan->group_offset[g], high = plan->group_offset[g + 1];
     if (low == high) continue;
     int64_t offsets = lag < high - low ? lag : high - low;
     int64_t first = low + (int64_t)sr__random_below(random, (uint64_t)offsets);
-    for (int64_t i = first; i < high; i += lag) bag->rows[kept++] = (int32_t)i;
+    for (int64_t i = first; i < high; i += lag) kept[count++] = (int32_t)i;
   }
-  return sr__bootstrap_list(ctx, random, kept, kept, bag->rows, bag);
+  SR_TRY(sr__bootstrap_list(ctx, random, count, count, kept, bag));
+cleanup:
+  sr__free(ctx, kept);
+  return status;
 }

@@ -24,18 +24,28 @@ enum {
 
 typedef struct sr__bag_reader sr__bag_reader;
 
-/* A bag that is being made. It holds the plan's `capacity`, or less where a reader empties it. */
+enum { SR__BAG_PIECE = 2048 }; /* entries that are handed over together */
+
+/* A bag that is being made: the entries that its reader did not get yet. */
 typedef struct sr__bag_buffer {
   int32_t *rows, *counts;
-  int64_t length, capacity;
-  sr__bag_reader *reader; /* NULL: the bag stays here */
+  int64_t length;
+  sr__bag_reader *reader;
 } sr__bag_buffer;
 
-/* Gives the rows so far to whoever reads the bag. */
+/* Gives the entries so far to whoever reads the bag. */
 SR_MUST_CHECK sr_status sr__bag_hand_over(sr__bag_buffer *bag);
-/* Room for `count` entries more. */
+/* Room for `count` entries more, at most SR__BAG_PIECE. */
 SR_MUST_CHECK static inline sr_status sr__bag_room(sr__bag_buffer *bag, int64_t count) {
-  return !bag->reader || bag->length + count <= bag->capacity ? SR_OK : sr__bag_hand_over(bag);
+  return bag->length + count <= SR__BAG_PIECE ? SR_OK : sr__bag_hand_over(bag);
+}
+/* One entry more. */
+SR_MUST_CHECK static inline sr_status sr__bag_add(sr__bag_buffer *bag, int64_t row, int32_t count) {
+  sr_status status = sr__bag_room(bag, 1);
+  bag->rows[bag->length] = (int32_t)row;
+  bag->counts[bag->length] = count;
+  bag->length += status == SR_OK;
+  return status;
 }
 
 /* The rows that a plan is made for, and all that is known of them. Row i of the plan is row
@@ -52,12 +62,12 @@ typedef struct sr__scheme {
   /* What a bag is, in words: "3 % of the rows of every part"; NULL: the help says it. */
   void (*say)(const void *options, char *words, size_t size);
   const char *search; /* values that a search tries, "KEY=A|B,..."; NULL: none */
-  bool in_pieces;     /* asks for room, so that its bags need not be whole in memory */
   /* Sets plan->capacity (it is the number of rows) and, where it needs any, *state. `options` is
    * the parsed struct of `about`; what is kept of it is copied. */
   sr_status (*prepare)(sr_context *ctx, const sr__plan_scope *scope, const void *options,
                        sr_plan *plan, void **state);
-  /* Positions (or rows, for schemes that do not know groups), increasing, with counts. */
+  /* Positions (or rows, for schemes that do not know groups), increasing, with counts. It asks for
+   * room before it writes, so that no bag is whole in memory. */
   sr_status (*bag)(sr_context *ctx, const sr_plan *plan, int32_t member, sr__random *random,
                    sr__bag_buffer *bag);
   void (*free_state)(const sr_allocator *allocator, void *state); /* NULL: one block */
@@ -84,8 +94,6 @@ struct sr_plan {
 SR_MUST_CHECK sr_status sr__plan_new(sr_context *ctx, const sr__plan_scope *scope,
                                      const sr__configuration *scheme, int32_t members,
                                      uint64_t seed, sr_plan **plan);
-SR_MUST_CHECK sr_status sr__plan_make_bag(sr_context *ctx, const sr_plan *plan, int32_t member,
-                                          sr__bag_buffer *bag);
 /* Bag `member` for a learner to read. */
 sr__bag sr__bag_open(const sr_plan *plan, int32_t member);
 
@@ -108,23 +116,27 @@ SR_MUST_CHECK sr_status sr__scope_parts(sr_context *ctx, const sr__plan_scope *s
 void sr__part_rows_free(const sr_allocator *allocator, sr__part_rows *parts);
 
 /* `draws` draws with replacement from `items` items; item i is row list[i], or i where list is
- * NULL. `list` may be bag->rows. */
+ * NULL. */
 SR_MUST_CHECK sr_status sr__bootstrap_list(sr_context *ctx, sr__random *random, int64_t items,
                                            int64_t draws, const int32_t *list, sr__bag_buffer *bag);
-/* Adds items [first, first + width) whose count is not 0; item i is row list[i], or i where list is
- * NULL. Count and list may stand in the bag's own arrays, not before what is written. */
-void sr__bag_add_counts(sr__bag_buffer *bag, const int32_t *count, int64_t first, int64_t width,
-                        const int32_t *list);
+/* Adds the items [0, items) whose count is not 0; the counts become 0. */
+SR_MUST_CHECK sr_status sr__bag_add_counts(sr__bag_buffer *bag, int32_t *count, int64_t items);
 
-/* Counts of positions as differences: add_range marks [low, high), finish sums and compacts. */
-void sr__ranges_start(const sr_plan *plan, sr__bag_buffer *bag);
-void sr__ranges_add(const sr_plan *plan, sr__bag_buffer *bag, int64_t low, int64_t high);
-void sr__ranges_finish(const sr_plan *plan, sr__bag_buffer *bag);
+/* Ranges of positions, each of which counts once. */
+typedef struct sr__ranges {
+  int64_t edges, capacity;
+  uint32_t *edge; /* position << 1, of an end + 1 */
+} sr__ranges;
+SR_MUST_CHECK sr_status sr__ranges_add(sr_context *ctx, sr__ranges *ranges, int64_t low,
+                                       int64_t high);
+/* Adds `length` positions from `start` on, round and round in the group of `start`. */
+SR_MUST_CHECK sr_status sr__ranges_add_circular(sr_context *ctx, const sr_plan *plan,
+                                                sr__ranges *ranges, int64_t start, int64_t length);
+/* Makes the bag of all ranges. */
+SR_MUST_CHECK sr_status sr__ranges_write(sr_context *ctx, const sr_plan *plan,
+                                         const sr__ranges *ranges, sr__bag_buffer *bag);
 /* The group that holds a position. */
 int64_t sr__plan_group_of(const sr_plan *plan, int64_t position);
-/* Marks `length` positions from `start` on, round and round in the group of `start`. */
-void sr__ranges_add_circular(const sr_plan *plan, sr__bag_buffer *bag, int64_t start,
-                             int64_t length);
 /* Blocks and lags are one whole number of rows: the state of the schemes below. */
 SR_MUST_CHECK sr_status sr__rows_state(sr_context *ctx, double rows, const char *parameter,
                                        sr_plan *plan, void **state);

@@ -47,11 +47,10 @@ static sr_status make_bag(sr_context *ctx, const sr_plan *plan, int32_t member, 
   (void)ctx;
   (void)random;
   const sr__bag_list *list = plan->state;
-  int64_t low = list->offset[member];
-  bag->length = list->offset[member + 1] - low;
-  memcpy(bag->rows, list->row + low, (size_t)bag->length * sizeof *bag->rows);
-  memcpy(bag->counts, list->count + low, (size_t)bag->length * sizeof *bag->counts);
-  return SR_OK;
+  sr_status status = SR_OK;
+  for (int64_t i = list->offset[member]; i < list->offset[member + 1] && status == SR_OK; i++)
+    status = sr__bag_add(bag, list->row[i], list->count[i]);
+  return status;
 }
 
 const sr__scheme sr__scheme_bags = {

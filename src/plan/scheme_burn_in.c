@@ -36,12 +36,18 @@ cleanup:
 static sr_status make_bag(sr_context *ctx, const sr_plan *plan, int32_t member, sr__random *random,
                           sr__bag_buffer *bag) {
   (void)member;
-  int64_t kept = 0;
+  sr_status status = SR_OK;
+  int32_t *kept = NULL;
+  int64_t count = 0;
+  SR_NEW(ctx, kept, plan->capacity);
   for (int64_t g = 0; g < plan->groups; g++) {
     for (int64_t i = first_kept(plan, g); i < plan->group_offset[g + 1]; i++)
-      bag->rows[kept++] = (int32_t)i;
+      kept[count++] = (int32_t)i;
   }
-  return sr__bootstrap_list(ctx, random, kept, kept, bag->rows, bag);
+  SR_TRY(sr__bootstrap_list(ctx, random, count, count, kept, bag));
+cleanup:
+  sr__free(ctx, kept);
+  return status;
 }
 
 const sr__scheme sr__scheme_burn_in = {

@@ -26,20 +26,22 @@ static sr_status prepare(sr_context *ctx, const sr__plan_scope *scope, const voi
  * non-empty group has at least one fitting start. */
 static sr_status make_bag(sr_context *ctx, const sr_plan *plan, int32_t member, sr__random *random,
                           sr__bag_buffer *bag) {
-  (void)ctx;
   (void)member;
-  sr__ranges_start(plan, bag);
+  sr_status status = SR_OK;
+  sr__ranges ranges = {0};
   for (int64_t left = plan->rows; left > 0;) {
     int64_t start = (int64_t)sr__random_below(random, (uint64_t)plan->rows);
     int64_t group = sr__plan_group_of(plan, start);
     int64_t length = block_in_group(plan, group);
     if (start + length > plan->group_offset[group + 1]) continue;
     if (length > left) length = left;
-    sr__ranges_add(plan, bag, start, start + length);
+    SR_TRY(sr__ranges_add(ctx, &ranges, start, start + length));
     left -= length;
   }
-  sr__ranges_finish(plan, bag);
-  return SR_OK;
+  SR_TRY(sr__ranges_write(ctx, plan, &ranges, bag));
+cleanup:
+  sr__free(ctx, ranges.edge);
+  return status;
 }
 
 const sr__scheme sr__scheme_moving = {

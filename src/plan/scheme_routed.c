@@ -2,6 +2,7 @@
  * replacement. What a part cannot give in whole rows it gives in expectation. */
 #include <math.h>
 
+#include "draw_kernel.h"
 #include "plan.h"
 
 typedef struct routed {
@@ -91,21 +92,18 @@ static void choose_something(const routed_state *r, sr__random *random, routed_s
   choose(s->chosen, r->parts.row[low + (int64_t)sr__random_below(random, (uint64_t)size)]);
 }
 
-/* A word without a row costs nothing, a full one is 64 numbers in a row. */
-static void write_chosen(const sr_plan *plan, const uint64_t *chosen, sr__bag_buffer *bag) {
-  int64_t length = 0;
-  for (int64_t w = 0; w < (plan->rows + 63) / 64; w++) {
-    int32_t *rows = bag->rows + length;
-    if (chosen[w] == UINT64_MAX) {
-      for (int k = 0; k < 64; k++) rows[k] = (int32_t)(w * 64 + k);
-      length += 64;
-      continue;
-    }
-    for (uint64_t bits = chosen[w]; bits; bits &= bits - 1)
-      bag->rows[length++] = (int32_t)(w * 64 + __builtin_ctzll(bits));
+static sr_status write_chosen(const sr_plan *plan, const uint64_t *chosen, sr__bag_buffer *bag) {
+  enum { WORDS = SR__BAG_PIECE / 64 };
+  sr_status status = SR_OK;
+  int64_t words = (plan->rows + 63) / 64;
+  for (int64_t first = 0; first < words; first += WORDS) {
+    SR_TRY(sr__bag_room(bag, SR__BAG_PIECE));
+    bag->length = sr__draw_kernel_now()->keep_bits(chosen, first,
+                                                   words - first < WORDS ? words - first : WORDS,
+                                                   bag->rows, bag->counts);
   }
-  for (int64_t i = 0; i < length; i++) bag->counts[i] = 1;
-  bag->length = length;
+cleanup:
+  return status;
 }
 
 static sr_status make_bag(sr_context *ctx, const sr_plan *plan, int32_t member, sr__random *random,
@@ -127,7 +125,7 @@ static sr_status make_bag(sr_context *ctx, const sr_plan *plan, int32_t member, 
   int64_t total = 0;
   for (int32_t k = 0; k < r->drawn_parts; k++) total += choose_from_part(r, s.part[k], random, &s);
   if (total == 0) choose_something(r, random, &s);
-  write_chosen(plan, s.chosen, bag);
+  SR_TRY(write_chosen(plan, s.chosen, bag));
 cleanup:
   sr__arena_free(ctx, &arena);
   return status;

@@ -82,7 +82,6 @@ static sr_status make_bag(sr_context *ctx, const sr_plan *plan, int32_t member, 
 const sr__scheme sr__scheme_spectral = {
     .about = {"spectral", "the paper's Algorithm 1: one part per member, bootstrapped", options,
               sizeof(spectral), NULL},
-    .in_pieces = true,
     .prepare = prepare,
     .bag = make_bag,
     .free_state = free_state,

@@ -14,7 +14,6 @@ static void say(const void *options, char *words, size_t size) {
 
 const sr__scheme sr__scheme_uniform = {
     .about = {"uniform", "full bootstrap: n draws with replacement", NULL, 0, NULL},
-    .in_pieces = true,
     .say = say,
     .bag = make_bag,
 };

@@ -16,9 +16,7 @@ static sr_status prepare(sr_context *ctx, const sr__plan_scope *scope, const voi
   double share = o->draw_share > 0.0 ? o->draw_share : 1.0 / plan->members;
   sr_status status = sr__rows_state(ctx, share * (double)scope->rows, "draws", plan, state);
   if (status != SR_OK) return status;
-  int64_t draws = *(int64_t *)*state;
-  /* One entry more than can be kept: the bootstrap writes each item before it knows its count. */
-  plan->capacity = draws < scope->rows ? draws + 1 : scope->rows;
+  plan->capacity = *(int64_t *)*state;
   return SR_OK;
 }
 
@@ -42,7 +40,6 @@ const sr__scheme sr__scheme_uniform_nm = {
               sizeof(uniform_nm), NULL},
     .say = say,
     .search = "draw_share=0.01|0.03|0.1|0.3",
-    .in_pieces = true,
     .prepare = prepare,
     .bag = make_bag,
 };
