@@ -64,14 +64,14 @@ static void pairs_improve_and_say_by_how_much(void **state) {
                               .passes = 4};
     sr__refiner refiner;
     sr__pair_scratch scratch = {.clock = 0};
-    double gained = 0, cut = slow_cut(&working, part);
+    sr__searched_pair pair = {.a = 0, .b = 2, .seed = seeds, .seed_count = nodes, .rows_a = rows};
+    double cut = slow_cut(&working, part);
     assert_ok(ctx, sr__refiner_init(ctx, &working, part, &refiner));
-    assert_ok(ctx, sr__refine_pair(ctx, &refiner, &scratch, 0, 2, seeds, nodes, &limits, &rows,
-                                   &gained));
-    assert_true(gained >= 0);
-    assert_close(slow_cut(&working, part), cut - gained, 1e-9);
-    assert_int_equal(rows, rows_of(&working, part, 0));
-    assert_true(rows >= limits.lowest && rows <= limits.highest);
+    assert_ok(ctx, sr__refine_pair(ctx, &refiner, &scratch, &limits, &pair));
+    assert_true(pair.gained >= 0);
+    assert_close(slow_cut(&working, part), cut - pair.gained, 1e-9);
+    assert_int_equal(pair.rows_a, rows_of(&working, part, 0));
+    assert_true(pair.rows_a >= limits.lowest && pair.rows_a <= limits.highest);
     for (int64_t i = 0; i < nodes; i++) assert_int_equal(before[i] == 1, part[i] == 1);
     sr__pair_scratch_free(ctx, &scratch);
     sr__refiner_free(ctx, &refiner);
@@ -94,16 +94,14 @@ static void pairs_return_to_the_limits(void **state) {
     part[i] = i >= 80;
     seeds[i] = i;
   }
-  int64_t rows = 80;
-  double gained = 0;
+  sr__searched_pair pair = {.a = 0, .b = 1, .seed = seeds, .seed_count = 100, .rows_a = 80};
   sr__pair_limits limits = {
       .lowest = 50, .highest = 50, .largest_node = 1, .patience = 50, .passes = 4};
   sr__refiner refiner;
   sr__pair_scratch scratch = {.clock = 0};
   assert_ok(ctx, sr__refiner_init(ctx, &working, part, &refiner));
-  assert_ok(ctx,
-            sr__refine_pair(ctx, &refiner, &scratch, 0, 1, seeds, 100, &limits, &rows, &gained));
-  assert_int_equal(rows, 50);
+  assert_ok(ctx, sr__refine_pair(ctx, &refiner, &scratch, &limits, &pair));
+  assert_int_equal(pair.rows_a, 50);
   assert_close(slow_cut(&working, part), 10, 1e-9);
   sr__pair_scratch_free(ctx, &scratch);
   sr__refiner_free(ctx, &refiner);

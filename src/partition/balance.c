@@ -52,7 +52,12 @@ static void plant(sr__kway_work *work, forest *f) {
 static sr_status search_edge(sr_context *ctx, sr__kway_work *work, const sr__part_pair *pair,
                              int32_t giver, int64_t wanted) {
   int32_t taker = pair->low == giver ? pair->high : pair->low;
-  int64_t both = work->rows[giver] + work->rows[taker], rows = work->rows[giver];
+  int64_t both = work->rows[giver] + work->rows[taker];
+  sr__searched_pair searched = {.a = giver,
+                                .b = taker,
+                                .seed = work->border + pair->first,
+                                .seed_count = pair->count,
+                                .rows_a = work->rows[giver]};
   wanted = wanted < 1 ? 1 : wanted < both ? wanted : both - 1;
   sr__pair_limits limits = {.lowest = wanted,
                             .highest = wanted,
@@ -60,13 +65,11 @@ static sr_status search_edge(sr_context *ctx, sr__kway_work *work, const sr__par
                             .patience = PATIENCE,
                             .passes = PASSES,
                             .oldest_first = true};
-  double gained = 0;
-  if (rows == wanted) return SR_OK;
+  if (searched.rows_a == wanted) return SR_OK;
   sr_status status =
-      sr__refine_pair(ctx, &work->refiner, &work->scratch[0], giver, taker,
-                      work->border + pair->first, pair->count, &limits, &rows, &gained);
-  work->rows[giver] = rows;
-  work->rows[taker] = both - rows;
+      sr__refine_pair(ctx, &work->refiner, &work->scratch[0], &limits, &searched);
+  work->rows[giver] = searched.rows_a;
+  work->rows[taker] = both - searched.rows_a;
   return status;
 }
 

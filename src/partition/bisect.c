@@ -46,8 +46,7 @@ static sr_status refine_level(sr_context *ctx, const sr__working_graph *working,
   sr__refiner refiner = {.working = NULL};
   sr__pair_scratch scratch = {.clock = 0};
   int32_t *border = NULL;
-  int64_t count = 0, rows_now = 0;
-  double gained = 0;
+  sr__searched_pair pair = {.a = 0, .b = 1};
   sr__pair_limits limits = {.largest_node = sr__largest_node(working),
                             .patience = PATIENCE,
                             .passes = PASSES};
@@ -59,12 +58,12 @@ static sr_status refine_level(sr_context *ctx, const sr__working_graph *working,
   limits.lowest = rows - slack > 1 ? rows - slack : 1;
   limits.highest = rows + slack < working->rows ? rows + slack : working->rows - 1;
   SR_TRY(sr__refiner_init(ctx, working, side, &refiner));
-  SR_TRY(find_border_nodes(ctx, working, side, &border, &count));
+  SR_TRY(find_border_nodes(ctx, working, side, &border, &pair.seed_count));
+  pair.seed = border;
   for (int64_t i = 0; i < working->graph.nodes; i++)
-    rows_now += side[i] == 0 ? sr__node_size(working, i) : 0;
-  SR_TRY(
-      sr__refine_pair(ctx, &refiner, &scratch, 0, 1, border, count, &limits, &rows_now, &gained));
-  if (finest && bisection->exact) force_rows(working, &limits, &rows_now, side);
+    pair.rows_a += side[i] == 0 ? sr__node_size(working, i) : 0;
+  SR_TRY(sr__refine_pair(ctx, &refiner, &scratch, &limits, &pair));
+  if (finest && bisection->exact) force_rows(working, &limits, &pair.rows_a, side);
 cleanup:
   sr__free(ctx, border);
   sr__pair_scratch_free(ctx, &scratch);

@@ -27,8 +27,9 @@ static void hold_band(const sr__working_graph *working, int32_t parts, sr__kway_
   options->lowest = fair - slack;
 }
 
+/* `highest`: rows that a part may hold; 0 = a band around its fair share. */
 static sr_status refine_levels(sr_context *ctx, const sr__coarse_levels *levels, int32_t parts,
-                               int64_t highest, bool exact, int32_t **coarse, int32_t *label) {
+                               int64_t highest, int32_t **coarse, int32_t *label) {
   sr_status status = SR_OK;
   bool large = levels->working[0].rows / parts >= LARGE_PART;
   for (int k = levels->count - 1; k >= 0; k--) {
@@ -49,7 +50,7 @@ static sr_status refine_levels(sr_context *ctx, const sr__coarse_levels *levels,
     if (large)
       options = (sr__kway_options){.highest = highest, .patience = 150, .rounds = 4, .passes = 3};
     if (k == 0) options.rounds = large ? 2 : 1;
-    if (exact) hold_band(working, parts, &options);
+    if (highest == 0) hold_band(working, parts, &options);
     SR_TRY(sr__refine_kway(ctx, working, parts, fine, &options));
     sr__progress(ctx, "refinement", levels->count - k, levels->count);
   }
@@ -105,23 +106,24 @@ static int64_t coarsest_nodes(const sr__working_graph *working, int32_t parts, b
 }
 
 sr_status sr__coarse_tree(sr_context *ctx, const sr__working_graph *working, int32_t parts,
-                          bool exact, double imbalance, double *seconds_spectrum, int32_t *label,
-                          bool *balanced) {
+                          sr__coarse_cut *cut, int32_t *label) {
   sr_status status = SR_OK;
   sr__coarse_levels levels = {.count = 0};
-  sr__cut_options tree = {.refine = true, .slack = exact ? 0.001 : 0.005};
+  sr__cut_options tree = {.refine = true, .slack = cut->exact ? 0.001 : 0.005};
   int32_t *coarse = NULL;
-  int64_t highest = highest_rows(working, parts, imbalance);
-  *balanced = false;
-  SR_TRY(sr__coarse_levels_build(ctx, working, coarsest_nodes(working, parts, exact), &levels));
-  if (exact && levels.count == 1) goto cleanup;
+  int64_t highest = cut->exact ? 0 : highest_rows(working, parts, cut->imbalance);
+  int64_t coarsest = coarsest_nodes(working, parts, cut->exact);
+  cut->balanced = false;
+  cut->seconds_spectrum = 0;
+  SR_TRY(sr__coarse_levels_build(ctx, working, coarsest, &levels));
+  if (cut->exact && levels.count == 1) goto cleanup;
   const sr__working_graph *top = &levels.working[levels.count - 1];
   SR_NEW(ctx, coarse, top->graph.nodes);
   SR_TRY(sr__bisect_tree(ctx, top, parts, &tree, coarse));
-  *seconds_spectrum += tree.seconds_spectrum;
-  SR_TRY(refine_levels(ctx, &levels, parts, highest, exact, &coarse, label));
-  if (!exact) SR_TRY(is_within(ctx, working, parts, highest, label, balanced));
-  if (!*balanced) SR_TRY(make_exact(ctx, working, parts, label, balanced));
+  cut->seconds_spectrum = tree.seconds_spectrum;
+  SR_TRY(refine_levels(ctx, &levels, parts, highest, &coarse, label));
+  if (!cut->exact) SR_TRY(is_within(ctx, working, parts, highest, label, &cut->balanced));
+  if (!cut->balanced) SR_TRY(make_exact(ctx, working, parts, label, &cut->balanced));
 cleanup:
   sr__free(ctx, coarse);
   sr__coarse_levels_free(ctx, &levels);

@@ -51,10 +51,11 @@ static sr_status cut_tree(sr_context *ctx, cut_job *job, bool refine, int32_t *l
  * to hand over between components. */
 static sr_status cut_refined(sr_context *ctx, cut_job *job) {
   sr_status status = SR_OK;
-  bool fast = job->options->mode == SR_PARTS_FAST, balanced = false;
-  SR_TRY(sr__coarse_tree(ctx, job->working, job->parts, !fast, job->options->imbalance,
-                         &job->seconds, job->label, &balanced));
-  if (balanced) goto cleanup;
+  sr__coarse_cut cut = {.exact = job->options->mode != SR_PARTS_FAST,
+                        .imbalance = job->options->imbalance};
+  SR_TRY(sr__coarse_tree(ctx, job->working, job->parts, &cut, job->label));
+  job->seconds += cut.seconds_spectrum;
+  if (cut.balanced) goto cleanup;
   job->method = "exact";
   SR_TRY(cut_tree(ctx, job, true, job->label));
   SR_TRY(refine_sizes_kept(ctx, job, job->label));
@@ -185,7 +186,8 @@ sr_status sr_parts_compute(sr_context *ctx, const sr_graph *graph, const sr_part
     SR_TRY(cut_graph(ctx, view, &job));
   int32_t *handed = label;
   label = NULL; /* adopted, also where that fails */
-  SR_TRY(sr__parts_adopt(ctx, view->nodes, count, handed, graph, job.method, parts));
+  sr_parts_view made = {.nodes = view->nodes, .parts = count, .method = job.method};
+  SR_TRY(sr__parts_adopt(ctx, made, handed, graph, parts));
   sr__parts_set_components(*parts, components);
   sr__parts_set_seconds(*parts, job.seconds, sr_seconds() - start);
 cleanup:

@@ -139,13 +139,18 @@ cleanup:
   return status;
 }
 
+/* Leaves of the tree that nodes are to be cut into. */
+typedef struct leaf_range {
+  int32_t first, count;
+} leaf_range;
+
 /* Halves the nodes across their longest axis; inside one plane the next longest decides. */
 static void cut_box(const sr__working_graph *working, const lattice *box, sr__valued_node *entry,
-                    int64_t count, int32_t leaves, int32_t first_leaf, int32_t *label) {
+                    int64_t count, leaf_range leaves, int32_t *label) {
   int64_t extent[MOST_AXES] = {0};
   int order[MOST_AXES] = {0, 1, 2};
-  if (leaves == 1) {
-    for (int64_t i = 0; i < count; i++) label[entry[i].node] = first_leaf;
+  if (leaves.count == 1) {
+    for (int64_t i = 0; i < count; i++) label[entry[i].node] = leaves.first;
     return;
   }
   for (int k = 0; k < box->axes; k++) {
@@ -168,11 +173,12 @@ static void cut_box(const sr__working_graph *working, const lattice *box, sr__va
       value = value * box->side[order[k]] + box->at[order[k]][entry[i].node];
     entry[i].value = value;
   }
-  int32_t left = sr__left_leaves(leaves);
-  int64_t rows = sr__left_rows(count, leaves);
+  leaf_range left = {leaves.first, sr__left_leaves(leaves.count)};
+  leaf_range right = {left.first + left.count, leaves.count - left.count};
+  int64_t rows = sr__left_rows(count, leaves.count);
   (void)sr__select_rows(working, entry, count, rows);
-  cut_box(working, box, entry, rows, left, first_leaf, label);
-  cut_box(working, box, entry + rows, count - rows, leaves - left, first_leaf + left, label);
+  cut_box(working, box, entry, rows, left, label);
+  cut_box(working, box, entry + rows, count - rows, right, label);
 }
 
 sr_status sr__lattice_tree(sr_context *ctx, const sr__working_graph *working, int32_t parts,
@@ -186,7 +192,7 @@ sr_status sr__lattice_tree(sr_context *ctx, const sr__working_graph *working, in
   if (!*found) goto cleanup;
   SR_NEW(ctx, entry, working->rows);
   for (int64_t i = 0; i < working->rows; i++) entry[i].node = (int32_t)i;
-  cut_box(working, &box, entry, working->rows, parts, 0, label);
+  cut_box(working, &box, entry, working->rows, (leaf_range){0, parts}, label);
 cleanup:
   sr__free(ctx, entry);
   free_lattice(ctx, &box);

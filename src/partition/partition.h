@@ -51,10 +51,10 @@ void sr__coarse_levels_free(sr_context *ctx, sr__coarse_levels *levels);
 
 /* ---- the object --------------------------------------------------------------------------- */
 
-/* Takes `label` (made by `ctx`, values in [0, count)) over and measures sizes, cut and balance. */
-SR_MUST_CHECK sr_status sr__parts_adopt(sr_context *ctx, int64_t nodes, int32_t count,
-                                        int32_t *label, const sr_graph *graph, const char *method,
-                                        sr_parts **parts);
+/* Takes `label` (one per node, made by `ctx`, values in [0, view.parts)) over, also where it fails,
+ * and measures sizes, cut and balance. The view names nodes, parts and method. */
+SR_MUST_CHECK sr_status sr__parts_adopt(sr_context *ctx, sr_parts_view view, int32_t *label,
+                                        const sr_graph *graph, sr_parts **parts);
 void sr__parts_set_seconds(sr_parts *parts, double spectrum, double bisection);
 void sr__parts_set_components(sr_parts *parts, int64_t components);
 
@@ -87,7 +87,7 @@ typedef struct sr__bisection {
   bool refine;
   bool exact;              /* end with exactly the rows that were asked for */
   double slack;            /* else: share of the rows that a side may be off */
-  double seconds_spectrum; /* out: spent on eigenvectors is added */
+  double seconds_spectrum; /* out: spent on eigenvectors */
 } sr__bisection;
 
 /* Puts `rows` rows on side 0, the rest on side 1: the straddling component is split at the weighted
@@ -115,12 +115,17 @@ void sr__cut_by_depth(const sr__working_graph *working, int32_t parts, const int
 /* Whether plain bisection cuts the first half of the tree better than these labels of it do. */
 SR_MUST_CHECK sr_status sr__plain_leads(sr_context *ctx, const sr__working_graph *working,
                                         int32_t parts, const int32_t *label, bool *leads);
-/* The tree of a coarse graph, improved on the way back. Parts hold at most (1 + imbalance) times
- * their fair share or, where `exact`, the rows of the tree. *balanced is false where that was not
- * reached, or where the graph is too small to be coarsened: sr__bisect_tree always ends exact. */
+/* The tree of a coarse graph, improved on the way back. */
+typedef struct sr__coarse_cut {
+  bool exact;              /* parts hold the rows of the tree */
+  double imbalance;        /* else: at most (1 + imbalance) times their fair share */
+  double seconds_spectrum; /* out: spent on eigenvectors */
+  /* out: false where the sizes were not reached, or where the graph is too small to be coarsened:
+   * sr__bisect_tree always ends exact */
+  bool balanced;
+} sr__coarse_cut;
 SR_MUST_CHECK sr_status sr__coarse_tree(sr_context *ctx, const sr__working_graph *working,
-                                        int32_t parts, bool exact, double imbalance,
-                                        double *seconds_spectrum, int32_t *label, bool *balanced);
+                                        int32_t parts, sr__coarse_cut *cut, int32_t *label);
 
 /* Straight cuts of a box lattice of two or three axes without weights, sizes as in the tree; *found
  * is false for other graphs. */
@@ -178,14 +183,19 @@ SR_MUST_CHECK sr_status sr__refiner_init(sr_context *ctx, const sr__working_grap
                                          int32_t *part, sr__refiner *refiner);
 void sr__refiner_free(sr_context *ctx, sr__refiner *refiner);
 
-/* Fiduccia-Mattheyses between parts a and b, starting at `seeds` (nodes of a or b near their common
- * border). `rows_a` is updated; *gained is what the cut weight lost (never below 0 unless the
- * limits demanded moves). */
+/* Two parts to search between. */
+typedef struct sr__searched_pair {
+  int32_t a, b;
+  const int32_t *seed; /* nodes of a or b near their common border */
+  int64_t seed_count;
+  int64_t rows_a; /* in and out */
+  double gained;  /* out: what the cut weight lost; below 0 only where the limits demanded moves */
+} sr__searched_pair;
+
+/* Fiduccia-Mattheyses between two parts, starting at the seeds. */
 SR_MUST_CHECK sr_status sr__refine_pair(sr_context *ctx, const sr__refiner *refiner,
-                                        sr__pair_scratch *scratch, int32_t a, int32_t b,
-                                        const int32_t *seeds, int64_t seed_count,
-                                        const sr__pair_limits *limits, int64_t *rows_a,
-                                        double *gained);
+                                        sr__pair_scratch *scratch, const sr__pair_limits *limits,
+                                        sr__searched_pair *pair);
 
 /* All pairs of neighboring parts, in rounds of pairs that have no part in common. */
 typedef struct sr__kway_options {

@@ -94,15 +94,15 @@ static sr_status measure_sizes(sr_context *ctx, sr_parts *parts) {
   return SR_OK;
 }
 
-sr_status sr__parts_adopt(sr_context *ctx, int64_t nodes, int32_t count, int32_t *label,
-                          const sr_graph *graph, const char *method, sr_parts **parts) {
+sr_status sr__parts_adopt(sr_context *ctx, sr_parts_view view, int32_t *label,
+                          const sr_graph *graph, sr_parts **parts) {
   sr_status status = SR_OK;
   sr_parts *made = NULL;
   *parts = NULL;
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
-  made->view = (sr_parts_view){.nodes = nodes, .parts = count, .method = method};
-  SR_NEW_ZERO(ctx, made->size, count);
+  made->view = view;
+  SR_NEW_ZERO(ctx, made->size, view.parts);
   made->part = label;
   made->view.part = made->part;
   made->view.size = made->size;
@@ -154,7 +154,8 @@ sr_status sr_parts_new(sr_context *ctx, int64_t nodes, const int32_t *label, con
   }
   SR_NEW(ctx, copy, nodes);
   memcpy(copy, label, (size_t)nodes * sizeof *copy);
-  SR_TRY(sr__parts_adopt(ctx, nodes, count, copy, graph, "given", parts));
+  sr_parts_view given = {.nodes = nodes, .parts = count, .method = "given"};
+  SR_TRY(sr__parts_adopt(ctx, given, copy, graph, parts));
   sr__parts_set_components(*parts, components);
 cleanup:
   sr__free(ctx, component);

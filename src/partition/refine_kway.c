@@ -141,13 +141,18 @@ static sr_status search_pair(sr_context *worker, void *data, int64_t item, int s
   sr__kway_work *work = data;
   sr__part_pair *pair = &work->pair[work->class_pair[item]];
   sr__pair_limits limits = limits_of(work, pair);
-  int64_t before = work->rows[pair->low], rows = before;
+  int64_t before = work->rows[pair->low];
+  sr__searched_pair searched = {.a = pair->low,
+                                .b = pair->high,
+                                .seed = work->border + pair->first,
+                                .seed_count = pair->count,
+                                .rows_a = before};
   sr_status status =
-      sr__refine_pair(worker, &work->refiner, &work->scratch[slot], pair->low, pair->high,
-                      work->border + pair->first, pair->count, &limits, &rows, &pair->gained);
-  work->rows[pair->low] += rows - before;
-  work->rows[pair->high] -= rows - before;
-  if (pair->gained > 0 || rows != before)
+      sr__refine_pair(worker, &work->refiner, &work->scratch[slot], &limits, &searched);
+  pair->gained = searched.gained;
+  work->rows[pair->low] += searched.rows_a - before;
+  work->rows[pair->high] -= searched.rows_a - before;
+  if (pair->gained > 0 || searched.rows_a != before)
     work->changed[pair->low] = work->changed[pair->high] = true;
   return status;
 }

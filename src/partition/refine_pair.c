@@ -274,21 +274,23 @@ cleanup:
 }
 
 sr_status sr__refine_pair(sr_context *ctx, const sr__refiner *refiner, sr__pair_scratch *scratch,
-                          int32_t a, int32_t b, const int32_t *seeds, int64_t seed_count,
-                          const sr__pair_limits *limits, int64_t *rows_a, double *gained) {
+                          const sr__pair_limits *limits, sr__searched_pair *pair) {
   sr_status status = SR_OK;
-  pair_search search = {
-      .refiner = refiner, .scratch = scratch, .limits = limits, .name = {a, b}, .rows_a = *rows_a};
-  *gained = 0;
+  pair_search search = {.refiner = refiner,
+                        .scratch = scratch,
+                        .limits = limits,
+                        .name = {pair->a, pair->b},
+                        .rows_a = pair->rows_a};
+  pair->gained = 0;
   for (int pass = 0; pass < limits->passes; pass++) {
     int64_t before = excess(limits, search.rows_a);
-    SR_TRY(run_pass(ctx, &search, pass ? scratch->seed : seeds,
-                    pass ? scratch->seed_count : seed_count, pass > 0));
-    *gained -= search.best_loss;
+    SR_TRY(run_pass(ctx, &search, pass ? scratch->seed : pair->seed,
+                    pass ? scratch->seed_count : pair->seed_count, pass > 0));
+    pair->gained -= search.best_loss;
     if (search.best_loss >= 0 && search.best_excess == before) break;
   }
 cleanup:
-  *rows_a = search.rows_a;
+  pair->rows_a = search.rows_a;
   return status;
 }
 
