@@ -100,7 +100,7 @@ static void time_transform(sr_context *ctx, const bench_method *method, const ca
     double start = processor_seconds();
     must(ctx, sr__series_blocks_new(ctx, f->prepared, NULL, f->rows, &blocks));
     for (int64_t i = 0; i < tiles; i++)
-      must(ctx, t->make(ctx, made, blocks, 0, blocks->blocks, i, out, stride));
+      must(ctx, t->make(ctx, made, i, (sr__made_blocks){blocks, 0, blocks->blocks, out, stride}));
     double taken = processor_seconds() - start;
     if (taken < *all) *all = taken;
     sr__series_blocks_free(blocks);

@@ -88,14 +88,14 @@ static void check_pairs(sr_context *ctx, int64_t n, kind what, int64_t first, in
   double *value = malloc((size_t)n * sizeof *value), *vector = malloc((size_t)(n * n) * sizeof *a);
   assert_int_equal(LAPACKE_dsyev(LAPACK_COL_MAJOR, 'N', 'U', (int)n, reference, (int)n, expected),
                    0);
-  assert_ok(ctx, sr__plain_eigen(ctx, n, work, first, count, value, vector));
+  assert_ok(ctx, sr__plain_eigen(ctx, n, work, &(sr__eigenpairs){first, count, value, vector}));
   double norm = norm_of(n, a);
   for (int64_t k = 0; k < count; k++)
     assert_true(fabs(value[k] - expected[first + k]) <= 1e-13 * (double)(n + 10) * norm);
   check_vectors(n, a, count, value, vector);
   memcpy(work, a, (size_t)(n * n) * sizeof *a);
   double *alone = malloc((size_t)n * sizeof *alone);
-  assert_ok(ctx, sr__plain_eigen(ctx, n, work, first, count, alone, NULL));
+  assert_ok(ctx, sr__plain_eigen(ctx, n, work, &(sr__eigenpairs){first, count, alone, NULL}));
   for (int64_t k = 0; k < count; k++)
     assert_true(fabs(alone[k] - value[k]) <= 1e-13 * (double)(n + 10) * norm);
   free(a);
@@ -146,7 +146,8 @@ static void values_that_are_not_finite_are_refused(void **state) {
     double *a = new_symmetric(n, RANDOM, 1), value[80];
     a[n + 1] = NAN;
     assert_int_not_equal(sr__dense_eigen(ctx, n, a, value), SR_OK);
-    assert_int_equal(sr__plain_eigen(ctx, n, a, 0, 1, value, NULL), SR_ERROR_DATA);
+    assert_int_equal(sr__plain_eigen(ctx, n, a, &(sr__eigenpairs){0, 1, value, NULL}),
+                     SR_ERROR_DATA);
     free(a);
   }
   sr_context_free(&ctx);
@@ -257,8 +258,10 @@ static void check_product(sr_context *ctx, int64_t m, int64_t n, int64_t k, bool
   double *before = copy_of(c, m * n);
   for (int keep = 0; keep < 2; keep++) {
     memcpy(c, before, (size_t)(m * n) * sizeof *c);
-    assert_ok(ctx, sr__dense_multiply(ctx, m, n, k, (sr__factor_view){a, ta ? m : k, ta},
-                                      (sr__factor_view){b, tb ? k : n, tb}, keep, c, n));
+    assert_ok(ctx, sr__dense_multiply(ctx, (sr__product_shape){m, n, k},
+                                      (sr__factor_view){a, ta ? m : k, ta},
+                                      (sr__factor_view){b, tb ? k : n, tb},
+                                      (sr__product_view){c, n, keep}));
     for (int64_t i = 0; i < m; i++)
       for (int64_t j = 0; j < n; j++) {
         double sum = keep ? before[i * n + j] : 0.0;
@@ -289,8 +292,8 @@ static void products(void **state) {
 static void check_square(sr_context *ctx, int64_t n, int64_t k, sr__triangle triangle,
                          bool turned) {
   double *a = new_values(n * k, 1), *c = new_values(n * n, 2), *before = copy_of(c, n * n);
-  assert_ok(ctx, sr__dense_square(ctx, triangle, n, k, -1.0,
-                                  (sr__factor_view){a, turned ? n : k, turned}, c));
+  assert_ok(ctx, sr__dense_square(ctx, -1.0, (sr__factor_view){a, turned ? n : k, turned}, k,
+                                  (sr__triangle_view){triangle, n, c}));
   for (int64_t i = 0; i < n; i++)
     for (int64_t j = 0; j < n; j++) {
       double sum = before[i * n + j];
@@ -451,8 +454,9 @@ static sr_status eigen_of_path(sr_context *ctx, void *data) {
   double *a = new_symmetric(70, PATH, 1), value[70];
   double *vector = malloc(70 * 70 * sizeof *vector);
   (void)data;
-  sr_status status = sr__plain_eigen(ctx, 70, a, 0, 2, value, vector);
-  if (status == SR_OK) status = sr__plain_eigen(ctx, 70, a, 0, 70, value, vector);
+  sr_status status = sr__plain_eigen(ctx, 70, a, &(sr__eigenpairs){0, 2, value, vector});
+  if (status == SR_OK)
+    status = sr__plain_eigen(ctx, 70, a, &(sr__eigenpairs){0, 70, value, vector});
   if (status == SR_OK) status = sr__dense_eigen(ctx, 70, a, value);
   free(a);
   free(vector);
@@ -473,7 +477,8 @@ static void interrupts_are_seen(void **state) {
   sr_context_interrupt(ctx);
   assert_int_equal(sr__dense_factor(ctx, N, a, &definite), SR_ERROR_INTERRUPTED);
   assert_int_equal(sr__dense_eigen(ctx, N, a, value), SR_ERROR_INTERRUPTED);
-  assert_int_equal(sr__plain_eigen(ctx, N, a, 0, 1, value, NULL), SR_ERROR_INTERRUPTED);
+  assert_int_equal(sr__plain_eigen(ctx, N, a, &(sr__eigenpairs){0, 1, value, NULL}),
+                   SR_ERROR_INTERRUPTED);
   sr_context_resume(ctx);
   assert_ok(ctx, sr__dense_factor(ctx, N, a, &definite));
   free(a);

@@ -20,15 +20,15 @@ typedef struct test_matrix {
   int made; /* tiles */
 } test_matrix;
 
-static sr_status make_tile(sr_context *ctx, const void *data, int64_t first, int64_t count,
-                           int64_t tile, float *out, int64_t stride) {
+static sr_status make_tile(sr_context *ctx, const void *data, int64_t tile, sr__made_rows rows) {
   test_matrix *m = (test_matrix *)(uintptr_t)data;
+  int64_t first = rows.first, count = rows.count, stride = rows.stride;
   (void)ctx;
   assert_true(first % 8 == 0 && stride >= (count + 7) / 8 * 8 && first + count <= m->rows);
   m->made++;
   for (int64_t f = m->tile_begin[tile]; f < m->tile_begin[tile + 1]; f++)
     for (int64_t i = 0; i < (count + 7) / 8 * 8; i++)
-      out[(f - m->tile_begin[tile]) * stride + i] =
+      rows.out[(f - m->tile_begin[tile]) * stride + i] =
           i < count ? m->x[(first + i) * m->features + f] : 1e9f; /* lanes without a row */
   return SR_OK;
 }
@@ -388,15 +388,15 @@ static void test_scores(void **state) {
           slow[t * ROWS + i] += (double)c[f * targets + t] * (double)x[f * ROWS + i];
       }
     for (int level = 0; level <= (int)sr__isa(); level++) {
-      sr__linear_start(&model, ROWS, score, ROWS);
+      for (int32_t t = 0; t < targets; t++)
+        for (int64_t i = 0; i < ROWS; i++) score[t * ROWS + i] = intercept[t];
       level_table(level)->add(100, targets, c, x, ROWS, ROWS, score, ROWS);
       level_table(level)->add(FEATURES - 100, targets, c + 100 * targets, x + 100 * ROWS, ROWS,
                               ROWS, score, ROWS);
       assert_memory_equal(score, slow, (size_t)(ROWS * targets) * sizeof *score);
     }
-    sr__linear_start(&model, 1, score, ROWS);
-    sr__linear_add(&model, 0, FEATURES, x, ROWS, 1, score, ROWS);
-    for (int32_t t = 0; t < targets; t++) assert_true(score[t * ROWS] == slow[t * ROWS]);
+    sr__linear_score(&model, m.x, score);
+    for (int32_t t = 0; t < targets; t++) assert_true(score[t] == slow[t * ROWS]);
     free(c);
     free(x);
     free(intercept);

@@ -14,7 +14,8 @@ static sr__minirocket *fit(sr_context *ctx, const sr__series_rows *rows, int64_t
   sr__minirocket_options options = {.features = features, .dilations = 32, .whole = whole};
   sr__random random;
   sr__random_init(&random, seed, SR_PURPOSE_LEARNER, 0, 0);
-  assert_ok(ctx, sr__minirocket_fit(ctx, rows, NULL, rows->rows, length, &options, &random, &mini));
+  assert_ok(ctx, sr__minirocket_fit(ctx, rows, (sr__picked){NULL, rows->rows}, length, &options,
+                                    &random, &mini));
   return mini;
 }
 
@@ -122,8 +123,9 @@ static void check_levels(sr_context *ctx, const sr__minirocket *m, const sr__ser
       }
       for (int32_t d = 0; d < m->dilations; d++)
         (m->whole ? level_table(level)->transform_whole
-                  : level_table(level)->transform)(m, &input, d, 0, SR__MINI_FILTERS, &work,
-                                                   one + m->first[d], 1);
+                  : level_table(level)->transform)(m, &input,
+                                                   (sr__mini_filters){d, 0, SR__MINI_FILTERS},
+                                                   &work, one + m->first[d], 1);
       assert_memory_equal(one, expected + r * features, (size_t)features * sizeof *one);
       free(memory);
     }
@@ -155,10 +157,10 @@ static void check_case(int64_t rows, int32_t channels, int64_t shortest, int64_t
   for (int32_t d = 0; d < m->dilations; d++) /* in two pieces of the filters */
     for (int32_t first = 0; first < SR__MINI_FILTERS; first += 50) {
       int32_t filters = first == 0 ? 50 : SR__MINI_FILTERS - 50;
-      assert_ok(ctx, sr__minirocket_transform(ctx, m, blocks, 0, blocks->blocks, d, first, filters,
-                                              out + (m->first[d] + (int64_t)first * m->biases[d]) *
-                                                        stride,
-                                              stride));
+      float *to = out + (m->first[d] + (int64_t)first * m->biases[d]) * stride;
+      sr__made_blocks all_blocks = {blocks, 0, blocks->blocks, to, stride};
+      assert_ok(ctx, sr__minirocket_transform(ctx, m, (sr__mini_filters){d, first, filters},
+                                              all_blocks));
     }
   for (int64_t f = 0; f < features; f++)
     for (int64_t i = 0; i < rows; i++)
@@ -296,7 +298,8 @@ static void test_impulse(void **state) {
   sr__minirocket *m = NULL;
   sr__random random;
   sr__random_init(&random, 1, SR_PURPOSE_LEARNER, 0, 0);
-  assert_ok(ctx, sr__minirocket_fit(ctx, rows, NULL, 1, LENGTH, &options, &random, &m));
+  assert_ok(ctx,
+            sr__minirocket_fit(ctx, rows, (sr__picked){NULL, 1}, LENGTH, &options, &random, &m));
   assert_int_equal(m->dilation[0], 1);
   const float limit[] = {-1.5f, -0.5f, 0.5f, 1.5f, 2.5f};
   for (int i = 0; i < 5; i++) {
@@ -364,8 +367,9 @@ static sr_status fit_and_transform(sr_context *ctx, void *data) {
   sr__random_init(&random, 1, SR_PURPOSE_LEARNER, 0, 0);
   SR_TRY(sr__series_prepare(ctx, &s->view, 0, s->view.rows, true, &rows));
   SR_TRY(sr__series_blocks_new(ctx, rows, NULL, rows->rows, &blocks));
-  SR_TRY(sr__minirocket_fit(ctx, rows, NULL, rows->rows, 40, &options, &random, &m));
-  SR_TRY(sr__minirocket_transform(ctx, m, blocks, 0, blocks->blocks, 0, 0, 84, out, 16));
+  SR_TRY(sr__minirocket_fit(ctx, rows, (sr__picked){NULL, rows->rows}, 40, &options, &random, &m));
+  SR_TRY(sr__minirocket_transform(ctx, m, (sr__mini_filters){0, 0, 84},
+                                  (sr__made_blocks){blocks, 0, blocks->blocks, out, 16}));
   SR_TRY(sr__minirocket_transform_one(ctx, m, rows, 0, one));
 cleanup:
   sr__minirocket_free(m);
@@ -391,9 +395,9 @@ static void test_refusals(void **state) {
   sr__random_init(&random, 1, SR_PURPOSE_LEARNER, 0, 0);
   sr__minirocket_options few = {.features = 83, .dilations = 32};
   sr__minirocket_options none = {.features = 84, .dilations = 0};
-  assert_int_equal(sr__minirocket_fit(ctx, rows, NULL, 1, 20, &few, &random, &m),
+  assert_int_equal(sr__minirocket_fit(ctx, rows, (sr__picked){NULL, 1}, 20, &few, &random, &m),
                    SR_ERROR_ARGUMENT);
-  assert_int_equal(sr__minirocket_fit(ctx, rows, NULL, 1, 20, &none, &random, &m),
+  assert_int_equal(sr__minirocket_fit(ctx, rows, (sr__picked){NULL, 1}, 20, &none, &random, &m),
                    SR_ERROR_ARGUMENT);
   assert_null(m);
   sr__series_rows_free(rows);

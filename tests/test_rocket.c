@@ -65,8 +65,8 @@ static void check_case(int64_t filters, int64_t rows, int32_t channels, int64_t 
       slow_features(r, prepared, i, k, &expected[2 * k * rows + i],
                     &expected[(2 * k + 1) * rows + i]);
 
-  assert_ok(ctx, sr__rocket_transform(ctx, r, blocks, 0, blocks->blocks, 0, (int32_t)filters, out,
-                                      stride));
+  assert_ok(ctx, sr__rocket_transform(ctx, r, 0, (int32_t)filters,
+                                      (sr__made_blocks){blocks, 0, blocks->blocks, out, stride}));
   for (int64_t f = 0; f < 2 * filters; f++)
     for (int64_t i = 0; i < rows; i++)
       assert_true(same_bits(out[f * stride + i], expected[f * rows + blocks->order[i]]));
@@ -77,11 +77,12 @@ static void check_case(int64_t filters, int64_t rows, int32_t channels, int64_t 
   }
   sr__lane_scratch scratch = {0}, single = {0};
   int64_t steps = prepared->longest > r->most_reach + 1 ? prepared->longest : r->most_reach + 1;
-  assert_ok(ctx, sr__lane_scratch_new(ctx, channels, SR__SERIES_LANES, r->most_padding, steps,
-                                      r->most_padding + SR__ROCKET_LATE, &scratch));
-  assert_ok(ctx,
-            sr__lane_scratch_new(ctx, channels, 1, r->most_padding, steps,
-                                 r->most_padding + SR__ROCKET_LATE * SR__SERIES_LANES, &single));
+  int64_t before = r->most_padding, after = before + SR__ROCKET_LATE;
+  sr__lane_room room = {channels, SR__SERIES_LANES, before, steps, after};
+  assert_ok(ctx, sr__lane_scratch_new(ctx, room, &scratch));
+  room.step = 1;
+  room.after = before + SR__ROCKET_LATE * SR__SERIES_LANES;
+  assert_ok(ctx, sr__lane_scratch_new(ctx, room, &single));
   for (int level = 0; level < test_levels(); level++) {
     float lanes[2 * SR__SERIES_LANES];
     for (int64_t b = 0; b < blocks->blocks; b++) {
@@ -373,7 +374,8 @@ static sr_status draw_and_transform(sr_context *ctx, void *data) {
   SR_TRY(sr__series_prepare(ctx, &s->view, 0, s->view.rows, true, &rows));
   SR_TRY(sr__series_blocks_new(ctx, rows, NULL, rows->rows, &blocks));
   SR_TRY(sr__rocket_draw(ctx, 20, 40, s->view.channels, &random, &r));
-  SR_TRY(sr__rocket_transform(ctx, r, blocks, 0, blocks->blocks, 0, 20, out, 16));
+  SR_TRY(
+      sr__rocket_transform(ctx, r, 0, 20, (sr__made_blocks){blocks, 0, blocks->blocks, out, 16}));
   SR_TRY(sr__rocket_transform_one(ctx, r, rows, 0, one));
 cleanup:
   sr__rocket_free(r);

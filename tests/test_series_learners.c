@@ -306,7 +306,8 @@ static void held_out_units_keep_every_class_and_their_margin(void **state) {
       all[label[i]]++;
     }
     sr__row_units units = {round % 3 ? unit : NULL, round % 3 == 1 ? 2 : 0};
-    assert_ok(ctx, sr__hold_out_units(ctx, &units, row, label, ROWS, 4, 0.2, &random, role));
+    sr__unit_entries entries = {&units, ROWS, row, label, 4};
+    assert_ok(ctx, sr__hold_out_units(ctx, &entries, 0.2, &random, role));
     int64_t held = 0;
     for (int i = 0; i < ROWS; i++) {
       left[label[i]] += role[i] != SR__ENTRY_HELD_OUT;

@@ -118,52 +118,54 @@ static sr_status check_sizes(sr_context *ctx, int64_t m, int64_t n, int64_t k) {
 static bool is_small(int64_t n) { return n <= SR__DENSE_SMALL; }
 
 /* A row of C at a time, the rows of B in blocks that stay in the cache. B is as stored. */
-static void multiply_by_rows(int64_t m, int64_t n, int64_t k, sr__factor_view a, const double *b,
-                             int64_t b_row, double *c, int64_t c_row) {
+static void add_by_rows(sr__product_shape shape, sr__factor_view a, sr__factor_view b,
+                        sr__product_view c) {
   const sr__dense_kernel *kernel = sr__dense_kernel_now();
   int64_t a_row = a.transposed ? 1 : a.row, a_step = a.transposed ? a.row : 1;
-  for (int64_t first = 0; first < k; first += SR__DENSE_SMALL) {
-    int64_t depth = k - first < SR__DENSE_SMALL ? k - first : SR__DENSE_SMALL;
-    for (int64_t i = 0; i < m; i++)
-      kernel->add_rows(n, depth, a.at + i * a_row + first * a_step, a_step, b + first * b_row,
-                       b_row, c + i * c_row);
+  for (int64_t first = 0; first < shape.inner; first += SR__DENSE_SMALL) {
+    int64_t left = shape.inner - first, depth = left < SR__DENSE_SMALL ? left : SR__DENSE_SMALL;
+    for (int64_t i = 0; i < shape.rows; i++)
+      kernel->add_rows(shape.columns, depth, a.at + i * a_row + first * a_step, a_step,
+                       b.at + first * b.row, b.row, c.at + i * c.row);
   }
 }
 
-/* Both factors lie along k: sums of products. */
-static void multiply_by_dots(int64_t m, int64_t n, int64_t k, sr__factor_view a, sr__factor_view b,
-                             double *c, int64_t c_row) {
+/* Rows of A by rows of B, which is transposed: sums of products. */
+static void add_by_dots(sr__product_shape shape, sr__factor_view a, sr__factor_view b,
+                        sr__product_view c) {
   const sr__dense_kernel *kernel = sr__dense_kernel_now();
-  for (int64_t i = 0; i < m; i++)
-    for (int64_t j = 0; j < n; j++)
-      c[i * c_row + j] += kernel->dot(k, a.at + i * a.row, b.at + j * b.row);
+  for (int64_t i = 0; i < shape.rows; i++)
+    for (int64_t j = 0; j < shape.columns; j++)
+      c.at[i * c.row + j] += kernel->dot(shape.inner, a.at + i * a.row, b.at + j * b.row);
 }
 
-static void multiply_small(int64_t m, int64_t n, int64_t k, sr__factor_view a, sr__factor_view b,
-                           double *c, int64_t c_row) {
+static void add_small(sr__product_shape shape, sr__factor_view a, sr__factor_view b,
+                      sr__product_view c) {
   double turned[SR__DENSE_SMALL * SR__DENSE_SMALL];
+  int64_t n = shape.columns, k = shape.inner;
   if (!b.transposed) {
-    multiply_by_rows(m, n, k, a, b.at, b.row, c, c_row);
+    add_by_rows(shape, a, b, c);
   } else if (is_small(n) && is_small(k)) {
     for (int64_t i = 0; i < k; i++)
       for (int64_t j = 0; j < n; j++) turned[i * n + j] = b.at[j * b.row + i];
-    multiply_by_rows(m, n, k, a, turned, n, c, c_row);
+    add_by_rows(shape, a, (sr__factor_view){turned, n, false}, c);
   } else if (!a.transposed) {
-    multiply_by_dots(m, n, k, a, b, c, c_row);
+    add_by_dots(shape, a, b, c);
   } else {
-    for (int64_t i = 0; i < m; i++)
+    for (int64_t i = 0; i < shape.rows; i++)
       for (int64_t j = 0; j < n; j++)
         for (int64_t p = 0; p < k; p++)
-          c[i * c_row + j] += a.at[p * a.row + i] * b.at[j * b.row + p];
+          c.at[i * c.row + j] += a.at[p * a.row + i] * b.at[j * b.row + p];
   }
 }
 
-sr_status sr__dense_multiply(sr_context *ctx, int64_t m, int64_t n, int64_t k, sr__factor_view a,
-                             sr__factor_view b, double keep, double *c, int64_t c_row) {
+sr_status sr__dense_multiply(sr_context *ctx, sr__product_shape shape, sr__factor_view a,
+                             sr__factor_view b, sr__product_view c) {
   sr_status status = SR_OK;
+  int64_t m = shape.rows, n = shape.columns, k = shape.inner;
   if (is_small(m) + is_small(n) + is_small(k) >= 2) {
-    for (int64_t i = 0; i < m && keep == 0.0; i++) memset(c + i * c_row, 0, (size_t)n * sizeof *c);
-    multiply_small(m, n, k, a, b, c, c_row);
+    for (int64_t i = 0; i < m && !c.add; i++) memset(c.at + i * c.row, 0, (size_t)n * sizeof *c.at);
+    add_small(shape, a, b, c);
     return status;
   }
   SR_TRY(check_sizes(ctx, m, n, k));
@@ -172,49 +174,51 @@ sr_status sr__dense_multiply(sr_context *ctx, int64_t m, int64_t n, int64_t k, s
     SR_TRY(begin_call(ctx));
     cblas_dgemm(CblasRowMajor, a.transposed ? CblasTrans : CblasNoTrans,
                 b.transposed ? CblasTrans : CblasNoTrans, (int)rows, (int)n, (int)k, 1.0,
-                a.at + first * (a.transposed ? 1 : a.row), (int)a.row, b.at, (int)b.row, keep,
-                c + first * c_row, (int)c_row);
+                a.at + first * (a.transposed ? 1 : a.row), (int)a.row, b.at, (int)b.row,
+                c.add ? 1.0 : 0.0, c.at + first * c.row, (int)c.row);
     sr__blas_end();
   }
 cleanup:
   return status;
 }
 
-sr_status sr__dense_multiply_floats(sr_context *ctx, int64_t m, int64_t n, int64_t k,
-                                    sr__float_view a, sr__float_view b, float *c, int64_t c_row) {
+sr_status sr__dense_multiply_floats(sr_context *ctx, sr__product_shape shape, sr__float_view a,
+                                    sr__float_view b, float *c) {
   sr_status status = SR_OK;
-  SR_TRY(check_sizes(ctx, m, n, k));
+  SR_TRY(check_sizes(ctx, shape.rows, shape.columns, shape.inner));
   SR_TRY(begin_call(ctx));
   cblas_sgemm(CblasRowMajor, a.transposed ? CblasTrans : CblasNoTrans,
-              b.transposed ? CblasTrans : CblasNoTrans, (int)m, (int)n, (int)k, 1.0f, a.at,
-              (int)a.row, b.at, (int)b.row, 0.0f, c, (int)c_row);
+              b.transposed ? CblasTrans : CblasNoTrans, (int)shape.rows, (int)shape.columns,
+              (int)shape.inner, 1.0f, a.at, (int)a.row, b.at, (int)b.row, 0.0f, c,
+              (int)shape.columns);
   sr__blas_end();
 cleanup:
   return status;
 }
 
-static void square_small(sr__triangle triangle, int64_t n, int64_t k, double sign,
-                         sr__factor_view a, double *c) {
+static void square_small(double sign, sr__factor_view a, int64_t inner, sr__triangle_view c) {
   double square[SR__DENSE_SMALL * SR__DENSE_SMALL] = {0};
-  sr__factor_view left = {a.at, a.row, a.transposed}, right = {a.at, a.row, !a.transposed};
-  multiply_small(n, n, k, left, right, square, n);
+  int64_t n = c.side;
+  bool upper = c.triangle == SR__UPPER;
+  sr__factor_view turned = {a.at, a.row, !a.transposed};
+  add_small((sr__product_shape){n, n, inner}, a, turned, (sr__product_view){square, n, true});
   for (int64_t i = 0; i < n; i++)
-    for (int64_t j = triangle == SR__UPPER ? i : 0; j < (triangle == SR__UPPER ? n : i + 1); j++)
-      c[i * n + j] += sign * square[i * n + j];
+    for (int64_t j = upper ? i : 0; j < (upper ? n : i + 1); j++)
+      c.at[i * n + j] += sign * square[i * n + j];
 }
 
-sr_status sr__dense_square(sr_context *ctx, sr__triangle triangle, int64_t n, int64_t k,
-                           double sign, sr__factor_view a, double *c) {
+sr_status sr__dense_square(sr_context *ctx, double sign, sr__factor_view a, int64_t inner,
+                           sr__triangle_view c) {
   sr_status status = SR_OK;
-  if (is_small(n)) {
-    square_small(triangle, n, k, sign, a, c);
+  if (is_small(c.side)) {
+    square_small(sign, a, inner, c);
     return status;
   }
-  SR_TRY(check_sizes(ctx, n, n, k));
+  SR_TRY(check_sizes(ctx, c.side, c.side, inner));
   SR_TRY(begin_call(ctx));
-  cblas_dsyrk(CblasRowMajor, triangle == SR__UPPER ? CblasUpper : CblasLower,
-              a.transposed ? CblasTrans : CblasNoTrans, (int)n, (int)k, sign, a.at, (int)a.row, 1.0,
-              c, (int)n);
+  cblas_dsyrk(CblasRowMajor, c.triangle == SR__UPPER ? CblasUpper : CblasLower,
+              a.transposed ? CblasTrans : CblasNoTrans, (int)c.side, (int)inner, sign, a.at,
+              (int)a.row, 1.0, c.at, (int)c.side);
   sr__blas_end();
 cleanup:
   return status;

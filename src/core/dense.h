@@ -26,25 +26,41 @@ typedef struct sr__factor_view {
   bool transposed;
 } sr__factor_view;
 
-/* C (m x n, `c_row` from row to row) := A B + keep C, A being m x k and B k x n once transposed
- * where asked. keep is 0 or 1. */
-SR_MUST_CHECK sr_status sr__dense_multiply(sr_context *ctx, int64_t m, int64_t n, int64_t k,
-                                           sr__factor_view a, sr__factor_view b, double keep,
-                                           double *c, int64_t c_row);
+/* A product is rows x columns; its factors have `inner` columns and rows. */
+typedef struct sr__product_shape {
+  int64_t rows, columns, inner;
+} sr__product_shape;
+
+typedef struct sr__product_view {
+  double *at;
+  int64_t row; /* from row to row */
+  bool add;    /* to what stands there */
+} sr__product_view;
+
+/* C := A B or C += A B; A is rows x inner and B inner x columns, once transposed where asked. */
+SR_MUST_CHECK sr_status sr__dense_multiply(sr_context *ctx, sr__product_shape shape,
+                                           sr__factor_view a, sr__factor_view b,
+                                           sr__product_view c);
 typedef struct sr__float_view {
   const float *at;
   int64_t row;
   bool transposed;
 } sr__float_view;
-SR_MUST_CHECK sr_status sr__dense_multiply_floats(sr_context *ctx, int64_t m, int64_t n, int64_t k,
-                                                  sr__float_view a, sr__float_view b, float *c,
-                                                  int64_t c_row);
+/* C := A B, the rows of C one behind the other. */
+SR_MUST_CHECK sr_status sr__dense_multiply_floats(sr_context *ctx, sr__product_shape shape,
+                                                  sr__float_view a, sr__float_view b, float *c);
 
+/* One triangle of a matrix of `side` rows, one behind the other. */
 typedef enum sr__triangle { SR__UPPER, SR__LOWER } sr__triangle;
+typedef struct sr__triangle_view {
+  sr__triangle triangle;
+  int64_t side;
+  double *at;
+} sr__triangle_view;
 
-/* One triangle of C (n x n) += sign A A', A being n x k once transposed where asked. */
-SR_MUST_CHECK sr_status sr__dense_square(sr_context *ctx, sr__triangle triangle, int64_t n,
-                                         int64_t k, double sign, sr__factor_view a, double *c);
+/* C += sign A A', A being side x inner once transposed where asked. */
+SR_MUST_CHECK sr_status sr__dense_square(sr_context *ctx, double sign, sr__factor_view a,
+                                         int64_t inner, sr__triangle_view c);
 
 /* ---- positive definite systems, column-major ------------------------------------------------ */
 
@@ -80,10 +96,15 @@ void sr__plain_band_solve(int64_t n, int64_t width, const double *band, double *
 /* All pairs of the symmetric matrix a (n x n, both triangles filled), increasing; row j of a
  * becomes the vector of value[j]. Of one sign or the other. BLAS where n is large. */
 SR_MUST_CHECK sr_status sr__dense_eigen(sr_context *ctx, int64_t n, double *a, double *value);
-/* Pairs first .. first + count - 1 in increasing order, by plain code: values, and vectors one
- * after another unless `vector` is NULL. a (both triangles) is overwritten. n^3 for few pairs. */
-SR_MUST_CHECK sr_status sr__plain_eigen(sr_context *ctx, int64_t n, double *a, int64_t first,
-                                        int64_t count, double *value, double *vector);
+/* Pairs first .. first + count - 1 in increasing order. */
+typedef struct sr__eigenpairs {
+  int64_t first, count;
+  double *value;
+  double *vector; /* one after another; NULL: values alone */
+} sr__eigenpairs;
+/* Fills value and vector by plain code. a (both triangles) is overwritten. n^3 for few pairs. */
+SR_MUST_CHECK sr_status sr__plain_eigen(sr_context *ctx, int64_t n, double *a,
+                                        const sr__eigenpairs *pairs);
 /* All pairs of B c = value A c for small matrices, n <= SR__DENSE_SMALL, both triangles filled:
  * rows of b become the vectors with c'Ac = 1, increasing. False where A is not positive definite
  * or the values do not settle. Needs no context: it has its room on the stack. */

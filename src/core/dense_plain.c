@@ -469,20 +469,19 @@ cleanup:
 
 /* ---- the call ----------------------------------------------------------------------------- */
 
-static sr_status few_pairs(sr_context *ctx, tridiagonal *t, int64_t first, int64_t count,
-                           double *value, double *vector) {
+static sr_status few_pairs(sr_context *ctx, tridiagonal *t, const sr__eigenpairs *pairs) {
   sr_status status = SR_OK;
   double norm = norm_of(t), low = -norm;
-  for (int64_t k = 0; k < count; k++) value[k] = low = bisect(t, first + k, low, norm);
-  if (!vector) goto cleanup;
-  SR_TRY(few_vectors(ctx, t, count, value, norm, vector));
-  for (int64_t k = 0; k < count; k++) apply_reflections(t, vector + k * t->n);
+  for (int64_t k = 0; k < pairs->count; k++)
+    pairs->value[k] = low = bisect(t, pairs->first + k, low, norm);
+  if (!pairs->vector) goto cleanup;
+  SR_TRY(few_vectors(ctx, t, pairs->count, pairs->value, norm, pairs->vector));
+  for (int64_t k = 0; k < pairs->count; k++) apply_reflections(t, pairs->vector + k * t->n);
 cleanup:
   return status;
 }
 
-static sr_status most_pairs(sr_context *ctx, tridiagonal *t, int64_t first, int64_t count,
-                            double *value, double *vector) {
+static sr_status most_pairs(sr_context *ctx, tridiagonal *t, const sr__eigenpairs *pairs) {
   sr_status status = SR_OK;
   double *all = NULL, *rows = NULL;
   int64_t n = t->n;
@@ -492,16 +491,15 @@ static sr_status most_pairs(sr_context *ctx, tridiagonal *t, int64_t first, int6
     SR_TRY(sr__fail(ctx, SR_ERROR_NOT_CONVERGED,
                     "the eigenvalues of a %lld x %lld matrix did not settle", (long long)n,
                     (long long)n));
-  memcpy(value, all + first, (size_t)count * sizeof *value);
-  memcpy(vector, rows + first * n, (size_t)(count * n) * sizeof *vector);
+  memcpy(pairs->value, all + pairs->first, (size_t)pairs->count * sizeof *all);
+  memcpy(pairs->vector, rows + pairs->first * n, (size_t)(pairs->count * n) * sizeof *rows);
 cleanup:
   sr__free(ctx, all);
   sr__free(ctx, rows);
   return status;
 }
 
-sr_status sr__plain_eigen(sr_context *ctx, int64_t n, double *a, int64_t first, int64_t count,
-                          double *value, double *vector) {
+sr_status sr__plain_eigen(sr_context *ctx, int64_t n, double *a, const sr__eigenpairs *pairs) {
   sr_status status = SR_OK;
   tridiagonal t = {.n = n, .reflector = a};
   double *room = NULL;
@@ -514,10 +512,10 @@ sr_status sr__plain_eigen(sr_context *ctx, int64_t n, double *a, int64_t first, 
   t.beside = room + 2 * n;
   t.scratch = room + 3 * n;
   SR_TRY(make_tridiagonal(ctx, &t));
-  if (vector && (4 * count > n || n <= 8))
-    SR_TRY(most_pairs(ctx, &t, first, count, value, vector));
+  if (pairs->vector && (4 * pairs->count > n || n <= 8))
+    SR_TRY(most_pairs(ctx, &t, pairs));
   else
-    SR_TRY(few_pairs(ctx, &t, first, count, value, vector));
+    SR_TRY(few_pairs(ctx, &t, pairs));
 cleanup:
   sr__free(ctx, room);
   return status;

@@ -8,7 +8,8 @@ sr_status sr__symmetric_top(sr_context *ctx, double *matrix, int32_t size, int32
   double *up = NULL, *rows = NULL;
   SR_NEW(ctx, up, count);
   if (vector) SR_NEW(ctx, rows, (int64_t)count * size);
-  SR_TRY(sr__plain_eigen(ctx, size, matrix, size - count, count, up, rows));
+  sr__eigenpairs top = {size - count, count, up, rows};
+  SR_TRY(sr__plain_eigen(ctx, size, matrix, &top));
   for (int32_t k = 0; k < count; k++) {
     value[k] = up[count - 1 - k];
     if (vector)

@@ -32,7 +32,8 @@ sr_status sr__dense_pairs(sr_context *ctx, const sr__csr *graph, int32_t wanted,
   SR_NEW(ctx, value, wanted + 1);
   SR_NEW(ctx, vector, n * (wanted + 1));
   fill_normalized(graph, a, scale);
-  SR_TRY(sr__plain_eigen(ctx, n, a, 0, wanted + 1, value, vector));
+  sr__eigenpairs pairs = {.count = wanted + 1, .value = value, .vector = vector};
+  SR_TRY(sr__plain_eigen(ctx, n, a, &pairs));
   for (int32_t p = 0; p < wanted; p++) {
     values[p] = value[p + 1];
     for (int64_t i = 0; i < n; i++) vectors[p * n + i] = vector[(p + 1) * n + i] * scale[i];

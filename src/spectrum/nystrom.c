@@ -73,9 +73,10 @@ static void load_landmarks(nystrom *z, const int32_t *row) {
 static sr_status kernel_block(sr_context *ctx, const nystrom *z, const double *x, int64_t rows,
                               double *kernel) {
   sr_status status = SR_OK;
-  SR_TRY(
-      sr__dense_multiply(ctx, rows, z->count, z->features, (sr__factor_view){x, z->features, false},
-                         (sr__factor_view){z->landmark, z->features, true}, 0.0, kernel, z->count));
+  SR_TRY(sr__dense_multiply(ctx, (sr__product_shape){rows, z->count, z->features},
+                            (sr__factor_view){x, z->features, false},
+                            (sr__factor_view){z->landmark, z->features, true},
+                            (sr__product_view){kernel, z->count, false}));
   for (int64_t i = 0; i < rows; i++) {
     double norm = 0;
     for (int64_t j = 0; j < z->features; j++)
@@ -123,9 +124,10 @@ static sr_status block_kernel(sr_context *ctx, const nystrom *z, block *b, int64
 
 static sr_status multiply_block(sr_context *ctx, const nystrom *z, block *b, int64_t rows,
                                 const double *right, int32_t columns) {
-  return sr__dense_multiply(ctx, rows, columns, z->count,
+  return sr__dense_multiply(ctx, (sr__product_shape){rows, columns, z->count},
                             (sr__factor_view){b->kernel, z->count, false},
-                            (sr__factor_view){right, columns, false}, 0.0, b->product, columns);
+                            (sr__factor_view){right, columns, false},
+                            (sr__product_view){b->product, columns, false});
 }
 
 /* Walks the blocks of one slab. */
@@ -151,9 +153,9 @@ cleanup:
 /* Adds product' product of the block to the slab's square. */
 static sr_status add_square(sr_context *ctx, nystrom *z, const block *b, int64_t slab,
                             int64_t rows) {
-  return sr__dense_square(ctx, SR__UPPER, z->rank, rows, 1.0,
-                          (sr__factor_view){b->product, z->rank, true},
-                          z->square + slab * z->rank * z->rank);
+  return sr__dense_square(ctx, 1.0, (sr__factor_view){b->product, z->rank, true}, rows,
+                          (sr__triangle_view){SR__UPPER, z->rank,
+                                              z->square + slab * z->rank * z->rank});
 }
 
 static sr_status first_block(sr_context *ctx, nystrom *z, block *b, int64_t slab, int64_t first,
@@ -379,10 +381,14 @@ static sr_status degree_weights(sr_context *ctx, nystrom *z, double *right, doub
   for (int64_t s = 1; s < z->slabs; s++) {
     for (int32_t l = 0; l < z->count; l++) z->sum[l] += z->sum[s * z->count + l];
   }
-  SR_TRY(sr__dense_multiply(ctx, 1, z->rank, z->count, (sr__factor_view){z->sum, z->count, false},
-                            (sr__factor_view){z->root, z->rank, false}, 0.0, scratch, z->rank));
-  SR_TRY(sr__dense_multiply(ctx, 1, z->count, z->rank, (sr__factor_view){scratch, z->rank, false},
-                            (sr__factor_view){z->root, z->rank, true}, 0.0, right, z->count));
+  SR_TRY(sr__dense_multiply(ctx, (sr__product_shape){1, z->rank, z->count},
+                            (sr__factor_view){z->sum, z->count, false},
+                            (sr__factor_view){z->root, z->rank, false},
+                            (sr__product_view){scratch, z->rank, false}));
+  SR_TRY(sr__dense_multiply(ctx, (sr__product_shape){1, z->count, z->rank},
+                            (sr__factor_view){scratch, z->rank, false},
+                            (sr__factor_view){z->root, z->rank, true},
+                            (sr__product_view){right, z->count, false}));
 cleanup:
   return status;
 }

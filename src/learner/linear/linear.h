@@ -11,15 +11,20 @@
 #include "core/bytes.h"
 #include "core/core.h"
 
-/* Tiles of features for some rows: out[(feature - tile_begin[tile]) * stride + row - first] for
- * rows [first, first + count), first a multiple of 8 and stride >= count rounded up to one. All
- * features are finite. */
+/* Rows [first, first + count) and where their features go: out[(feature - tile_begin[tile]) *
+ * stride + row - first]; first is a multiple of 8 and stride >= count rounded up to one. */
+typedef struct sr__made_rows {
+  int64_t first, count;
+  float *out;
+  int64_t stride;
+} sr__made_rows;
+
+/* Tiles of features for some rows. All features are finite. */
 typedef struct sr__feature_maker {
   int64_t rows, features;
   int64_t tiles;
   const int64_t *tile_begin; /* tiles + 1 */
-  sr_status (*make)(sr_context *ctx, const void *data, int64_t first, int64_t count, int64_t tile,
-                    float *out, int64_t stride);
+  sr_status (*make)(sr_context *ctx, const void *data, int64_t tile, sr__made_rows rows);
   const void *data;
 } sr__feature_maker;
 
@@ -73,13 +78,8 @@ SR_MUST_CHECK sr_status sr__linear_fit(sr_context *ctx, const sr__linear_problem
                                        sr__linear_model **model);
 void sr__linear_free(sr__linear_model *model);
 
-/* Adds the share of features [first, first + features) to scores that begin as sr__linear_start.
- * Feature f of row i is x[(f - first) * stride + i]; score[t * score_stride + i]. `rows` is 1 or a
- * multiple of 8. The same bytes at any tiling. */
-void sr__linear_start(const sr__linear_model *model, int64_t rows, double *score,
-                      int64_t score_stride);
-void sr__linear_add(const sr__linear_model *model, int64_t first, int64_t features, const float *x,
-                    int64_t stride, int64_t rows, double *score, int64_t score_stride);
+/* Scores of one row, a score per target; the same bytes as among others. */
+void sr__linear_score(const sr__linear_model *model, const float *x, double *score);
 /* Scores of all rows of a maker; score[t * score_stride + i], score_stride >= the rows rounded up
  * to a multiple of 8. */
 SR_MUST_CHECK sr_status sr__linear_predict(sr_context *ctx, const sr__linear_model *model,

@@ -128,7 +128,7 @@ static sr_status make_rows(features_work *f, const int32_t *row, int64_t count, 
     SR_TRY(sr__check_interrupt(f->w->ctx));
     for (int64_t t = 0; t < maker->tiles; t++) {
       int64_t begin = maker->tile_begin[t], features = maker->tile_begin[t + 1] - begin;
-      SR_TRY(maker->make(f->w->ctx, maker->data, first, rows, t, f->tile, CHUNK));
+      SR_TRY(maker->make(f->w->ctx, maker->data, t, (sr__made_rows){first, rows, f->tile, CHUNK}));
       for (int64_t q = i; q < end; q++)
         for (int64_t k = 0; k < features; k++)
           x[q * p + begin + k] = f->tile[k * CHUNK + row[q] - first];
@@ -186,9 +186,10 @@ static sr_status add_rows(features_work *f, const int32_t *row, int64_t count, d
   for (int64_t k = 0; k < p; k++) f->gram[k * p + k] = f->diagonal[k];
   f->rows += sign > 0.0 ? count : -count;
   if (f->doubles)
-    SR_TRY(sr__gram_add_doubles(w->ctx, p, count, f->wide, p, sign, f->gram));
+    SR_TRY(sr__gram_add_doubles(w->ctx, p, (sr__double_rows){f->wide, count, p}, sign, f->gram));
   else
-    SR_TRY(sr__gram_add_floats(w->ctx, p, count, f->x, p, sign, f->gram, f->panel));
+    SR_TRY(
+        sr__gram_add_floats(w->ctx, p, (sr__float_rows){f->x, count, p}, sign, f->gram, f->panel));
   for (int64_t k = 0; k < p; k++) f->diagonal[k] = f->gram[k * p + k];
 cleanup:
   return status;
@@ -241,8 +242,13 @@ static sr_status solve(features_work *f, double penalty, double *solution, bool 
   for (int64_t k = 0; k < w->p; k++)
     f->penalty[k] = f->variance[k] > 0.0 ? penalty * f->variance[k] : 1.0 + f->diagonal[k];
   w->report.factorizations++;
-  SR_TRY(sr__linear_factor(w->ctx, w->p, f->gram, f->diagonal, f->penalty, -f->total, f->offset,
-                           definite));
+  sr__penalized matrix = {.side = w->p,
+                          .gram = f->gram,
+                          .diagonal = f->diagonal,
+                          .penalty = f->penalty,
+                          .level = -f->total,
+                          .direction = f->offset};
+  SR_TRY(sr__linear_factor(w->ctx, &matrix, definite));
   if (!*definite) goto cleanup;
   memcpy(solution, f->cross, (size_t)(w->p * w->targets) * sizeof *solution);
   SR_TRY(sr__dense_factor_solve(w->ctx, w->p, w->targets, f->gram, solution));

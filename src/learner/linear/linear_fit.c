@@ -21,17 +21,19 @@ int64_t sr__linear_widest_tile(const sr__feature_maker *maker) {
   return widest;
 }
 
-sr_status sr__linear_factor(sr_context *ctx, int64_t n, double *matrix, const double *diagonal,
-                            const double *penalty, double level, const double *v, bool *definite) {
+sr_status sr__linear_factor(sr_context *ctx, const sr__penalized *matrix, bool *definite) {
   enum { SIDE = 64 }; /* of the squares that are turned over, for the cache */
+  int64_t n = matrix->side;
+  double *gram = matrix->gram, level = matrix->level;
+  const double *v = matrix->direction;
   for (int64_t first = 0; first < n; first += SIDE)
     for (int64_t i = first; i < n; i++) {
       int64_t end = first + SIDE < i ? first + SIDE : i;
-      for (int64_t j = first; j < end; j++)
-        matrix[j * n + i] = matrix[i * n + j] + level * v[i] * v[j];
-      if (i < first + SIDE) matrix[i * n + i] = diagonal[i] + penalty[i] + level * v[i] * v[i];
+      for (int64_t j = first; j < end; j++) gram[j * n + i] = gram[i * n + j] + level * v[i] * v[j];
+      if (i < first + SIDE)
+        gram[i * n + i] = matrix->diagonal[i] + matrix->penalty[i] + level * v[i] * v[i];
     }
-  return sr__dense_factor(ctx, n, matrix, definite);
+  return sr__dense_factor(ctx, n, gram, definite);
 }
 
 /* ---- the walk ------------------------------------------------------------------------------ */

@@ -97,6 +97,16 @@ static int64_t tile_offset(const rows_work *r, int64_t tile) {
   return r->held ? r->w->problem->maker->tile_begin[tile] * r->stride : 0;
 }
 
+/* The features of a tile that was made, as floats or as doubles. */
+static sr__float_rows float_tile(const rows_work *r, int64_t tile) {
+  const int64_t *begin = r->w->problem->maker->tile_begin + tile;
+  return (sr__float_rows){r->tile + tile_offset(r, tile), begin[1] - begin[0], r->stride};
+}
+static sr__double_rows double_tile(const rows_work *r, int64_t tile) {
+  const int64_t *begin = r->w->problem->maker->tile_begin + tile;
+  return (sr__double_rows){r->wide_tile + tile_offset(r, tile), begin[1] - begin[0], r->stride};
+}
+
 static sr_status make_tile(rows_work *r, int64_t tile) {
   sr_status status = SR_OK;
   sr__linear_work *w = r->w;
@@ -104,7 +114,7 @@ static sr_status make_tile(rows_work *r, int64_t tile) {
   int64_t begin = maker->tile_begin[tile], end = maker->tile_begin[tile + 1];
   float *x = r->tile + (r->doubles ? 0 : tile_offset(r, tile));
   SR_TRY(sr__check_interrupt(w->ctx));
-  SR_TRY(maker->make(w->ctx, maker->data, 0, w->n, tile, x, r->stride));
+  SR_TRY(maker->make(w->ctx, maker->data, tile, (sr__made_rows){0, w->n, x, r->stride}));
   for (int64_t f = begin; f < end; f++) {
     int64_t at = (f - begin) * r->stride;
     standardize(w, f, x + at, r->doubles ? r->wide_tile + tile_offset(r, tile) + at : NULL);
@@ -118,14 +128,11 @@ static sr_status fill_gram(rows_work *r) {
   sr__linear_work *w = r->w;
   const sr__feature_maker *maker = w->problem->maker;
   for (int64_t tile = 0; tile < maker->tiles; tile++) {
-    int64_t features = maker->tile_begin[tile + 1] - maker->tile_begin[tile];
     SR_TRY(make_tile(r, tile));
     if (r->doubles)
-      SR_TRY(sr__gram_add_doubles(w->ctx, w->n, features, r->wide_tile + tile_offset(r, tile),
-                                  r->stride, 1.0, r->gram));
+      SR_TRY(sr__gram_add_doubles(w->ctx, w->n, double_tile(r, tile), 1.0, r->gram));
     else
-      SR_TRY(sr__gram_add_floats(w->ctx, w->n, features, r->tile + tile_offset(r, tile), r->stride,
-                                 1.0, r->gram, r->panel));
+      SR_TRY(sr__gram_add_floats(w->ctx, w->n, float_tile(r, tile), 1.0, r->gram, r->panel));
     sr__progress(w->ctx, "features", tile + 1, maker->tiles);
   }
   for (int64_t i = 0; i < w->n; i++) r->diagonal[i] = r->gram[i * w->n + i];
@@ -201,11 +208,15 @@ static sr_status at_penalty(sr__linear_work *w, void *data, double penalty, doub
     trace += r->diagonal[i];
     r->penalty[i] = penalty;
   }
-  double level = (trace + penalty) / w->total;
+  sr__penalized matrix = {.side = w->n,
+                          .gram = r->gram,
+                          .diagonal = r->diagonal,
+                          .penalty = r->penalty,
+                          .level = (trace + penalty) / w->total,
+                          .direction = w->root};
   r->excess = 1.0 / (w->total * (trace + 2.0 * penalty));
   w->report.factorizations++;
-  SR_TRY(
-      sr__linear_factor(w->ctx, w->n, r->gram, r->diagonal, r->penalty, level, w->root, &definite));
+  SR_TRY(sr__linear_factor(w->ctx, &matrix, &definite));
   if (!definite) goto cleanup;
   memcpy(dual, w->target, (size_t)(w->n * w->targets) * sizeof *dual);
   SR_TRY(sr__dense_factor_solve(w->ctx, w->n, w->targets, r->gram, dual));
@@ -236,11 +247,9 @@ static sr_status project(rows_work *r) {
     double *to = w->weights + begin * w->targets;
     if (!r->held) SR_TRY(make_tile(r, tile));
     if (r->doubles) {
-      SR_TRY(sr__gram_project_doubles(w->ctx, w->n, features, w->targets,
-                                      r->wide_tile + tile_offset(r, tile), r->stride, r->dual, to));
+      SR_TRY(sr__gram_project_doubles(w->ctx, w->n, w->targets, double_tile(r, tile), r->dual, to));
     } else {
-      SR_TRY(sr__gram_project_floats(w->ctx, w->n, features, w->targets,
-                                     r->tile + tile_offset(r, tile), r->stride, dual, weights));
+      SR_TRY(sr__gram_project_floats(w->ctx, w->n, w->targets, float_tile(r, tile), dual, weights));
       for (int64_t i = 0; i < features * w->targets; i++) to[i] = (double)weights[i];
     }
   }

@@ -41,11 +41,19 @@ SR_MUST_CHECK sr_status sr__linear_by_rows(sr__linear_work *work, double *penalt
 /* From the Gram matrix of the features. */
 SR_MUST_CHECK sr_status sr__linear_by_features(sr__linear_work *work, double *penalty);
 
-/* Lower := upper' + level v v' with penalty[i] more on the diagonal, factored; the upper triangle
- * and `diagonal` keep the matrix. */
-SR_MUST_CHECK sr_status sr__linear_factor(sr_context *ctx, int64_t n, double *matrix,
-                                          const double *diagonal, const double *penalty,
-                                          double level, const double *v, bool *definite);
+/* A Gram matrix G with penalty[i] more on its diagonal, and level v v' more everywhere. */
+typedef struct sr__penalized {
+  int64_t side;
+  double *gram; /* the upper triangle and `diagonal` keep G, the lower is overwritten */
+  const double *diagonal;
+  const double *penalty;
+  double level;
+  const double *direction; /* v */
+} sr__penalized;
+
+/* The lower triangle of `gram` becomes the matrix's factor. */
+SR_MUST_CHECK sr_status sr__linear_factor(sr_context *ctx, const sr__penalized *matrix,
+                                          bool *definite);
 /* By the weights of the rows that are judged. */
 double sr__linear_mean_square(const sr__linear_work *work, const double *residual);
 

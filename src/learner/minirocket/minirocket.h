@@ -13,6 +13,7 @@
 
 #include "core/bytes.h"
 #include "core/random.h"
+#include "learner/answers.h"
 #include "learner/series/series_rows.h"
 
 enum {
@@ -47,22 +48,23 @@ typedef struct sr__minirocket_options {
   int whole;         /* flag */
 } sr__minirocket_options;
 
-/* For series of up to `length` values; the biases come from the rows row[0 .. count). Free with
+/* For series of up to `length` values; the biases come from the picked rows. Free with
  * sr__minirocket_free. */
 SR_MUST_CHECK sr_status sr__minirocket_fit(sr_context *ctx, const sr__series_rows *rows,
-                                           const int32_t *row, int64_t count, int64_t length,
+                                           sr__picked picked, int64_t length,
                                            const sr__minirocket_options *options,
                                            sr__random *random, sr__minirocket **mini);
 void sr__minirocket_free(sr__minirocket *mini);
 
-/* Features of filters [first, first + filters) at dilation d for blocks [first_block, first_block +
- * count): those of place i of these blocks are out[feature * stride + i], features counted from the
- * first filter's first bias on. stride >= 8 count. */
+/* Filters [first, first + count) at one dilation. */
+typedef struct sr__mini_filters {
+  int32_t dilation; /* its number */
+  int32_t first, count;
+} sr__mini_filters;
+
+/* Features of the filters, counted from the first filter's first bias on. */
 SR_MUST_CHECK sr_status sr__minirocket_transform(sr_context *ctx, const sr__minirocket *mini,
-                                                 const sr__series_blocks *blocks,
-                                                 int64_t first_block, int64_t count, int32_t d,
-                                                 int32_t first, int32_t filters, float *out,
-                                                 int64_t stride);
+                                                 sr__mini_filters filters, sr__made_blocks made);
 /* All features of row r alone, with low latency; the same bytes as in a block. */
 SR_MUST_CHECK sr_status sr__minirocket_transform_one(sr_context *ctx, const sr__minirocket *mini,
                                                      const sr__series_rows *rows, int64_t r,

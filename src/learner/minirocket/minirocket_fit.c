@@ -154,8 +154,8 @@ static void minirocket_next_taps(int *taps) {
   taps[2] = taps[1] + 1;
 }
 
-static sr_status find_biases(sr_context *ctx, const sr__series_rows *rows, const int32_t *row,
-                             int64_t count, sr__random *random, sr__minirocket *mini) {
+static sr_status find_biases(sr_context *ctx, const sr__series_rows *rows, sr__picked picked,
+                             sr__random *random, sr__minirocket *mini) {
   sr_status status = SR_OK;
   response_scratch s = {0};
   uint64_t *bitmap = NULL;
@@ -168,8 +168,8 @@ static sr_status find_biases(sr_context *ctx, const sr__series_rows *rows, const
     for (int32_t k = 0; k < SR__MINI_FILTERS; k++) {
       int64_t at = (int64_t)d * SR__MINI_FILTERS + k, first = mini->first[d] + k * mini->biases[d];
       SR_TRY(draw_channels(ctx, random, &capacity, bitmap, at, mini));
-      int64_t drawn = (int64_t)sr__random_below(random, (uint64_t)count);
-      load_row(rows, row ? row[drawn] : drawn, mini->channel + mini->channel_begin[at],
+      int64_t drawn = (int64_t)sr__random_below(random, (uint64_t)picked.count);
+      load_row(rows, sr__picked_row(picked, drawn), mini->channel + mini->channel_begin[at],
                mini->channel_begin[at + 1] - mini->channel_begin[at], &s, &length);
       respond(s.x, length, mini->dilation[d], taps, s.response);
       sort_floats(length, s.response, s.key, s.other_key);
@@ -187,26 +187,27 @@ cleanup:
   return status;
 }
 
-sr_status sr__minirocket_fit(sr_context *ctx, const sr__series_rows *rows, const int32_t *row,
-                             int64_t count, int64_t length, const sr__minirocket_options *options,
+sr_status sr__minirocket_fit(sr_context *ctx, const sr__series_rows *rows, sr__picked picked,
+                             int64_t length, const sr__minirocket_options *options,
                              sr__random *random, sr__minirocket **mini) {
   sr_status status = SR_OK;
   sr__minirocket *made = NULL;
   *mini = NULL;
   if (options->features < SR__MINI_FILTERS || options->features > SR__MINI_MAX_FEATURES ||
-      options->dilations < 1 || options->dilations > SR__MINI_MAX_DILATIONS || count < 1)
+      options->dilations < 1 || options->dilations > SR__MINI_MAX_DILATIONS || picked.count < 1)
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT,
                     "%lld features at %lld dilations from %lld series are out of range; use %d to "
                     "%d features, 1 to %d dilations and at least one series",
-                    (long long)options->features, (long long)options->dilations, (long long)count,
-                    SR__MINI_FILTERS, SR__MINI_MAX_FEATURES, SR__MINI_MAX_DILATIONS));
+                    (long long)options->features, (long long)options->dilations,
+                    (long long)picked.count, SR__MINI_FILTERS, SR__MINI_MAX_FEATURES,
+                    SR__MINI_MAX_DILATIONS));
   if (length < SR__MINI_TAPS) length = SR__MINI_TAPS;
   SR_TRY(sr__minirocket_new(ctx, rows->channels, (int32_t)length, &made));
   made->whole = options->whole != 0;
   find_dilations(made->length, (int32_t)(options->features / SR__MINI_FILTERS),
                  (int32_t)options->dilations, made);
   SR_TRY(sr__minirocket_arrays(ctx, 0, made));
-  SR_TRY(find_biases(ctx, rows, row, count, random, made));
+  SR_TRY(find_biases(ctx, rows, picked, random, made));
   sr__minirocket_measure(made);
   *mini = made;
   made = NULL;

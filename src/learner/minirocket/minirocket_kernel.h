@@ -29,11 +29,11 @@ typedef struct sr__mini_work {
 } sr__mini_work;
 
 typedef struct sr__minirocket_kernel {
-  void (*transform)(const sr__minirocket *mini, const sr__mini_input *input, int32_t d,
-                    int32_t first, int32_t filters, const sr__mini_work *work, float *out,
+  void (*transform)(const sr__minirocket *mini, const sr__mini_input *input,
+                    sr__mini_filters filters, const sr__mini_work *work, float *out,
                     int64_t stride);
-  void (*transform_whole)(const sr__minirocket *mini, const sr__mini_input *input, int32_t d,
-                          int32_t first, int32_t filters, const sr__mini_work *work, float *out,
+  void (*transform_whole)(const sr__minirocket *mini, const sr__mini_input *input,
+                          sr__mini_filters filters, const sr__mini_work *work, float *out,
                           int64_t stride);
 } sr__minirocket_kernel;
 SR__KERNEL_LEVELS(sr__minirocket_kernel)

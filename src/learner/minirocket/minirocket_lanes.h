@@ -167,9 +167,10 @@ static void make_pair(const responses *r, int64_t begin, int64_t end) {
   }
 }
 
-static void transform(const sr__minirocket *mini, const sr__mini_input *in, int32_t d,
-                      int32_t first, int32_t filters, const sr__mini_work *work, float *out,
+static void transform(const sr__minirocket *mini, const sr__mini_input *in,
+                      sr__mini_filters filters, const sr__mini_work *work, float *out,
                       int64_t stride) {
+  int32_t d = filters.dilation, end = filters.first + filters.count;
   int64_t step = in->step == 1 ? 1 : BLOCK, dilation = mini->dilation[d], skip = 4 * dilation;
   lane_counts counts[2]; /* all outputs; those that see no zeros */
   float scale[SR__MINI_LANES];
@@ -186,7 +187,7 @@ static void transform(const sr__minirocket *mini, const sr__mini_input *in, int3
     for (int b = a + 1; b < SR__MINI_TAPS; b++) {
       bool paired = false;
       for (int c = b + 1; c < SR__MINI_TAPS; c++, k++) {
-        if (k < first || k >= first + filters) continue;
+        if (k < filters.first || k >= end) continue;
         const ELEMENT *triple = work->triple;
         const int32_t *begin = mini->channel_begin + d * SR__MINI_FILTERS + k;
         if (!staged || mini->channels > 1) {
@@ -214,7 +215,7 @@ static void transform(const sr__minirocket *mini, const sr__mini_input *in, int3
         r.first += at;
         r.second += at;
         count_filter(&r, !paired, in, mini->bias + mini->first[d] + (int64_t)k * biases, biases,
-                     out + (int64_t)(k - first) * biases * stride, stride);
+                     out + (int64_t)(k - filters.first) * biases * stride, stride);
         paired = true;
       }
     }

@@ -13,8 +13,8 @@ static int32_t filters_of(const sr__minirocket *mini, int32_t d) {
 static sr_status fit(sr_context *ctx, const sr__series_recipe *recipe,
                      const sr__series_cases *cases, sr__random *random, void **made) {
   sr__minirocket *mini = NULL;
-  sr_status status = sr__minirocket_fit(ctx, cases->rows, cases->row, cases->count, recipe->length,
-                                        recipe->options, random, &mini);
+  sr_status status = sr__minirocket_fit(ctx, cases->rows, (sr__picked){cases->row, cases->count},
+                                        recipe->length, recipe->options, random, &mini);
   *made = mini;
   return status;
 }
@@ -29,9 +29,7 @@ static int64_t tiles(const void *made, int64_t *tile_begin) {
   return number;
 }
 
-static sr_status make(sr_context *ctx, const void *made, const sr__series_blocks *blocks,
-                      int64_t first_block, int64_t count, int64_t tile, float *out,
-                      int64_t stride) {
+static sr_status make(sr_context *ctx, const void *made, int64_t tile, sr__made_blocks blocks) {
   const sr__minirocket *mini = made;
   int32_t d = 0, filters = filters_of(mini, 0);
   for (;; tile -= (SR__MINI_FILTERS + filters - 1) / filters, d++) {
@@ -39,8 +37,9 @@ static sr_status make(sr_context *ctx, const void *made, const sr__series_blocks
     if (tile < (SR__MINI_FILTERS + filters - 1) / filters) break;
   }
   int32_t first = (int32_t)tile * filters, left = SR__MINI_FILTERS - first;
-  return sr__minirocket_transform(ctx, mini, blocks, first_block, count, d, first,
-                                  left < filters ? left : filters, out, stride);
+  return sr__minirocket_transform(ctx, mini,
+                                  (sr__mini_filters){d, first, left < filters ? left : filters},
+                                  blocks);
 }
 
 static sr_status make_one(sr_context *ctx, const void *made, const sr__series_rows *rows, int64_t r,

@@ -45,21 +45,19 @@ static int look_at_blocks(const sr__minirocket *mini, const sr__series_blocks *b
 }
 
 sr_status sr__minirocket_transform(sr_context *ctx, const sr__minirocket *mini,
-                                   const sr__series_blocks *blocks, int64_t first_block,
-                                   int64_t count, int32_t d, int32_t first, int32_t filters,
-                                   float *out, int64_t stride) {
+                                   sr__mini_filters filters, sr__made_blocks made) {
   sr_status status = SR_OK;
   const sr__minirocket_kernel *kernel = sr__minirocket_kernel_now();
   sr__mini_work work = {0};
   sr__mini_input input;
-  SR_TRY(
-      new_work(ctx, mini, blocks->longest, mini->whole ? SR__MINI_LANES : SR__SERIES_LANES, &work));
-  for (int64_t b = 0; b < count;) {
+  SR_TRY(new_work(ctx, mini, made.blocks->longest, mini->whole ? SR__MINI_LANES : SR__SERIES_LANES,
+                  &work));
+  for (int64_t b = 0; b < made.count;) {
     SR_TRY(sr__check_interrupt(ctx));
-    int number = look_at_blocks(mini, blocks, first_block + b, first_block + count, &input);
-    (mini->whole ? kernel->transform_whole : kernel->transform)(mini, &input, d, first, filters,
-                                                                &work, out + b * SR__SERIES_LANES,
-                                                                stride);
+    int number = look_at_blocks(mini, made.blocks, made.first + b, made.first + made.count, &input);
+    (mini->whole ? kernel->transform_whole : kernel->transform)(mini, &input, filters, &work,
+                                                                made.out + b * SR__SERIES_LANES,
+                                                                made.stride);
     b += number;
   }
 cleanup:
@@ -83,9 +81,9 @@ sr_status sr__minirocket_transform_one(sr_context *ctx, const sr__minirocket *mi
   }
   SR_TRY(new_work(ctx, mini, length, 1, &work));
   for (int32_t d = 0; d < mini->dilations; d++)
-    (mini->whole ? kernel->transform_whole : kernel->transform)(mini, &input, d, 0,
-                                                                SR__MINI_FILTERS, &work,
-                                                                out + mini->first[d], 1);
+    (mini->whole ? kernel->transform_whole
+                 : kernel->transform)(mini, &input, (sr__mini_filters){d, 0, SR__MINI_FILTERS},
+                                      &work, out + mini->first[d], 1);
 cleanup:
   sr__free(ctx, work.memory);
   return status;

@@ -208,8 +208,10 @@ static sr_status score_chunk(ridge_work *w, primal_parts *parts, int64_t begin, 
   for (int a = 0; a < ALPHAS; a++) {
     double alpha = sr__ridge_alpha(a);
     shrink(w, parts, alpha);
-    SR_TRY(sr__dense_multiply(w->ctx, rows, k, w->p, (sr__factor_view){parts->rotated, w->p, false},
-                              (sr__factor_view){parts->shrunk, k, false}, 0.0, parts->fitted, k));
+    SR_TRY(sr__dense_multiply(w->ctx, (sr__product_shape){rows, k, w->p},
+                              (sr__factor_view){parts->rotated, w->p, false},
+                              (sr__factor_view){parts->shrunk, k, false},
+                              (sr__product_view){parts->fitted, k, false}));
     for (int64_t i = 0; i < rows; i++) {
       double hat = w->problem->weight[begin + i] / w->total;
       const double *q = parts->rotated + i * w->p;
@@ -234,28 +236,35 @@ static sr_status solve_primal(ridge_work *w, double *alpha) {
     int64_t rows = w->n - begin < parts.chunk ? w->n - begin : parts.chunk;
     SR_TRY(sr__check_interrupt(w->ctx));
     fill_design(w, begin, rows, 0, w->p, parts.design);
-    SR_TRY(sr__dense_square(w->ctx, SR__UPPER, p, rows, 1.0,
-                            (sr__factor_view){parts.design, p, true}, parts.gram));
-    SR_TRY(sr__dense_multiply(w->ctx, p, k, rows, (sr__factor_view){parts.design, p, true},
-                              (sr__factor_view){w->target + begin * k, k, false}, 1.0, parts.cross,
-                              k));
+    SR_TRY(sr__dense_square(w->ctx, 1.0, (sr__factor_view){parts.design, p, true}, rows,
+                            (sr__triangle_view){SR__UPPER, p, parts.gram}));
+    SR_TRY(sr__dense_multiply(w->ctx, (sr__product_shape){p, k, rows},
+                              (sr__factor_view){parts.design, p, true},
+                              (sr__factor_view){w->target + begin * k, k, false},
+                              (sr__product_view){parts.cross, k, true}));
   }
   SR_TRY(decompose(w, parts.gram, w->p, parts.value));
-  SR_TRY(sr__dense_multiply(w->ctx, p, k, p, (sr__factor_view){parts.gram, p, false},
-                            (sr__factor_view){parts.cross, k, false}, 0.0, parts.shrunk, k));
+  SR_TRY(sr__dense_multiply(w->ctx, (sr__product_shape){p, k, p},
+                            (sr__factor_view){parts.gram, p, false},
+                            (sr__factor_view){parts.cross, k, false},
+                            (sr__product_view){parts.shrunk, k, false}));
   memcpy(parts.cross, parts.shrunk, (size_t)(w->p * k) * sizeof *parts.cross);
   for (int64_t begin = 0; begin < w->n; begin += parts.chunk) {
     int64_t rows = w->n - begin < parts.chunk ? w->n - begin : parts.chunk;
     SR_TRY(sr__check_interrupt(w->ctx));
     fill_design(w, begin, rows, 0, w->p, parts.design);
-    SR_TRY(sr__dense_multiply(w->ctx, rows, p, p, (sr__factor_view){parts.design, p, false},
-                              (sr__factor_view){parts.gram, p, true}, 0.0, parts.rotated, p));
+    SR_TRY(sr__dense_multiply(w->ctx, (sr__product_shape){rows, p, p},
+                              (sr__factor_view){parts.design, p, false},
+                              (sr__factor_view){parts.gram, p, true},
+                              (sr__product_view){parts.rotated, p, false}));
     SR_TRY(score_chunk(w, &parts, begin, rows));
   }
   *alpha = choose_alpha(w);
   shrink(w, &parts, *alpha);
-  SR_TRY(sr__dense_multiply(w->ctx, p, k, p, (sr__factor_view){parts.gram, p, true},
-                            (sr__factor_view){parts.shrunk, k, false}, 0.0, w->weights, k));
+  SR_TRY(sr__dense_multiply(w->ctx, (sr__product_shape){p, k, p},
+                            (sr__factor_view){parts.gram, p, true},
+                            (sr__factor_view){parts.shrunk, k, false},
+                            (sr__product_view){w->weights, k, false}));
 cleanup:
   free_primal(w, &parts);
   return status;
@@ -302,8 +311,8 @@ static sr_status fill_gram(ridge_work *w, dual_parts *parts) {
     int64_t columns = w->p - first < parts->chunk ? w->p - first : parts->chunk;
     SR_TRY(sr__check_interrupt(w->ctx));
     fill_design(w, 0, w->n, first, columns, parts->design);
-    SR_TRY(sr__dense_square(w->ctx, SR__UPPER, w->n, columns, 1.0,
-                            (sr__factor_view){parts->design, columns, false}, parts->gram));
+    SR_TRY(sr__dense_square(w->ctx, 1.0, (sr__factor_view){parts->design, columns, false}, columns,
+                            (sr__triangle_view){SR__UPPER, w->n, parts->gram}));
   }
   for (int64_t i = 0; i < w->n; i++) trace += parts->gram[i * w->n + i];
   for (int64_t i = 0; i < w->n; i++)
@@ -319,8 +328,10 @@ static sr_status solve_dual_at(const ridge_work *w, dual_parts *parts, double al
   for (int64_t j = 0; j + 1 < w->n; j++)
     for (int32_t t = 0; t < k; t++)
       parts->shrunk[j * k + t] = parts->cross[j * k + t] / (parts->value[j] + alpha);
-  return sr__dense_multiply(w->ctx, n, k, n - 1, (sr__factor_view){parts->gram, n, true},
-                            (sr__factor_view){parts->shrunk, k, false}, 0.0, parts->dual, k);
+  return sr__dense_multiply(w->ctx, (sr__product_shape){n, k, n - 1},
+                            (sr__factor_view){parts->gram, n, true},
+                            (sr__factor_view){parts->shrunk, k, false},
+                            (sr__product_view){parts->dual, k, false});
 }
 
 static sr_status score_dual(ridge_work *w, dual_parts *parts, int a) {
@@ -350,17 +361,20 @@ static sr_status solve_dual(ridge_work *w, double *alpha) {
   SR_TRY(new_dual(w, &parts));
   SR_TRY(fill_gram(w, &parts));
   SR_TRY(decompose(w, parts.gram, w->n, parts.value));
-  SR_TRY(sr__dense_multiply(w->ctx, n, k, n, (sr__factor_view){parts.gram, n, false},
-                            (sr__factor_view){w->target, k, false}, 0.0, parts.cross, k));
+  SR_TRY(sr__dense_multiply(w->ctx, (sr__product_shape){n, k, n},
+                            (sr__factor_view){parts.gram, n, false},
+                            (sr__factor_view){w->target, k, false},
+                            (sr__product_view){parts.cross, k, false}));
   for (int a = 0; a < ALPHAS; a++) SR_TRY(score_dual(w, &parts, a));
   *alpha = choose_alpha(w);
   SR_TRY(solve_dual_at(w, &parts, *alpha));
   for (int64_t first = 0; first < w->p; first += parts.chunk) {
     int64_t columns = w->p - first < parts.chunk ? w->p - first : parts.chunk;
     fill_design(w, 0, w->n, first, columns, parts.design);
-    SR_TRY(sr__dense_multiply(w->ctx, columns, k, n, (sr__factor_view){parts.design, columns, true},
-                              (sr__factor_view){parts.dual, k, false}, 0.0, w->weights + first * k,
-                              k));
+    SR_TRY(sr__dense_multiply(w->ctx, (sr__product_shape){columns, k, n},
+                              (sr__factor_view){parts.design, columns, true},
+                              (sr__factor_view){parts.dual, k, false},
+                              (sr__product_view){w->weights + first * k, k, false}));
   }
 cleanup:
   free_dual(w, &parts);

@@ -45,13 +45,10 @@ SR_MUST_CHECK sr_status sr__rocket_draw(sr_context *ctx, int64_t filters, int64_
                                         int32_t channels, sr__random *random, sr__rocket **rocket);
 void sr__rocket_free(sr__rocket *rocket);
 
-/* Features of filters [first, first + filters) for blocks [first_block, first_block + count): those
- * of place i of these blocks are out[feature * stride + i], features counted from 2 first on.
- * stride >= 8 count. Memory: one padded block. */
+/* Features of filters [first, first + filters), counted from 2 first on. Memory: one padded block.
+ */
 SR_MUST_CHECK sr_status sr__rocket_transform(sr_context *ctx, const sr__rocket *rocket,
-                                             const sr__series_blocks *blocks, int64_t first_block,
-                                             int64_t count, int32_t first, int32_t filters,
-                                             float *out, int64_t stride);
+                                             int32_t first, int32_t filters, sr__made_blocks made);
 /* All 2 x filters features of row r alone, with low latency; the same bytes as in a block. */
 SR_MUST_CHECK sr_status sr__rocket_transform_one(sr_context *ctx, const sr__rocket *rocket,
                                                  const sr__series_rows *rows, int64_t r,

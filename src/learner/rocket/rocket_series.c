@@ -23,13 +23,11 @@ static int64_t tiles(const void *made, int64_t *tile_begin) {
   return number;
 }
 
-static sr_status make(sr_context *ctx, const void *made, const sr__series_blocks *blocks,
-                      int64_t first_block, int64_t count, int64_t tile, float *out,
-                      int64_t stride) {
+static sr_status make(sr_context *ctx, const void *made, int64_t tile, sr__made_blocks blocks) {
   const sr__rocket *rocket = made;
   int32_t first = (int32_t)tile * TILE_FILTERS, left = rocket->filters - first;
-  return sr__rocket_transform(ctx, rocket, blocks, first_block, count, first,
-                              left < TILE_FILTERS ? left : TILE_FILTERS, out, stride);
+  return sr__rocket_transform(ctx, rocket, first, left < TILE_FILTERS ? left : TILE_FILTERS,
+                              blocks);
 }
 
 static sr_status make_one(sr_context *ctx, const void *made, const sr__series_rows *rows, int64_t r,

@@ -146,8 +146,12 @@ static sr_status split(sr_context *ctx, const sr__encoder *encoder, const sr__tr
   SR_NEW(ctx, role, labeled.length);
   SR_NEW(ctx, parts->row, labeled.length);
   SR_NEW(ctx, parts->count, labeled.length);
-  SR_TRY(sr__hold_out_units(ctx, &bag->units, labeled.row, labeled.label, labeled.length,
-                            encoder->classes, share, random, role));
+  sr__unit_entries entries = {.units = &bag->units,
+                              .count = labeled.length,
+                              .row = labeled.row,
+                              .label = labeled.label,
+                              .classes = encoder->classes};
+  SR_TRY(sr__hold_out_units(ctx, &entries, share, random, role));
   for (int side = SR__ENTRY_TRAINS; side <= SR__ENTRY_HELD_OUT; side++) {
     sr__sequence_sample *sample = side ? &parts->held_out : &parts->training;
     *sample = (sr__sequence_sample){.rows = training->rows->rows,

@@ -88,20 +88,15 @@ cleanup:
 
 /* ---- scratch ------------------------------------------------------------------------------- */
 
-sr_status sr__lane_scratch_new(sr_context *ctx, int32_t channels, int64_t step, int64_t before,
-                               int64_t steps, int64_t after, sr__lane_scratch *scratch) {
+sr_status sr__lane_scratch_new(sr_context *ctx, sr__lane_room room, sr__lane_scratch *scratch) {
   enum { CACHE_LINE = 64 };
   sr_status status = SR_OK;
   /* Vectors of one series may begin at any step and so end up to seven steps late. */
-  int64_t stride = (before + steps + after) * step + SR__SERIES_LANES;
+  int64_t stride = (room.before + room.steps + room.after) * room.step + SR__SERIES_LANES;
   stride = (stride + SR__SERIES_LANES - 1) / SR__SERIES_LANES * SR__SERIES_LANES;
-  *scratch = (sr__lane_scratch){.channel_stride = stride,
-                                .step = step,
-                                .before = before,
-                                .steps = steps,
-                                .channels = channels};
-  SR_NEW_ZERO(ctx, scratch->memory, stride * channels + CACHE_LINE / (int64_t)sizeof(float));
-  uintptr_t first = (uintptr_t)(scratch->memory + before * step);
+  *scratch = (sr__lane_scratch){.room = room, .channel_stride = stride};
+  SR_NEW_ZERO(ctx, scratch->memory, stride * room.channels + CACHE_LINE / (int64_t)sizeof(float));
+  uintptr_t first = (uintptr_t)(scratch->memory + room.before * room.step);
   scratch->x = (float *)((first + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
 cleanup:
   return status;
@@ -114,8 +109,8 @@ void sr__lane_scratch_free(sr_context *ctx, sr__lane_scratch *scratch) {
 
 void sr__lane_scratch_block(sr__lane_scratch *scratch, const sr__series_blocks *blocks, int64_t b,
                             sr__lane_input *input) {
-  int64_t steps = sr__block_steps(blocks, b), left = scratch->steps - steps;
-  for (int32_t c = 0; c < scratch->channels; c++) {
+  int64_t steps = sr__block_steps(blocks, b), left = scratch->room.steps - steps;
+  for (int32_t c = 0; c < scratch->room.channels; c++) {
     float *to = scratch->x + c * scratch->channel_stride;
     const float *from = blocks->x + blocks->begin[b] + c * steps * SR__SERIES_LANES;
     memcpy(to, from, (size_t)(steps * SR__SERIES_LANES) * sizeof *to);
@@ -130,8 +125,8 @@ void sr__lane_scratch_block(sr__lane_scratch *scratch, const sr__series_blocks *
 void sr__lane_scratch_row(sr__lane_scratch *scratch, const sr__series_rows *rows, int64_t r,
                           sr__lane_input *input) {
   int32_t length = sr__series_length(rows, r);
-  int64_t left = scratch->steps - length;
-  for (int32_t c = 0; c < scratch->channels; c++) {
+  int64_t left = scratch->room.steps - length;
+  for (int32_t c = 0; c < scratch->room.channels; c++) {
     float *to = scratch->x + c * scratch->channel_stride;
     memcpy(to, rows->values + rows->begin[r] + (int64_t)c * length, (size_t)length * sizeof *to);
     memset(to + length, 0, (size_t)left * sizeof *to);

@@ -36,13 +36,15 @@ typedef struct block_source {
   const sr__series_blocks *blocks;
 } block_source;
 
-static sr_status make_features(sr_context *ctx, const void *data, int64_t first, int64_t count,
-                               int64_t tile, float *out, int64_t stride) {
+static sr_status make_features(sr_context *ctx, const void *data, int64_t tile,
+                               sr__made_rows rows) {
   const block_source *source = data;
-  return source->model->transform->make(ctx, source->model->made, source->blocks,
-                                        first / SR__SERIES_LANES,
-                                        (count + SR__SERIES_LANES - 1) / SR__SERIES_LANES, tile,
-                                        out, stride);
+  sr__made_blocks blocks = {.blocks = source->blocks,
+                            .first = rows.first / SR__SERIES_LANES,
+                            .count = (rows.count + SR__SERIES_LANES - 1) / SR__SERIES_LANES,
+                            .out = rows.out,
+                            .stride = rows.stride};
+  return source->model->transform->make(ctx, source->model->made, tile, blocks);
 }
 
 static sr__feature_maker maker_of(const block_source *source) {
@@ -139,18 +141,16 @@ static sr_status predict_each(sr_context *ctx, const sr__series_ridge *model,
                               const sr__series_rows *rows, sr__picked picked, sr__answers answers) {
   sr_status status = SR_OK;
   const sr__linear_model *linear = model->classes->model;
-  int64_t features = model->tile_begin[model->tiles];
   float *x = NULL;
   double *score = NULL;
   if (linear) {
-    SR_NEW(ctx, x, features);
+    SR_NEW(ctx, x, linear->features);
     SR_NEW(ctx, score, linear->targets);
   }
   for (int64_t i = 0; i < picked.count; i++) {
     if (linear) {
       SR_TRY(model->transform->make_one(ctx, model->made, rows, sr__picked_row(picked, i), x));
-      sr__linear_start(linear, 1, score, 1);
-      sr__linear_add(linear, 0, features, x, 1, 1, score, 1);
+      sr__linear_score(linear, x, score);
     }
     int32_t chosen =
         sr__linear_classes_vote(model->classes, score, 1,

@@ -19,8 +19,7 @@ typedef struct sr__series_transform {
   /* The number of tiles; tile_begin (NULL: not asked for) gets their first features and, last, the
    * number of features. */
   int64_t (*tiles)(const void *made, int64_t *tile_begin);
-  sr_status (*make)(sr_context *ctx, const void *made, const sr__series_blocks *blocks,
-                    int64_t first_block, int64_t count, int64_t tile, float *out, int64_t stride);
+  sr_status (*make)(sr_context *ctx, const void *made, int64_t tile, sr__made_blocks blocks);
   sr_status (*make_one)(sr_context *ctx, const void *made, const sr__series_rows *rows, int64_t r,
                         float *out);
   int32_t (*channels)(const void *made);

@@ -75,6 +75,15 @@ static inline int32_t sr__block_steps(const sr__series_blocks *blocks, int64_t b
   return blocks->length[b * SR__SERIES_LANES + SR__SERIES_LANES - 1];
 }
 
+/* Blocks [first, first + count) and where their features go: feature f of place i of these blocks
+ * to out[f * stride + i]. stride >= 8 count. */
+typedef struct sr__made_blocks {
+  const sr__series_blocks *blocks;
+  int64_t first, count;
+  float *out;
+  int64_t stride;
+} sr__made_blocks;
+
 /* What a kernel runs over: either eight series with one time step a vector (`step` 8), or one
  * series with eight successive times a vector (`step` 1). Zeros surround it as far as a kernel may
  * reach. Value t of channel c begins at x + c * channel_stride + t * step. */
@@ -85,15 +94,21 @@ typedef struct sr__lane_input {
   int32_t length[SR__SERIES_LANES]; /* of each lane; all equal where step is 1 */
 } sr__lane_input;
 
-/* Scratch that lane inputs are laid into: `before` zero steps, room for `steps`, `after` zeros. */
-typedef struct sr__lane_scratch {
-  float *memory, *x; /* x: step 0 of channel 0, on a cache line where lanes are series */
-  int64_t channel_stride, step, before, steps;
+/* Of each channel `before` zero steps, room for `steps`, `after` zeros. */
+typedef struct sr__lane_room {
   int32_t channels;
+  int64_t step;
+  int64_t before, steps, after;
+} sr__lane_room;
+
+/* Scratch that lane inputs are laid into. */
+typedef struct sr__lane_scratch {
+  sr__lane_room room;
+  float *memory, *x; /* x: step 0 of channel 0, on a cache line where lanes are series */
+  int64_t channel_stride;
 } sr__lane_scratch;
 
-SR_MUST_CHECK sr_status sr__lane_scratch_new(sr_context *ctx, int32_t channels, int64_t step,
-                                             int64_t before, int64_t steps, int64_t after,
+SR_MUST_CHECK sr_status sr__lane_scratch_new(sr_context *ctx, sr__lane_room room,
                                              sr__lane_scratch *scratch);
 void sr__lane_scratch_free(sr_context *ctx, sr__lane_scratch *scratch);
 /* Block b; what an earlier, longer block left behind is cleared. */

@@ -127,10 +127,11 @@ static void free_margin(const int32_t *row, int64_t count, int64_t buffer, uint8
   }
 }
 
-sr_status sr__hold_out_units(sr_context *ctx, const sr__row_units *units, const int32_t *row,
-                             const int32_t *label, int64_t count, int32_t classes, double share,
+sr_status sr__hold_out_units(sr_context *ctx, const sr__unit_entries *entries, double share,
                              sr__random *random, uint8_t *role) {
   sr_status status = SR_OK;
+  const int32_t *row = entries->row, *label = entries->label;
+  int64_t count = entries->count;
   unit_entry *list = NULL;
   int64_t *left = NULL, held = 0, training = 0;
   int32_t *start = NULL, found = 0;
@@ -138,8 +139,8 @@ sr_status sr__hold_out_units(sr_context *ctx, const sr__row_units *units, const 
   if (count < 4 || share <= 0.0) return SR_OK;
   SR_NEW(ctx, list, count);
   SR_NEW(ctx, start, count);
-  SR_NEW_ZERO(ctx, left, classes);
-  (void)sort_entries(units, row, count, list);
+  SR_NEW_ZERO(ctx, left, entries->classes);
+  (void)sort_entries(entries->units, row, count, list);
   for (int64_t i = 0; i < count; i++) left[label[i]]++;
   for (int64_t i = 0; i < count; i++)
     if (i == 0 || list[i].unit != list[i - 1].unit) start[found++] = (int32_t)i;
@@ -149,7 +150,7 @@ sr_status sr__hold_out_units(sr_context *ctx, const sr__row_units *units, const 
     while (end < count && list[end].unit == list[start[u]].unit) end++;
     if (hold_out(list, start[u], end, label, left, role)) held += end - start[u];
   }
-  free_margin(row, count, units->buffer, role);
+  free_margin(row, count, entries->units->buffer, role);
   for (int64_t i = 0; i < count; i++) training += role[i] == SR__ENTRY_TRAINS;
   if (training == 0) memset(role, SR__ENTRY_TRAINS, (size_t)count);
 cleanup:

@@ -22,12 +22,18 @@ SR_MUST_CHECK sr_status sr__unit_sets_new(sr_context *ctx, const sr__row_units *
 void sr__unit_sets_free(sr_context *ctx, sr__unit_sets *sets);
 
 enum { SR__ENTRY_TRAINS, SR__ENTRY_HELD_OUT, SR__ENTRY_FREE };
+/* What is dealt: rows of a bag, which increase, with their units and classes. */
+typedef struct sr__unit_entries {
+  const sr__row_units *units;
+  int64_t count;
+  const int32_t *row, *label; /* of each entry */
+  int32_t classes;
+} sr__unit_entries;
+
 /* role: of each entry. Random units are held out until `share` of the entries are; entries in their
  * margin are free. No class loses its last training entry, and nothing is held out where that
  * would be all. Without units every entry is one. */
-SR_MUST_CHECK sr_status sr__hold_out_units(sr_context *ctx, const sr__row_units *units,
-                                           const int32_t *row, const int32_t *label, int64_t count,
-                                           int32_t classes, double share, sr__random *random,
-                                           uint8_t *role);
+SR_MUST_CHECK sr_status sr__hold_out_units(sr_context *ctx, const sr__unit_entries *entries,
+                                           double share, sr__random *random, uint8_t *role);
 
 #endif
