@@ -64,11 +64,12 @@ static inline void fuzz_table(const uint8_t *data, size_t size, const char *form
   if (choice & 64) options.drop = dropped;
   if (choice & 128) options.weight = "5", options.separator = ',';
   sr_table *table = NULL, *in_blocks = NULL;
-  sr_status status = sr__table_read_memory(ctx, data + 1, size - 1, 0, "input", &options, &table);
+  sr_status status = sr__table_read_memory(ctx, (sr__memory_file){data + 1, size - 1, "input", 0},
+                                           &options, &table);
   fuzz_must((status == SR_OK) == (table != NULL));
   if (status != SR_OK) fuzz_must(sr_context_error(ctx).message[0] != '\0');
-  sr_status again =
-      sr__table_read_memory(ctx, data + 1, size - 1, 7, "input", &options, &in_blocks);
+  sr_status again = sr__table_read_memory(ctx, (sr__memory_file){data + 1, size - 1, "input", 7},
+                                          &options, &in_blocks);
   fuzz_must((status == SR_OK) == (again == SR_OK)); /* a block may meet a later error first */
   if (table) {
     fuzz_check_table(ctx, table);

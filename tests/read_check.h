@@ -18,7 +18,7 @@ static inline sr_table *read_text(sr_context *ctx, const char *text, const char 
                                   const sr_read_options *options) {
   sr_read_options defaults = read_defaults();
   sr_table *table = NULL;
-  assert_ok(ctx, sr__table_read_memory(ctx, text, strlen(text), 0, name,
+  assert_ok(ctx, sr__table_read_memory(ctx, (sr__memory_file){text, strlen(text), name, 0},
                                        options ? options : &defaults, &table));
   return table;
 }
@@ -30,8 +30,8 @@ static inline void refuses_bytes(const void *bytes, size_t size, const char *nam
   sr_context *ctx = test_context(1);
   sr_read_options defaults = read_defaults();
   sr_table *table = NULL;
-  sr_status status =
-      sr__table_read_memory(ctx, bytes, size, 0, name, options ? options : &defaults, &table);
+  sr_status status = sr__table_read_memory(ctx, (sr__memory_file){bytes, size, name, 0},
+                                           options ? options : &defaults, &table);
   sr_error error = sr_context_error(ctx);
   if (status != expected || error.line != line || error.column != column ||
       !strstr(error.message, words))

@@ -268,7 +268,8 @@ static void errors_do_not_depend_on_threads(void **state) {
     sr_context *ctx = test_context(threads);
     sr_read_options options = read_defaults();
     sr_table *table = NULL;
-    assert_int_equal(sr__table_read_memory(ctx, text, used, 0, "x.csv", &options, &table),
+    assert_int_equal(sr__table_read_memory(ctx, (sr__memory_file){text, used, "x.csv", 0}, &options,
+                                           &table),
                      SR_ERROR_FORMAT);
     assert_int_equal(sr_context_error(ctx).line, 150002);
     assert_int_equal(sr_context_error(ctx).column, 2);
@@ -310,7 +311,8 @@ static void blocks_of_any_size_give_the_same(void **state) {
   assert_int_equal(sr_table_get(whole)->rows, 400);
   for (size_t block = 1; block < 300; block += 1 + block / 4) {
     sr_table *table = NULL;
-    assert_ok(ctx, sr__table_read_memory(ctx, text, size, block, "x.csv", &options, &table));
+    assert_ok(ctx, sr__table_read_memory(ctx, (sr__memory_file){text, size, "x.csv", block},
+                                         &options, &table));
     assert_same_values(whole, table);
     sr_table_free(&table);
   }
@@ -405,10 +407,12 @@ static void an_interrupt_stops_reading(void **state) {
   sr_read_options options = read_defaults();
   sr_table *table = NULL;
   sr_context_interrupt(ctx);
-  assert_int_equal(sr__table_read_memory(ctx, "a\n1\n", 4, 0, "x.csv", &options, &table),
+  assert_int_equal(sr__table_read_memory(ctx, (sr__memory_file){"a\n1\n", 4, "x.csv", 0}, &options,
+                                         &table),
                    SR_ERROR_INTERRUPTED);
   sr_context_resume(ctx);
-  assert_ok(ctx, sr__table_read_memory(ctx, "a\n1\n", 4, 0, "x.csv", &options, &table));
+  assert_ok(ctx, sr__table_read_memory(ctx, (sr__memory_file){"a\n1\n", 4, "x.csv", 0}, &options,
+                                       &table));
   sr_table_free(&table);
   sr_context_free(&ctx);
 }
@@ -418,7 +422,8 @@ static sr_status read_once(sr_context *ctx, void *data) {
   options.target = "class";
   sr_table *table = NULL;
   const char *text = data;
-  sr_status status = sr__table_read_memory(ctx, text, strlen(text), 64, "x.csv", &options, &table);
+  sr_status status = sr__table_read_memory(ctx, (sr__memory_file){text, strlen(text), "x.csv", 64},
+                                           &options, &table);
   sr_table_free(&table);
   return status;
 }

@@ -239,7 +239,8 @@ static void npy_types_and_orders(void **state) {
     size_t size = npy_bytes(1 + (int)k % 3, cases[k].header, data, 6 * (size_t)cases[k].size, file);
     sr_read_options options = read_defaults();
     sr_table *table = NULL;
-    assert_ok(ctx, sr__table_read_memory(ctx, file, size, 0, "x", &options, &table));
+    assert_ok(ctx,
+              sr__table_read_memory(ctx, (sr__memory_file){file, size, "x", 0}, &options, &table));
     for (int item = 0; item < 6; item++) {
       double value = values[item / 3][item % 3];
       assert_true(cell(table, item / 3, item % 3) == (cases[k].is_signed ? value : fabs(value)));
@@ -327,8 +328,10 @@ static sr_status read_sample(sr_context *ctx, void *data) {
   const sample_file *sample = data;
   sr_read_options options = read_defaults();
   sr_table *table = NULL;
-  sr_status status = sr__table_read_memory(ctx, sample->text, strlen(sample->text), 0, sample->name,
-                                           &options, &table);
+  sr_status status =
+      sr__table_read_memory(ctx,
+                            (sr__memory_file){sample->text, strlen(sample->text), sample->name, 0},
+                            &options, &table);
   sr_table_free(&table);
   return status;
 }

@@ -396,10 +396,12 @@ static sr_status read_and_settle(sr_context *ctx, void *data) {
   options.group = "g,h";
   options.target = "y";
   sr_table *table = NULL, *again = NULL;
-  sr_status status = sr__table_read_memory(ctx, data, strlen(data), 0, "x.csv", &options, &table);
+  sr_status status = sr__table_read_memory(ctx, (sr__memory_file){data, strlen(data), "x.csv", 0},
+                                           &options, &table);
   if (status == SR_OK) {
     options.schema = sr_table_get(table);
-    status = sr__table_read_memory(ctx, data, strlen(data), 0, "x.csv", &options, &again);
+    status = sr__table_read_memory(ctx, (sr__memory_file){data, strlen(data), "x.csv", 0}, &options,
+                                   &again);
   }
   sr_table_free(&again);
   sr_table_free(&table);

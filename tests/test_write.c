@@ -300,7 +300,8 @@ static sr_status write_once(sr_context *ctx, void *data) {
   options.coordinates = coordinates;
   options.target = "y";
   const char *text = "a,c,d,y\n1,2,3,u\n4,5,6,v\n";
-  status = sr__table_read_memory(ctx, text, strlen(text), 0, "x.csv", &options, &table);
+  status = sr__table_read_memory(ctx, (sr__memory_file){text, strlen(text), "x.csv", 0}, &options,
+                                 &table);
   snprintf(path, sizeof path, "%s/%s", test_folder(), (const char *)data);
   if (status == SR_OK) status = sr_table_write(ctx, table, path);
   sr_table_free(&table);

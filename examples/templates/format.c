@@ -130,7 +130,7 @@ static sr_status write_blanks(sr_context *ctx, const sr_table_view *t, const cha
       return sr__fail(ctx, SR_ERROR_UNSUPPORTED,
                       "the class '%s' has a blank or a line end; write csv instead",
                       t->classes.names[c]);
-  return sr__write_rows(ctx, path, &(sr__text){0}, put_rows, t, t->rows, ' ');
+  return sr__write_rows(ctx, path, &(sr__text){0}, (sr__written_rows){put_rows, t, t->rows, ' '});
 }
 
 const sr__format sr__format_blanks = {

@@ -103,20 +103,22 @@ void sr_context_resume(sr_context *context) { atomic_store(&context->interrupted
 
 /* ---- errors ------------------------------------------------------------------------------- */
 
-static void record(sr_context *ctx, sr_status status, const char *file, int64_t line,
-                   int64_t column, const char *format, va_list arguments) {
+/* `error` names status and place; its sentence is made here. */
+static void record(sr_context *ctx, sr_error error, const char *format, va_list arguments) {
   /* The sentence may quote the previous one, so it is written aside first. */
   char message[sizeof ctx->message];
   vsnprintf(message, sizeof message, format, arguments);
   memcpy(ctx->message, message, sizeof message);
-  snprintf(ctx->file, sizeof ctx->file, "%s", file);
-  ctx->error = (sr_error){status, ctx->message, ctx->file, line, column};
+  snprintf(ctx->file, sizeof ctx->file, "%s", error.file);
+  ctx->error = error;
+  ctx->error.message = ctx->message;
+  ctx->error.file = ctx->file;
 }
 
 sr_status sr__fail(sr_context *ctx, sr_status status, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  record(ctx, status, "", 0, 0, format, arguments);
+  record(ctx, (sr_error){.status = status, .file = ""}, format, arguments);
   va_end(arguments);
   return status;
 }
@@ -125,7 +127,7 @@ sr_status sr__fail_at(sr_context *ctx, sr_status status, const char *file, int64
                       int64_t column, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  record(ctx, status, file, line, column, format, arguments);
+  record(ctx, (sr_error){status, NULL, file, line, column}, format, arguments);
   va_end(arguments);
   return status;
 }

@@ -335,18 +335,22 @@ static sr_status convert_feature(sr_context *ctx, void *data, int64_t item, int 
 /* ---- roles -------------------------------------------------------------------------------- */
 
 /* Codes and names of a column that names something. */
-static sr_status named_column(sr_context *ctx, const arrow_table *t, int64_t j, bool classes,
-                              bool sure, int32_t **code, sr_dictionary *dictionary) {
+/* Sure: the user calls them classes. */
+typedef enum column_words { GROUP_NAMES, CLASS_NAMES, SURE_CLASS_NAMES } column_words;
+
+static sr_status named_column(sr_context *ctx, const arrow_table *t, int64_t j, column_words words,
+                              int32_t **code, sr_dictionary *dictionary) {
   sr_status status = SR_OK;
   sr__names names = {0};
   int32_t *rank = NULL;
   SR_NEW(ctx, *code, t->rows);
   SR_TRY(code_column(ctx, t, j, &names, *code));
-  if (classes)
-    SR_TRY(sr__check_classes(ctx, stream_name, t->column[j].name, &names, t->rows, sure));
+  if (words != GROUP_NAMES)
+    SR_TRY(sr__check_classes(ctx, stream_name, t->column[j].name, &names, t->rows,
+                             words == SURE_CLASS_NAMES));
   SR_NEW(ctx, rank, names.count);
-  SR_TRY(classes ? sr__names_sort_classes(ctx, &names, rank, dictionary)
-                 : sr__names_sort(ctx, &names, rank, dictionary));
+  SR_TRY(words == GROUP_NAMES ? sr__names_sort(ctx, &names, rank, dictionary)
+                              : sr__names_sort_classes(ctx, &names, rank, dictionary));
   for (int64_t i = 0; i < t->rows; i++) (*code)[i] = (*code)[i] < 0 ? -1 : rank[(*code)[i]];
 cleanup:
   sr__names_free(ctx, &names);
@@ -360,8 +364,8 @@ static sr_status set_target(sr_context *ctx, const arrow_table *t, int64_t j, sr
   double *value = NULL;
   int32_t *label = NULL;
   if (column->role.rule.form == SR__CLASSES) {
-    status = named_column(ctx, t, j, true, column->role.categorical || column->values, &label,
-                          &view->classes);
+    bool sure = column->role.categorical || column->values;
+    status = named_column(ctx, t, j, sure ? SURE_CLASS_NAMES : CLASS_NAMES, &label, &view->classes);
     view->label = label;
     SR_TRY(status);
     view->target_name = sr__strdup(ctx, column->name);
@@ -380,7 +384,7 @@ cleanup:
 
 static sr_status set_group(sr_context *ctx, const arrow_table *t, int64_t j, sr_table_view *view) {
   int32_t *group = NULL;
-  sr_status status = named_column(ctx, t, j, false, true, &group, &view->groups);
+  sr_status status = named_column(ctx, t, j, GROUP_NAMES, &group, &view->groups);
   view->group = group;
   for (int64_t i = 0; status == SR_OK && i < t->rows; i++) {
     if (group[i] < 0)

@@ -38,14 +38,13 @@ static void list_close_names(const char *const *names, int64_t count, const char
                              names[none ? i : best[i]]);
 }
 
-sr_status sr__find_column(sr_context *ctx, const char *file, const char *option,
-                          const char *const *names, int64_t count, const char *reference,
-                          int64_t *column) {
+sr_status sr__find_column(sr_context *ctx, sr__file_columns columns, const char *option,
+                          const char *reference, int64_t *column) {
   *column = -1;
-  for (int64_t j = 0; j < count; j++) {
-    if (strcmp(names[j], reference) != 0) continue;
+  for (int64_t j = 0; j < columns.count; j++) {
+    if (strcmp(columns.names[j], reference) != 0) continue;
     if (*column >= 0)
-      return sr__fail_at(ctx, SR_ERROR_NOT_FOUND, file, 0, 0,
+      return sr__fail_at(ctx, SR_ERROR_NOT_FOUND, columns.file, 0, 0,
                          "%s '%s' names columns %lld and %lld; give the number instead", option,
                          reference, (long long)*column + 1, (long long)j + 1);
     *column = j;
@@ -54,19 +53,19 @@ sr_status sr__find_column(sr_context *ctx, const char *file, const char *option,
   char *end;
   long long number = strtoll(reference, &end, 10);
   if (isdigit((unsigned char)reference[0]) && *end == '\0') {
-    if (number >= 1 && number <= count) {
+    if (number >= 1 && number <= columns.count) {
       *column = number - 1;
       return SR_OK;
     }
-    return sr__fail_at(ctx, SR_ERROR_NOT_FOUND, file, 0, 0,
+    return sr__fail_at(ctx, SR_ERROR_NOT_FOUND, columns.file, 0, 0,
                        "%s is column %s, but the file has columns 1 to %lld", option, reference,
-                       (long long)count);
+                       (long long)columns.count);
   }
   char list[300];
-  list_close_names(names, count, reference, list, sizeof list);
-  return sr__fail_at(ctx, SR_ERROR_NOT_FOUND, file, 0, 0,
+  list_close_names(columns.names, columns.count, reference, list, sizeof list);
+  return sr__fail_at(ctx, SR_ERROR_NOT_FOUND, columns.file, 0, 0,
                      "%s '%.100s' is no column; %s (%lld columns)?", option, reference, list,
-                     (long long)count);
+                     (long long)columns.count);
 }
 
 /* ---- roles -------------------------------------------------------------------------------- */
@@ -78,9 +77,7 @@ static const char *role_name(sr__role role) {
 }
 
 typedef struct assignment {
-  const char *file;
-  const char *const *names;
-  int64_t count;
+  sr__file_columns columns;
   sr__column_role *roles;
 } assignment;
 
@@ -89,8 +86,8 @@ static sr_status assign_column(sr_context *ctx, const assignment *to, int64_t co
   sr_status status = SR_OK;
   sr__column_role *now = &to->roles[column];
   if (now->role != SR_ROLE_FEATURE && now->role != SR_ROLE_DROP)
-    SR_TRY(sr__fail_at(ctx, SR_ERROR_ARGUMENT, to->file, 0, 0,
-                       "column '%s' cannot be both %s and %s", to->names[column],
+    SR_TRY(sr__fail_at(ctx, SR_ERROR_ARGUMENT, to->columns.file, 0, 0,
+                       "column '%s' cannot be both %s and %s", to->columns.names[column],
                        role_name(now->role), role_name(role)));
   now->role = role;
   now->place = place;
@@ -103,7 +100,7 @@ static sr_status assign(sr_context *ctx, const assignment *to, const char *refer
   sr_status status = SR_OK;
   int64_t column;
   if (!reference) return SR_OK;
-  SR_TRY(sr__find_column(ctx, to->file, role_name(role), to->names, to->count, reference, &column));
+  SR_TRY(sr__find_column(ctx, to->columns, role_name(role), reference, &column));
   SR_TRY(assign_column(ctx, to, column, role, place));
 cleanup:
   return status;
@@ -114,7 +111,7 @@ static sr_status assign_target(sr_context *ctx, const assignment *to,
   sr_status status = SR_OK;
   sr__target_rule rule;
   int64_t column;
-  SR_TRY(sr__find_target(ctx, to->file, to->names, to->count, options, &rule, &column));
+  SR_TRY(sr__find_target(ctx, to->columns, options, &rule, &column));
   if (column < 0) return SR_OK;
   SR_TRY(assign_column(ctx, to, column, SR_ROLE_TARGET, 0));
   to->roles[column].rule = rule;
@@ -128,7 +125,7 @@ static sr_status assign_coordinates(sr_context *ctx, const assignment *to,
   int32_t count = 0;
   while (references && references[count]) count++;
   if (references && count != 2 && count != 3)
-    SR_TRY(sr__fail_at(ctx, SR_ERROR_ARGUMENT, to->file, 0, 0,
+    SR_TRY(sr__fail_at(ctx, SR_ERROR_ARGUMENT, to->columns.file, 0, 0,
                        "%d coordinate columns were named, expected 2 or 3", count));
   for (int32_t c = 0; c < count; c++) SR_TRY(assign(ctx, to, references[c], SR_ROLE_COORDINATE, c));
 cleanup:
@@ -142,8 +139,8 @@ static sr_status assign_list(sr_context *ctx, const assignment *to, const char *
   char *copy = NULL;
   int32_t place = 0;
   if (!references) return SR_OK;
-  for (int64_t j = 0; j < to->count; j++) {
-    if (strcmp(to->names[j], references) == 0) return assign(ctx, to, references, role, 0);
+  for (int64_t j = 0; j < to->columns.count; j++) {
+    if (strcmp(to->columns.names[j], references) == 0) return assign(ctx, to, references, role, 0);
   }
   copy = sr__strdup(ctx, references);
   if (!copy) SR_TRY(SR_ERROR_MEMORY);
@@ -167,8 +164,8 @@ static sr_status follow_schema(sr_context *ctx, const sr_table_view *schema, con
   for (int64_t j = 0; j < schema->features; j++)
     SR_TRY(sr__names_add(ctx, &known, schema->feature_names[j], strlen(schema->feature_names[j]), j,
                          &code));
-  for (int64_t j = 0; j < to->count; j++) {
-    code = sr__names_find(&known, to->names[j], strlen(to->names[j]));
+  for (int64_t j = 0; j < to->columns.count; j++) {
+    code = sr__names_find(&known, to->columns.names[j], strlen(to->columns.names[j]));
     if (code < 0) continue;
     bool text = sr__categories_of(schema, known.line[code]).count > 0;
     to->roles[j].categorical = text;
@@ -184,11 +181,11 @@ static sr_status check_kept(sr_context *ctx, const assignment *to, const char *c
   sr_status status = SR_OK;
   int64_t column;
   for (; keep && *keep; keep++) {
-    SR_TRY(sr__find_column(ctx, to->file, "keep", to->names, to->count, *keep, &column));
-    if (strcmp(to->names[column], *keep) != 0)
-      SR_TRY(sr__fail_at(ctx, SR_ERROR_NOT_FOUND, to->file, 0, 0,
+    SR_TRY(sr__find_column(ctx, to->columns, "keep", *keep, &column));
+    if (strcmp(to->columns.names[column], *keep) != 0)
+      SR_TRY(sr__fail_at(ctx, SR_ERROR_NOT_FOUND, to->columns.file, 0, 0,
                          "keep is column %s; give its name '%.100s' instead", *keep,
-                         to->names[column]));
+                         to->columns.names[column]));
   }
 cleanup:
   return status;
@@ -197,7 +194,7 @@ cleanup:
 sr_status sr__assign_roles(sr_context *ctx, const char *file, const char *const *names,
                            int64_t count, const sr_read_options *options, sr__column_role *roles) {
   sr_status status = SR_OK;
-  const assignment to = {file, names, count, roles};
+  const assignment to = {{file, names, count}, roles};
   memset(roles, 0, (size_t)count * sizeof *roles);
   for (const char *const *name = options->drop; name && *name; name++)
     SR_TRY(assign(ctx, &to, *name, SR_ROLE_DROP, 0));
@@ -208,7 +205,7 @@ sr_status sr__assign_roles(sr_context *ctx, const char *file, const char *const 
   SR_TRY(assign_coordinates(ctx, &to, options->coordinates));
   for (const char *const *name = options->categorical; name && *name; name++) {
     int64_t column;
-    SR_TRY(sr__find_column(ctx, file, "categorical", names, count, *name, &column));
+    SR_TRY(sr__find_column(ctx, to.columns, "categorical", *name, &column));
     roles[column].categorical = true;
   }
   SR_TRY(check_kept(ctx, &to, options->keep));

@@ -24,9 +24,8 @@ typedef struct sr__column_role {
 
 /* The column that `reference` names: by its name, else by its number from 1. Where there is none
  * the error lists names that are close. `option` is what the user set, for the message. */
-SR_MUST_CHECK sr_status sr__find_column(sr_context *ctx, const char *file, const char *option,
-                                        const char *const *names, int64_t count,
-                                        const char *reference, int64_t *column);
+SR_MUST_CHECK sr_status sr__find_column(sr_context *ctx, sr__file_columns columns,
+                                        const char *option, const char *reference, int64_t *column);
 /* Fills roles[0..count); a column in two roles is an error, except that drop gives way. */
 SR_MUST_CHECK sr_status sr__assign_roles(sr_context *ctx, const char *file,
                                          const char *const *names, int64_t count,

@@ -117,22 +117,21 @@ cleanup:
   return status;
 }
 
-sr_status sr__table_read_memory(sr_context *ctx, const void *bytes, size_t size, size_t step,
-                                const char *name, const sr_read_options *options,
-                                sr_table **table) {
+sr_status sr__table_read_memory(sr_context *ctx, sr__memory_file file,
+                                const sr_read_options *options, sr_table **table) {
   sr_status status = SR_OK;
   sr__source *source = NULL;
   const sr__format *format = NULL;
   *table = NULL;
-  SR_TRY(sr__source_open_memory(ctx, bytes, size, name, &source));
-  if (step) sr__source_set_step(source, step);
-  SR_TRY(find_format(ctx, name, source, options, &format));
+  SR_TRY(sr__source_open_memory(ctx, file.bytes, file.size, file.name, &source));
+  if (file.step) sr__source_set_step(source, file.step);
+  SR_TRY(find_format(ctx, file.name, source, options, &format));
   if (!format->read)
-    SR_TRY(sr__fail_at(ctx, SR_ERROR_UNSUPPORTED, name, 0, 0,
+    SR_TRY(sr__fail_at(ctx, SR_ERROR_UNSUPPORTED, file.name, 0, 0,
                        "a %s file cannot be read from memory", format->about.name));
-  SR_TRY(check_labels(ctx, name, format, options));
+  SR_TRY(check_labels(ctx, file.name, format, options));
   SR_TRY(format->read(ctx, source, options, table));
-  SR_TRY(sr__settle(ctx, name, options, table));
+  SR_TRY(sr__settle(ctx, file.name, options, table));
   SR_TRY(cut_windows(ctx, options, table));
 cleanup:
   if (status != SR_OK) sr_table_free(table);
@@ -144,6 +143,6 @@ sr_status sr_table_read_bytes(sr_context *ctx, const void *bytes, size_t size, c
                               const sr_read_options *options, sr_table **table) {
   sr_read_options defaults;
   sr_read_options_init(&defaults);
-  return sr__table_read_memory(ctx, bytes, size, 0, name ? name : "memory",
-                               options ? options : &defaults, table);
+  sr__memory_file file = {.bytes = bytes, .size = size, .name = name ? name : "memory"};
+  return sr__table_read_memory(ctx, file, options ? options : &defaults, table);
 }

@@ -61,10 +61,8 @@ sr_status sr__put_char(sr_context *ctx, sr__text *text, char c) {
 /* ---- chunks ------------------------------------------------------------------------------- */
 
 typedef struct batch {
-  sr__row_writer write;
-  const void *from;
-  char separator;
-  int64_t first_row, rows;
+  sr__written_rows rows;
+  int64_t first_row;
   sr__text texts[CHUNKS_AT_ONCE];
 } batch;
 
@@ -73,19 +71,20 @@ static sr_status write_chunk(sr_context *worker, void *data, int64_t item, int s
   batch *b = data;
   int64_t begin = b->first_row + item * CHUNK_ROWS, end = begin + CHUNK_ROWS;
   b->texts[item].length = 0;
-  return b->write(worker, b->from, b->separator, begin, end < b->rows ? end : b->rows,
-                  &b->texts[item]);
+  return b->rows.write(worker, b->rows.from, b->rows.separator, begin,
+                       end < b->rows.count ? end : b->rows.count, &b->texts[item]);
 }
 
 static sr_status write_all_rows(sr_context *ctx, batch *b, sr__packed_file *file) {
   sr_status status = SR_OK;
-  for (b->first_row = 0; b->first_row < b->rows; b->first_row += CHUNK_ROWS * CHUNKS_AT_ONCE) {
-    int64_t chunks = (b->rows - b->first_row + CHUNK_ROWS - 1) / CHUNK_ROWS;
+  for (b->first_row = 0; b->first_row < b->rows.count;
+       b->first_row += CHUNK_ROWS * CHUNKS_AT_ONCE) {
+    int64_t chunks = (b->rows.count - b->first_row + CHUNK_ROWS - 1) / CHUNK_ROWS;
     if (chunks > CHUNKS_AT_ONCE) chunks = CHUNKS_AT_ONCE;
     SR_TRY(sr__parallel_for(ctx, chunks, write_chunk, b));
     for (int64_t c = 0; c < chunks; c++)
       SR_TRY(sr__packed_file_put(ctx, file, b->texts[c].bytes, (size_t)b->texts[c].length));
-    sr__progress(ctx, "writing", b->first_row, b->rows);
+    sr__progress(ctx, "writing", b->first_row, b->rows.count);
   }
 cleanup:
   for (int c = 0; c < CHUNKS_AT_ONCE; c++) sr__free(ctx, b->texts[c].bytes);
@@ -93,10 +92,10 @@ cleanup:
 }
 
 sr_status sr__write_rows(sr_context *ctx, const char *path, const sr__text *header,
-                         sr__row_writer write, const void *from, int64_t rows, char separator) {
+                         sr__written_rows rows) {
   sr_status status = SR_OK;
   sr__packed_file *file = NULL;
-  batch b = {.write = write, .from = from, .separator = separator, .rows = rows};
+  batch b = {.rows = rows};
   SR_TRY(sr__packed_file_open(ctx, path, &file));
   if (header->length) SR_TRY(sr__packed_file_put(ctx, file, header->bytes, (size_t)header->length));
   SR_TRY(write_all_rows(ctx, &b, file));

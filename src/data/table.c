@@ -224,6 +224,7 @@ typedef struct selection {
   const int64_t *wide;
   const int32_t *narrow; /* used where wide is NULL */
   int64_t count;
+  int64_t total; /* rows of the table */
 } selection;
 
 static inline int64_t row_at(const selection *rows, int64_t i) {
@@ -231,15 +232,15 @@ static inline int64_t row_at(const selection *rows, int64_t i) {
 }
 
 /* The chosen rows of column-major columns; NULL stays NULL. */
-static sr_status gather(sr_context *ctx, const void *from, int64_t from_rows, int64_t columns,
-                        size_t size, const selection *rows, const void **to) {
+static sr_status gather(sr_context *ctx, const void *from, int64_t columns, size_t size,
+                        const selection *rows, const void **to) {
   *to = NULL;
   if (!from) return SR_OK;
   char *gathered = sr__alloc(ctx, rows->count, size * (size_t)(columns ? columns : 1));
   if (!gathered) return sr_context_error(ctx).status;
   char *next = gathered;
   for (int64_t j = 0; j < columns; j++) {
-    const char *column = (const char *)from + (size_t)(j * from_rows) * size;
+    const char *column = (const char *)from + (size_t)(j * rows->total) * size;
     for (int64_t i = 0; i < rows->count; i++, next += size)
       memcpy(next, column + (size_t)row_at(rows, i) * size, size);
   }
@@ -247,12 +248,11 @@ static sr_status gather(sr_context *ctx, const void *from, int64_t from_rows, in
   return SR_OK;
 }
 
-#define GATHER(field, columns)                                                                   \
-  do {                                                                                           \
-    const void *gathered_ = NULL;                                                                \
-    SR_TRY(                                                                                      \
-        gather(ctx, from->field, from->rows, (columns), sizeof *from->field, rows, &gathered_)); \
-    to->field = gathered_;                                                                       \
+#define GATHER(field, columns)                                                          \
+  do {                                                                                  \
+    const void *gathered_ = NULL;                                                       \
+    SR_TRY(gather(ctx, from->field, (columns), sizeof *from->field, rows, &gathered_)); \
+    to->field = gathered_;                                                              \
   } while (0)
 
 static sr_status gather_series(sr_context *ctx, const sr_table_view *from, const selection *rows,
@@ -333,10 +333,14 @@ cleanup:
 
 sr_status sr_table_select(sr_context *ctx, const sr_table *table, const int64_t *rows,
                           int64_t count, sr_table **selected) {
-  return select_rows(ctx, table, &(selection){.wide = rows, .count = count}, selected);
+  return select_rows(ctx, table,
+                     &(selection){.wide = rows, .count = count, .total = sr_table_get(table)->rows},
+                     selected);
 }
 
 sr_status sr__table_select(sr_context *ctx, const sr_table *table, const int32_t *rows,
                            int64_t count, sr_table **selected) {
-  return select_rows(ctx, table, &(selection){.narrow = rows, .count = count}, selected);
+  return select_rows(
+      ctx, table, &(selection){.narrow = rows, .count = count, .total = sr_table_get(table)->rows},
+      selected);
 }

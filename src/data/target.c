@@ -49,9 +49,8 @@ static sr_status parse_threshold(sr_context *ctx, const char *file, const char *
                      (int)(length < 40 ? length : 40), right);
 }
 
-sr_status sr__find_target(sr_context *ctx, const char *file, const char *const *names,
-                          int64_t count, const sr_read_options *options, sr__target_rule *rule,
-                          int64_t *column) {
+sr_status sr__find_target(sr_context *ctx, sr__file_columns columns, const sr_read_options *options,
+                          sr__target_rule *rule, int64_t *column) {
   sr_status status = SR_OK;
   char *left = NULL;
   const char *text = options->target, *sign;
@@ -59,17 +58,17 @@ sr_status sr__find_target(sr_context *ctx, const char *file, const char *const *
   *rule = (sr__target_rule){.form = options->target_kind == SR_TARGET_NUMBER ? SR__NUMBERS
                                                                              : SR__CLASSES};
   if (!text) return SR_OK;
-  sign = is_column(names, count, text) ? NULL : find_sign(text, &rule->relation);
-  if (!sign) return sr__find_column(ctx, file, "target", names, count, text, column);
+  sign = is_column(columns.names, columns.count, text) ? NULL : find_sign(text, &rule->relation);
+  if (!sign) return sr__find_column(ctx, columns, "target", text, column);
   rule->form = SR__COMPARISON;
-  SR_TRY(parse_threshold(ctx, file, text, sign + strlen(signs[rule->relation]), rule));
+  SR_TRY(parse_threshold(ctx, columns.file, text, sign + strlen(signs[rule->relation]), rule));
   while (isspace((unsigned char)*text)) text++;
   left = sr__strdup(ctx, text);
   if (!left) SR_TRY(SR_ERROR_MEMORY);
   size_t length = (size_t)(sign - text);
   while (length && isspace((unsigned char)left[length - 1])) length--;
   left[length] = '\0';
-  SR_TRY(sr__find_column(ctx, file, "target", names, count, left, column));
+  SR_TRY(sr__find_column(ctx, columns, "target", left, column));
 cleanup:
   sr__free(ctx, left);
   return status;

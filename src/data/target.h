@@ -14,11 +14,18 @@ typedef struct sr__target_rule {
   double threshold;
 } sr__target_rule;
 
+/* The named columns of a file. */
+typedef struct sr__file_columns {
+  const char *file;
+  const char *const *names;
+  int64_t count;
+} sr__file_columns;
+
 /* The column and the rule that options->target names; column -1 where there is no target. Errors:
  * SR_ERROR_NOT_FOUND (no such column), SR_ERROR_ARGUMENT (no number on the right side). */
-SR_MUST_CHECK sr_status sr__find_target(sr_context *ctx, const char *file, const char *const *names,
-                                        int64_t count, const sr_read_options *options,
-                                        sr__target_rule *rule, int64_t *column);
+SR_MUST_CHECK sr_status sr__find_target(sr_context *ctx, sr__file_columns columns,
+                                        const sr_read_options *options, sr__target_rule *rule,
+                                        int64_t *column);
 /* Sets view->value, or label, classes and target_name, from numbers; NaN = missing. Takes `value`
  * over, whatever comes. */
 SR_MUST_CHECK sr_status sr__set_number_target(sr_context *ctx, const char *column,

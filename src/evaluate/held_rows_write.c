@@ -54,8 +54,9 @@ sr_status sr_held_rows_write(sr_context *ctx, const sr_ensemble *ensemble, const
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT,
                     "held-out rows were not kept; train with keep_held_rows and an evaluation"));
   SR_TRY(put_header(ctx, view, separator, &header));
-  SR_TRY(sr__write_rows(ctx, path, &header, put_rows, view, view->evaluation->held_rows.count,
-                        separator));
+  SR_TRY(sr__write_rows(ctx, path, &header,
+                        (sr__written_rows){put_rows, view, view->evaluation->held_rows.count,
+                                           separator}));
 cleanup:
   sr__free(ctx, header.bytes);
   return status;

@@ -154,7 +154,7 @@ static sr_status write_delimited(sr_context *ctx, const sr_table_view *t, const 
   sr_status status = SR_OK;
   sr__text header = {0};
   SR_TRY(csv_header(ctx, t, separator, &header));
-  SR_TRY(sr__write_rows(ctx, path, &header, csv_rows, t, t->rows, separator));
+  SR_TRY(sr__write_rows(ctx, path, &header, (sr__written_rows){csv_rows, t, t->rows, separator}));
 cleanup:
   sr__free(ctx, header.bytes);
   return status;

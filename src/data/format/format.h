@@ -60,10 +60,14 @@ const sr__format *sr__format_of_path(const char *path);
 /* Whether the bytes begin with a text, in letters of either case, after blanks and line ends. */
 bool sr__begins_with_word(const sr__beginning *beginning, const char *word);
 
-/* The bytes of a file from memory, as sr_table_read would read it under `name`. `step` as in
- * sr__source_set_step, 0 for that of files. */
-SR_MUST_CHECK sr_status sr__table_read_memory(sr_context *ctx, const void *bytes, size_t size,
-                                              size_t step, const char *name,
+/* A file in memory, read as sr_table_read would read it under `name`. */
+typedef struct sr__memory_file {
+  const void *bytes;
+  size_t size;
+  const char *name;
+  size_t step; /* as in sr__source_set_step; 0: that of files */
+} sr__memory_file;
+SR_MUST_CHECK sr_status sr__table_read_memory(sr_context *ctx, sr__memory_file file,
                                               const sr_read_options *options, sr_table **table);
 
 #endif

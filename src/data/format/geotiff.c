@@ -157,14 +157,14 @@ static bool is_raster_path(const char *text) {
 static sr_status choose_bands(sr_context *ctx, rasters *r, const sr_read_options *options) {
   sr_status status = SR_OK;
   SR_TRY(open_list(ctx, r, options->variables == NULL));
-  int64_t listed = r->count;
+  sr__file_columns listed = {r->path, r->names, r->count};
   for (const char *const *name = options->variables; name && *name; name++) {
     int64_t band;
     if (is_raster_path(*name)) {
       SR_TRY(open_file(ctx, r, *name, strlen(*name), true));
       continue;
     }
-    SR_TRY(sr__find_column(ctx, r->path, "variable", r->names, listed, *name, &band));
+    SR_TRY(sr__find_column(ctx, listed, "variable", *name, &band));
     r->bands[band].chosen = true;
   }
 cleanup:

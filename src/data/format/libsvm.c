@@ -249,7 +249,8 @@ static sr_status write_libsvm(sr_context *ctx, const sr_table_view *t, const cha
                       "libsvm cannot hold the missing value in row %lld; write csv instead",
                       (long long)(i % t->rows) + 1);
   }
-  return sr__write_rows(ctx, path, &(sr__text){0}, libsvm_rows, t, t->rows, ' ');
+  return sr__write_rows(ctx, path, &(sr__text){0},
+                        (sr__written_rows){libsvm_rows, t, t->rows, ' '});
 }
 
 const sr__format sr__format_libsvm = {.about = {"libsvm", "LIBSVM's sparse rows, class first", NULL,

@@ -184,7 +184,8 @@ static sr_status find_steps(sr_context *ctx, nc_file *file, const char *what, co
   int64_t v;
   bool steps = colon && isdigit((unsigned char)colon[1]);
   snprintf(name, sizeof name, "%.*s", steps ? (int)(colon - asked) : (int)strlen(asked), asked);
-  SR_TRY(sr__find_column(ctx, file->path, what, file->names, file->count, name, &v));
+  SR_TRY(sr__find_column(ctx, (sr__file_columns){file->path, file->names, file->count}, what, name,
+                         &v));
   *variable = &file->variables[v];
   *first = 0;
   *end = (*variable)->steps;
@@ -232,7 +233,8 @@ static sr_status choose_target(sr_context *ctx, nc_file *file, const sr_read_opt
   int64_t v;
   SR_TRY(cut_target_step(ctx, file, options->target, &cut, &target->step));
   asked.target = cut;
-  SR_TRY(sr__find_target(ctx, file->path, file->names, file->count, &asked, &target->rule, &v));
+  SR_TRY(sr__find_target(ctx, (sr__file_columns){file->path, file->names, file->count}, &asked,
+                         &target->rule, &v));
   if (v < 0) goto cleanup;
   nc_variable *variable = &file->variables[v];
   if (target->step < 0 && variable->steps != 1)

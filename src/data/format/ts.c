@@ -374,7 +374,7 @@ static sr_status write_ts(sr_context *ctx, const sr_table_view *t, const char *p
   sr__text header = {0};
   SR_TRY(check_table(ctx, t));
   SR_TRY(put_header(ctx, t, &header));
-  SR_TRY(sr__write_rows(ctx, path, &header, ts_rows, t, t->rows, ','));
+  SR_TRY(sr__write_rows(ctx, path, &header, (sr__written_rows){ts_rows, t, t->rows, ','}));
 cleanup:
   sr__free(ctx, header.bytes);
   return status;

@@ -99,7 +99,8 @@ static sr_status write_ucr(sr_context *ctx, const sr_table_view *t, const char *
     int64_t length = t->series_offset[i + 1] - t->series_offset[i];
     if (length > padded.longest) padded.longest = length;
   }
-  return sr__write_rows(ctx, path, &(sr__text){0}, ucr_rows, &padded, t->rows, '\t');
+  return sr__write_rows(ctx, path, &(sr__text){0},
+                        (sr__written_rows){ucr_rows, &padded, t->rows, '\t'});
 }
 
 const sr__format sr__format_ucr = {

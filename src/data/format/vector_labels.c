@@ -109,10 +109,9 @@ static sr_status choose_attributes(sr_context *ctx, shape_list *s, const sr_read
   SR_NEW(ctx, s->fields, s->field_count);
   for (int64_t f = 0; f < s->field_count; f++)
     s->fields[f] = OGR_Fld_GetNameRef(OGR_FD_GetFieldDefn(about, (int)f));
-  SR_TRY(sr__find_target(ctx, s->path, s->fields, s->field_count, options, rule, &s->target));
-  if (options->group)
-    SR_TRY(sr__find_column(ctx, s->path, "group", s->fields, s->field_count, options->group,
-                           &s->group));
+  sr__file_columns columns = {s->path, s->fields, s->field_count};
+  SR_TRY(sr__find_target(ctx, columns, options, rule, &s->target));
+  if (options->group) SR_TRY(sr__find_column(ctx, columns, "group", options->group, &s->group));
   if (s->target >= 0 && rule->form != SR__CLASSES && !is_number(type_of(s, s->target)))
     SR_TRY(sr__fail_at(ctx, SR_ERROR_DATA, s->path, 0, 0,
                        "attribute '%s' is no number, as target '%s' needs", s->fields[s->target],
@@ -339,11 +338,12 @@ static sr_status fail_elsewhere(sr_context *ctx, const shape_list *s, const sr__
 
 /* Groups that hold no cell fall away; the others keep their order. */
 static sr_status number_groups(sr_context *ctx, shape_list *s, const sr__raster_shape *shape,
-                               const char *raster, int32_t *cell, double *target,
-                               sr_dictionary *groups) {
+                               const char *raster, sr__vector_labels *made) {
   sr_status status = SR_OK;
   int64_t cells = shape->rows * shape->columns, missed = 0;
   int32_t *code = NULL, used = 0;
+  int32_t *cell = made->group_of_cell;
+  double *target = made->target_of_cell;
   const char **names = NULL;
   SR_NEW_ZERO(ctx, code, s->groups.count);
   SR_NEW(ctx, names, s->groups.count);
@@ -363,7 +363,7 @@ static sr_status number_groups(sr_context *ctx, shape_list *s, const sr__raster_
   if (missed > 0)
     sr__log(ctx, SR_LOG_WARNING, "%s: %lld of %lld groups hold the middle of no cell", s->path,
             (long long)missed, (long long)s->groups.count);
-  SR_TRY(sr__dictionary_copy(ctx, (sr_dictionary){used, names}, groups));
+  SR_TRY(sr__dictionary_copy(ctx, (sr_dictionary){used, names}, &made->groups));
 cleanup:
   sr__free(ctx, names);
   sr__free(ctx, code);
@@ -387,8 +387,7 @@ static sr_status make_labels(sr_context *ctx, shape_list *s, const sr_read_optio
     made->by_name = !is_number(type_of(s, s->target));
     SR_TRY(sr__names_dictionary(ctx, &s->classes, &made->classes));
   }
-  SR_TRY(number_groups(ctx, s, shape, raster, made->group_of_cell, made->target_of_cell,
-                       &made->groups));
+  SR_TRY(number_groups(ctx, s, shape, raster, made));
   if (s->empty + s->unknown > 0)
     sr__log(ctx, SR_LOG_WARNING,
             "%s: %lld features without a geometry and %lld without a target were passed over",
