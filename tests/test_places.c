@@ -266,7 +266,7 @@ static void compact_parts_are_balanced(void **state) {
     at[N + i] = sr__random_uniform(&random);
     weight[i] = 1;
   }
-  assert_ok(ctx, sr__compact_parts(ctx, at, N, 2, weight, 16, label, &made));
+  assert_ok(ctx, sr__compact_parts(ctx, &(sr__weighed_points){N, 2, at, weight}, 16, label, &made));
   assert_int_equal(made, 16);
   for (int i = 0; i < N; i++) load[label[i]]++;
   for (int k = 0; k < 16; k++) assert_in_range(load[k], 60, 65);
@@ -280,7 +280,7 @@ static void compact_parts_are_balanced(void **state) {
     }
   /* Places that are all the same cannot be halved. */
   memset(at, 0, sizeof at);
-  assert_ok(ctx, sr__compact_parts(ctx, at, N, 2, weight, 16, label, &made));
+  assert_ok(ctx, sr__compact_parts(ctx, &(sr__weighed_points){N, 2, at, weight}, 16, label, &made));
   assert_int_equal(made, 1);
   sr_context_free(&ctx);
 }

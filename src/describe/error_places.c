@@ -77,8 +77,7 @@ cleanup:
 /* ---- on the map ----------------------------------------------------------------------------- */
 
 static sr_status add_map(sr_context *ctx, sr_page *page, const sr_table_view *view,
-                         const double *value, const char *title, const char *const *names,
-                         int32_t name_count) {
+                         const double *value, const char *title, sr_dictionary names) {
   sr_status status = SR_OK;
   double *x = NULL;
   int64_t count = 0;
@@ -94,8 +93,8 @@ static sr_status add_map(sr_context *ctx, sr_page *page, const sr_table_view *vi
   sr_plot plot = {.title = title,
                   .series_count = 1,
                   .series = &series,
-                  .value_names = names,
-                  .value_name_count = name_count};
+                  .value_names = names.names,
+                  .value_name_count = names.count};
   SR_TRY(sr_page_add_plot(ctx, page, &plot));
 cleanup:
   sr__free(ctx, x);
@@ -155,8 +154,8 @@ sr_status sr_page_add_errors(sr_context *ctx, sr_page *page, const sr_table *tab
   SR_TRY(sr_page_heading(ctx, page, 1, "Where the errors lie"));
   if (view->group && view->groups.count > 1) SR_TRY(add_groups(ctx, page, view, loss));
   if (sr__has_places(view))
-    SR_TRY(
-        add_map(ctx, page, view, loss, "Map of the errors: share of rows that is wrong", NULL, 0));
+    SR_TRY(add_map(ctx, page, view, loss, "Map of the errors: share of rows that is wrong",
+                   (sr_dictionary){0}));
   else if (!view->group)
     SR_TRY(add_order(ctx, page, view, loss));
 cleanup:
@@ -175,8 +174,8 @@ static sr_status add_fold_map(sr_context *ctx, sr_page *page, const sr_table_vie
     snprintf(text[f], sizeof text[f], "fold %d", f + 1);
     names[f] = text[f];
   }
-  return add_map(ctx, page, view, fold, "What was held out together: the folds on the map", names,
-                 folds);
+  return add_map(ctx, page, view, fold, "What was held out together: the folds on the map",
+                 (sr_dictionary){folds, names});
 }
 
 /* The classes that were said of held-out rows, in the colors of the legend. */
@@ -188,7 +187,7 @@ static sr_status add_vote_map(sr_context *ctx, sr_page *page, const sr_table_vie
   SR_NEW(ctx, vote, view->rows);
   for (int64_t i = 0; i < view->rows; i++) vote[i] = label[i] < 0 ? NAN : label[i];
   SR_TRY(add_map(ctx, page, view, vote, "What was said of the held-out rows: their classes",
-                 view->classes.names, view->classes.count));
+                 view->classes));
 cleanup:
   sr__free(ctx, vote);
   return status;

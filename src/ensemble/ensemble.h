@@ -214,11 +214,16 @@ void sr__evaluation_free(const sr_allocator *allocator, sr_evaluation *evaluatio
 SR_MUST_CHECK sr_status sr__plan_record_new(sr_context *ctx, const sr_plan *plan, int32_t members,
                                             double weight, sr__plan_record *record);
 void sr__plan_records_free(const sr_allocator *allocator, int32_t count, sr__plan_record *record);
-/* sr_ensemble_predict_table of some of `total` rows, `before` of which are done: progress is told
- * of all of them; 0 and 0: these rows are all. */
+/* Rows that are predicted in several calls: how many are done, and how many there are. */
+typedef struct sr__rows_done {
+  int64_t before;
+  int64_t total; /* 0: those of this call are all */
+} sr__rows_done;
+
+/* sr_ensemble_predict_table; progress is told of all rows. */
 SR_MUST_CHECK sr_status sr__predict_table(sr_context *ctx, const sr_ensemble *ensemble,
-                                          const sr_table *table, int shares, int64_t before,
-                                          int64_t total, sr_table **predictions);
+                                          const sr_table *table, int shares, sr__rows_done done,
+                                          sr_table **predictions);
 /* Shows names of features, channels and classes in the view. */
 void sr__ensemble_show_schema(sr_ensemble *ensemble);
 /* Shows the records in the view. */

@@ -159,14 +159,19 @@ static void put_number(sr__bytes *node, sr__bytes *scratch, const char *name, in
   put_message(node, NODE_ATTRIBUTE, scratch);
 }
 
-/* Inputs are one name or two; NULL ends them. Attributes come before the node is put. */
-static void put_node(sr__bytes *graph, sr__bytes *node, const char *what, const char *domain,
-                     const char *first, const char *second, const char *output) {
-  put_string(node, 1, first);
-  if (second) put_string(node, 1, second);
-  put_string(node, 2, output);
-  put_string(node, 4, what);
-  put_string(node, 7, domain);
+typedef struct operation {
+  const char *name, *domain;
+  const char *first, *second; /* inputs; NULL: none */
+  const char *output;
+} operation;
+
+/* Attributes come before the node is put. */
+static void put_node(sr__bytes *graph, sr__bytes *node, operation o) {
+  put_string(node, 1, o.first);
+  if (o.second) put_string(node, 1, o.second);
+  put_string(node, 2, o.output);
+  put_string(node, 4, o.name);
+  put_string(node, 7, o.domain);
   put_message(graph, 1, node);
 }
 
@@ -198,7 +203,7 @@ static void put_trees(sr__bytes *graph, sr__bytes *node, sr__bytes *scratch, con
   for (size_t k = 0; k < sizeof all / sizeof *all; k++)
     put_list(node, scratch, all[k].name, all[k].values, all[k].field, all[k].type);
   put_number(node, scratch, "n_targets", e->view.classes.count);
-  put_node(graph, node, "TreeEnsembleRegressor", learning, "rows", NULL, "vote");
+  put_node(graph, node, (operation){"TreeEnsembleRegressor", learning, "rows", NULL, "vote"});
   sr__bytes_free(&offset);
 }
 
@@ -211,16 +216,16 @@ static void put_answers(sr__bytes *graph, sr__bytes *node, sr__bytes *scratch,
     put_name(&names, ATTRIBUTE_STRINGS, e->view.classes.names[c]);
   }
   put_varint(&axis, 1);
-  put_node(graph, node, "Relu", "", "vote", NULL, "cut");
+  put_node(graph, node, (operation){"Relu", "", "vote", NULL, "cut"});
   put_list(node, scratch, "axes", &axis, ATTRIBUTE_INTS, TYPE_INTS);
-  put_node(graph, node, "ReduceL1", "", "cut", NULL, "total");
-  put_node(graph, node, "Div", "", "cut", "total", "probabilities");
+  put_node(graph, node, (operation){"ReduceL1", "", "cut", NULL, "total"});
+  put_node(graph, node, (operation){"Div", "", "cut", "total", "probabilities"});
   put_number(node, scratch, "axis", 1);
   put_number(node, scratch, "keepdims", 0);
-  put_node(graph, node, "ArgMax", "", "vote", NULL, "code");
+  put_node(graph, node, (operation){"ArgMax", "", "vote", NULL, "code"});
   put_list(node, scratch, "keys_int64s", &keys, ATTRIBUTE_INTS, TYPE_INTS);
   put_list(node, scratch, "values_strings", &names, ATTRIBUTE_STRINGS, TYPE_STRINGS);
-  put_node(graph, node, "LabelEncoder", learning, "code", NULL, "label");
+  put_node(graph, node, (operation){"LabelEncoder", learning, "code", NULL, "label"});
   sr__bytes_free(&keys);
   sr__bytes_free(&names);
   sr__bytes_free(&axis);

@@ -17,7 +17,7 @@ typedef struct predict_job {
   float *proba;
   float *outside; /* 1 where a row is outside the area of applicability; NULL: not asked for */
   int32_t *votes; /* members x rows; NULL: not asked for */
-  int64_t before, total; /* rows of tiles that are done, and of all; 0: these rows are all */
+  sr__rows_done rows_done;
   atomic_int_fast64_t done;
 } predict_job;
 
@@ -117,8 +117,9 @@ static sr_status predict_chunk(sr_context *ctx, void *data, int64_t item, int sl
   if (job->outside)
     SR_TRY(sr__applicability_ask(ctx, e->evaluation.applicability, job->view, first, count,
                                  job->outside + first));
-  sr__progress(ctx, "predict", job->before + (atomic_fetch_add(&job->done, 1) + 1) * job->chunk,
-               job->total ? job->total : job->view->rows);
+  sr__progress(ctx, "predict",
+               job->rows_done.before + (atomic_fetch_add(&job->done, 1) + 1) * job->chunk,
+               job->rows_done.total ? job->rows_done.total : job->view->rows);
 cleanup:
   e->learner->free_encoded(rows);
   sr__arena_free(ctx, &s.arena);
@@ -194,11 +195,11 @@ static sr_status name_shares(sr_context *ctx, const sr_dictionary *classes, sr__
 
 sr_status sr_ensemble_predict_table(sr_context *ctx, const sr_ensemble *ensemble,
                                     const sr_table *table, int shares, sr_table **predictions) {
-  return sr__predict_table(ctx, ensemble, table, shares, 0, 0, predictions);
+  return sr__predict_table(ctx, ensemble, table, shares, (sr__rows_done){0}, predictions);
 }
 
 sr_status sr__predict_table(sr_context *ctx, const sr_ensemble *ensemble, const sr_table *table,
-                            int shares, int64_t before, int64_t total, sr_table **predictions) {
+                            int shares, sr__rows_done done, sr_table **predictions) {
   sr_status status = SR_OK;
   sr_table_view view = *sr_table_get(table);
   int64_t rows = view.rows, classes = ensemble->view.classes.count;
@@ -229,8 +230,7 @@ sr_status sr__predict_table(sr_context *ctx, const sr_ensemble *ensemble, const 
                      .label = label,
                      .proba = proba,
                      .outside = shares & SR_PREDICT_OUTSIDE ? column + (columns - 1) * rows : NULL,
-                     .before = before,
-                     .total = total};
+                     .rows_done = done};
   SR_TRY(predict_all(ctx, table, &job));
   if (shares) fill_columns(proba, rows, classes, shares, column);
   view.features = columns;

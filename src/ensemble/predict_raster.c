@@ -56,8 +56,9 @@ static sr_status predict_tile(sr_context *ctx, raster_job *job, const sr__tile *
   sr_table *cells = NULL, *predictions = NULL;
   SR_TRY(job->how->read(ctx, job->reader, tile, &cells));
   if (cells) {
-    SR_TRY(sr__predict_table(ctx, job->ensemble, cells, job->shares, job->seen,
-                             job->shape.rows * job->shape.columns, &predictions));
+    SR_TRY(sr__predict_table(ctx, job->ensemble, cells, job->shares,
+                             (sr__rows_done){job->seen, job->shape.rows * job->shape.columns},
+                             &predictions));
     const sr_table_view *said = sr_table_get(predictions);
     SR_TRY(judge_tile(ctx, job, sr_table_get(cells), said->label));
     job->said.rows += said->rows;
@@ -79,7 +80,7 @@ static sr_status create_output(sr_context *ctx, raster_job *job, const char *out
   sr_table_view empty = *sr_table_get(job->ensemble->schema);
   empty.rows = 0;
   SR_TRY(sr_table_wrap(ctx, &empty, &none));
-  SR_TRY(sr__predict_table(ctx, job->ensemble, none, job->shares, 0, 0, &columns));
+  SR_TRY(sr__predict_table(ctx, job->ensemble, none, job->shares, (sr__rows_done){0}, &columns));
   SR_TRY(job->how->create(ctx, output, &job->shape, sr_table_get(columns), &job->writer));
 cleanup:
   sr_table_free(&columns);

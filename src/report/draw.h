@@ -68,10 +68,14 @@ void sr__draw_named_bars(sr__drawing *drawing, const sr_plot *plot);
 void sr__draw_map(sr__drawing *drawing, const sr_plot *plot, const sr_plot_series *series);
 void sr__draw_chart(sr__drawing *drawing, const sr_plot *plot);
 
-/* A palette picture as the address "data:image/png;base64,...": `pixel` has width x height indices
- * into `palette` (r, g, b each); index 0 is transparent. */
-SR_MUST_CHECK sr_status sr__png_address(sr_context *ctx, const uint8_t *pixel, int32_t width,
-                                        int32_t height, const uint8_t *palette, int32_t colors,
-                                        sr__text *out);
+typedef struct sr__picture {
+  int32_t width, height;
+  const uint8_t *pixel; /* width x height indices into the palette; 0 is transparent */
+  int32_t colors;
+  const uint8_t *palette; /* r, g, b each */
+} sr__picture;
+
+/* The picture as the address "data:image/png;base64,...". */
+SR_MUST_CHECK sr_status sr__png_address(sr_context *ctx, const sr__picture *picture, sr__text *out);
 
 #endif

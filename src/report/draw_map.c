@@ -191,7 +191,12 @@ void sr__draw_map(sr__drawing *d, const sr_plot *plot, const sr_plot_series *ser
   if (!pixel) d->status = SR_ERROR_MEMORY;
   if (d->status == SR_OK) d->status = paint(d->ctx, &m, pixel);
   if (d->status == SR_OK)
-    d->status = sr__png_address(d->ctx, pixel, (int32_t)m.columns, (int32_t)m.rows, palette, COLORS,
+    d->status = sr__png_address(d->ctx,
+                                &(sr__picture){.width = (int32_t)m.columns,
+                                               .height = (int32_t)m.rows,
+                                               .pixel = pixel,
+                                               .colors = COLORS,
+                                               .palette = palette},
                                 &address);
   sr__draw_begin(d, tall + 20.0 + below, plot->title ? plot->title : "Map");
   sr__draw_svg(d,

@@ -63,20 +63,19 @@ cleanup:
   return status;
 }
 
-sr_status sr__png_address(sr_context *ctx, const uint8_t *pixel, int32_t width, int32_t height,
-                          const uint8_t *palette, int32_t colors, sr__text *out) {
+sr_status sr__png_address(sr_context *ctx, const sr__picture *picture, sr__text *out) {
   sr_status status = SR_OK;
   sr__text png = {0};
   uint8_t header[13] = {0};
-  put_u32(header, (uint32_t)width);
-  put_u32(header + 4, (uint32_t)height);
+  put_u32(header, (uint32_t)picture->width);
+  put_u32(header + 4, (uint32_t)picture->height);
   header[8] = 8; /* bits per pixel */
   header[9] = 3; /* palette */
   SR_TRY(sr__text_put(ctx, &png, "\x89PNG\r\n\x1a\n", 8));
   SR_TRY(chunk(ctx, &png, "IHDR", header, sizeof header));
-  SR_TRY(chunk(ctx, &png, "PLTE", palette, 3 * (int64_t)colors));
+  SR_TRY(chunk(ctx, &png, "PLTE", picture->palette, 3 * (int64_t)picture->colors));
   SR_TRY(chunk(ctx, &png, "tRNS", (const uint8_t[]){0}, 1));
-  SR_TRY(image_data(ctx, pixel, width, height, &png));
+  SR_TRY(image_data(ctx, picture->pixel, picture->width, picture->height, &png));
   SR_TRY(chunk(ctx, &png, "IEND", NULL, 0));
   SR_TRY(sr__text_string(ctx, out, "data:image/png;base64,"));
   SR_TRY(base64(ctx, png.bytes, png.length, out));

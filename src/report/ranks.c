@@ -37,12 +37,15 @@ static double position(const ranking *r, double rank) {
   return r->left + share * (r->right - r->left);
 }
 
-static sr_status segment(sr_context *ctx, sr__text *out, double x1, double y1, double x2, double y2,
-                         double width) {
+typedef struct point {
+  double x, y;
+} point;
+
+static sr_status segment(sr_context *ctx, sr__text *out, point from, point to, double width) {
   return sr__text_print(
       ctx, out,
-      "<path d=\"M%.1f,%.1f L%.1f,%.1f\" stroke=\"currentColor\" stroke-width=\"%.1f\"/>\n", x1, y1,
-      x2, y2, width);
+      "<path d=\"M%.1f,%.1f L%.1f,%.1f\" stroke=\"currentColor\" stroke-width=\"%.1f\"/>\n", from.x,
+      from.y, to.x, to.y, width);
 }
 
 static double label_width(const char *name, double rank) {
@@ -52,12 +55,12 @@ static double label_width(const char *name, double rank) {
 }
 
 /* Words that are longer than their side of the picture are set narrower. */
-static sr_status label(sr_context *ctx, sr__text *out, double x, double y, const char *anchor,
+static sr_status label(sr_context *ctx, sr__text *out, point at, const char *anchor,
                        const char *text, double rank) {
   sr_status status = SR_OK;
   SR_TRY(sr__text_print(ctx, out,
-                        "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" fill=\"currentColor\"", x,
-                        y, anchor));
+                        "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" fill=\"currentColor\"",
+                        at.x, at.y, anchor));
   if (label_width(text, rank) > WIDEST - GAP)
     SR_TRY(sr__text_print(ctx, out, " textLength=\"%d\" lengthAdjust=\"spacingAndGlyphs\"",
                           WIDEST - GAP - 4));
@@ -84,14 +87,15 @@ static void place_axis(ranking *r) {
 
 static sr_status axis(sr_context *ctx, sr__text *out, const ranking *r) {
   sr_status status = SR_OK;
-  SR_TRY(segment(ctx, out, r->left, AXIS, r->right, AXIS, 1.5));
+  SR_TRY(segment(ctx, out, (point){r->left, AXIS}, (point){r->right, AXIS}, 1.5));
   int32_t every = (int32_t)ceil(sr__words_width("10 ") / (position(r, 2) - position(r, 1)));
   for (int32_t k = 1; k <= r->count; k++) {
     char text[16];
     snprintf(text, sizeof text, "%d", k);
-    SR_TRY(segment(ctx, out, position(r, k), AXIS - 5, position(r, k), AXIS, 1.0));
+    SR_TRY(
+        segment(ctx, out, (point){position(r, k), AXIS - 5}, (point){position(r, k), AXIS}, 1.0));
     if ((k - 1) % every == 0)
-      SR_TRY(label(ctx, out, position(r, k), AXIS - 10, "middle", text, NAN));
+      SR_TRY(label(ctx, out, (point){position(r, k), AXIS - 10}, "middle", text, NAN));
   }
 cleanup:
   return status;
@@ -107,9 +111,9 @@ static sr_status stems(sr_context *ctx, sr__text *out, const ranking *r) {
     double x = position(r, r->ranks[method]);
     double y = FIRST_LABEL + LINE_HEIGHT * (double)(left ? i : r->count - 1 - i);
     double end = left ? r->left - GAP + 4 : r->right + GAP - 4;
-    SR_TRY(segment(ctx, out, x, AXIS, x, y, 1.0));
-    SR_TRY(segment(ctx, out, x, y, end, y, 1.0));
-    SR_TRY(label(ctx, out, left ? end - 4 : end + 4, y + 4.5, left ? "end" : "start",
+    SR_TRY(segment(ctx, out, (point){x, AXIS}, (point){x, y}, 1.0));
+    SR_TRY(segment(ctx, out, (point){x, y}, (point){end, y}, 1.0));
+    SR_TRY(label(ctx, out, (point){left ? end - 4 : end + 4, y + 4.5}, left ? "end" : "start",
                  r->names[method], r->ranks[method]));
   }
 cleanup:
@@ -127,8 +131,8 @@ static sr_status cliques(sr_context *ctx, sr__text *out, const ranking *r) {
       last++;
     if (last <= reached || last == i) continue;
     double y = AXIS + 10 + 7.0 * (double)(drawn++ % 5);
-    SR_TRY(segment(ctx, out, position(r, r->ranks[r->order[i]]) - 4, y,
-                   position(r, r->ranks[r->order[last]]) + 4, y, 4.0));
+    SR_TRY(segment(ctx, out, (point){position(r, r->ranks[r->order[i]]) - 4, y},
+                   (point){position(r, r->ranks[r->order[last]]) + 4, y}, 4.0));
     reached = last;
   }
 cleanup:
@@ -147,7 +151,7 @@ static sr_status diagram(sr_context *ctx, sr__text *out, const ranking *r) {
   SR_TRY(stems(ctx, out, r));
   SR_TRY(cliques(ctx, out, r));
   snprintf(text, sizeof text, "critical difference %.3f", r->difference);
-  SR_TRY(label(ctx, out, WIDTH / 2.0, height - 8.0, "middle", text, NAN));
+  SR_TRY(label(ctx, out, (point){WIDTH / 2.0, height - 8.0}, "middle", text, NAN));
   SR_TRY(sr__text_string(ctx, out, "</svg>\n"));
 cleanup:
   return status;

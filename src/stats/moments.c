@@ -69,9 +69,15 @@ cleanup:
 
 /* ---- lines -------------------------------------------------------------------------------- */
 
-static sr_status take_points(sr_context *ctx, int64_t count, const double *x, const double *y,
-                             int log_log, double *u, double *v) {
-  for (int64_t i = 0; i < count; i++) {
+typedef struct points {
+  int64_t count;
+  const double *x, *y;
+} points;
+
+/* u and v: their values, or the logarithms. */
+static sr_status take_points(sr_context *ctx, points given, int log_log, double *u, double *v) {
+  const double *x = given.x, *y = given.y;
+  for (int64_t i = 0; i < given.count; i++) {
     if (!isfinite(x[i]) || !isfinite(y[i]))
       return sr__fail(ctx, SR_ERROR_DATA, "point %lld (%g, %g) is not finite", (long long)i, x[i],
                       y[i]);
@@ -95,7 +101,7 @@ sr_status sr_fit_line(sr_context *ctx, int64_t count, const double *x, const dou
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "level is %g, expected between 0 and 1", level));
   SR_NEW(ctx, u, count);
   SR_NEW(ctx, v, count);
-  SR_TRY(take_points(ctx, count, x, y, log_log, u, v));
+  SR_TRY(take_points(ctx, (points){count, x, y}, log_log, u, v));
   double mean_u = sr_mean(count, u), mean_v = sr_mean(count, v), uu = 0.0, uv = 0.0, vv = 0.0;
   for (int64_t i = 0; i < count; i++) {
     uu += (u[i] - mean_u) * (u[i] - mean_u);

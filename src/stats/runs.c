@@ -16,14 +16,20 @@ static sr_status check_runs(sr_context *ctx, int64_t runs, int64_t tasks,
   return SR_OK;
 }
 
+/* Runs x tasks. */
+typedef struct run_values {
+  int64_t runs, tasks;
+  const double *value;
+} run_values;
+
 /* Runs drawn inside each task; `side` tells two samples of one replicate apart. */
-static void draw_runs(uint64_t seed, int32_t replicate, uint64_t side, int64_t runs, int64_t tasks,
-                      const double *value, double *drawn) {
+static void draw_runs(run_values from, uint64_t seed, int32_t replicate, uint64_t side,
+                      double *drawn) {
   sr__random random;
   sr__random_init(&random, seed, SR_PURPOSE_BOOTSTRAP, (uint64_t)replicate, side);
-  for (int64_t i = 0; i < runs * tasks; i++) {
-    int64_t run = (int64_t)sr__random_below(&random, (uint64_t)runs);
-    drawn[i] = value[run * tasks + i % tasks];
+  for (int64_t i = 0; i < from.runs * from.tasks; i++) {
+    int64_t run = (int64_t)sr__random_below(&random, (uint64_t)from.runs);
+    drawn[i] = from.value[run * from.tasks + i % from.tasks];
   }
 }
 
@@ -56,7 +62,7 @@ sr_status sr_performance_profile(sr_context *ctx, int64_t runs, int64_t tasks, c
   SR_NEW(ctx, replicate, taus * o->replicates);
   for (int32_t r = 0; r < o->replicates; r++) {
     SR_TRY(sr__check_interrupt(ctx));
-    draw_runs(seed, r, 0, runs, tasks, value, drawn);
+    draw_runs((run_values){runs, tasks, value}, seed, r, 0, drawn);
     for (int64_t t = 0; t < taus; t++)
       replicate[t * o->replicates + r] = share_above(runs * tasks, drawn, tau[t]);
   }
@@ -100,8 +106,8 @@ sr_status sr_probability_of_improvement(sr_context *ctx, int64_t tasks, int64_t 
   SR_NEW(ctx, replicate, o->replicates);
   for (int32_t r = 0; r < o->replicates; r++) {
     SR_TRY(sr__check_interrupt(ctx));
-    draw_runs(seed, r, 0, runs_x, tasks, x, drawn_x);
-    draw_runs(seed, r, 1, runs_y, tasks, y, drawn_y);
+    draw_runs((run_values){runs_x, tasks, x}, seed, r, 0, drawn_x);
+    draw_runs((run_values){runs_y, tasks, y}, seed, r, 1, drawn_y);
     replicate[r] = improvement(tasks, runs_x, drawn_x, runs_y, drawn_y);
   }
   probability->estimate = improvement(tasks, runs_x, x, runs_y, y);

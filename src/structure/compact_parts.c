@@ -16,10 +16,7 @@ static int lower_first(const void *x, const void *y) {
 }
 
 typedef struct halving {
-  const double *at;
-  int64_t count;
-  int32_t dimension;
-  const int64_t *weight;
+  sr__weighed_points points;
   int32_t *label;
   ranked *order; /* the points of the part that is halved */
   int64_t length;
@@ -30,20 +27,21 @@ typedef struct halving {
 static void find_axis(const halving *h, double axis[SR__PLACE_DIMENSIONS],
                       double mean[SR__PLACE_DIMENSIONS]) {
   double c[SR__PLACE_DIMENSIONS][SR__PLACE_DIMENSIONS] = {{0}}, total = 0.0;
-  int32_t d = h->dimension;
+  int32_t d = h->points.dimension;
   memset(mean, 0, sizeof(double) * SR__PLACE_DIMENSIONS);
   for (int64_t k = 0; k < h->length; k++) {
     int64_t i = h->order[k].point;
-    total += (double)h->weight[i];
-    for (int32_t j = 0; j < d; j++) mean[j] += (double)h->weight[i] * h->at[j * h->count + i];
+    total += (double)h->points.weight[i];
+    for (int32_t j = 0; j < d; j++)
+      mean[j] += (double)h->points.weight[i] * h->points.at[j * h->points.count + i];
   }
   for (int32_t j = 0; j < d; j++) mean[j] /= total;
   for (int64_t k = 0; k < h->length; k++) {
     int64_t i = h->order[k].point;
     for (int32_t a = 0; a < d; a++)
       for (int32_t b = 0; b < d; b++)
-        c[a][b] += (double)h->weight[i] * (h->at[a * h->count + i] - mean[a]) *
-                   (h->at[b * h->count + i] - mean[b]);
+        c[a][b] += (double)h->points.weight[i] * (h->points.at[a * h->points.count + i] - mean[a]) *
+                   (h->points.at[b * h->points.count + i] - mean[b]);
   }
   for (int round = 0; round < 12; round++) {
     double square[SR__PLACE_DIMENSIONS][SR__PLACE_DIMENSIONS] = {{0}}, largest = 0.0;
@@ -66,17 +64,19 @@ static bool order_part(halving *h, int32_t part) {
   double axis[SR__PLACE_DIMENSIONS] = {0}, mean[SR__PLACE_DIMENSIONS];
   bool apart = false;
   h->length = 0;
-  for (int64_t i = 0; i < h->count; i++)
+  for (int64_t i = 0; i < h->points.count; i++)
     if (h->label[i] == part) h->order[h->length++].point = i;
   for (int64_t k = 1; k < h->length && !apart; k++)
-    for (int32_t j = 0; j < h->dimension; j++)
-      apart |= h->at[j * h->count + h->order[k].point] != h->at[j * h->count + h->order[0].point];
+    for (int32_t j = 0; j < h->points.dimension; j++)
+      apart |= h->points.at[j * h->points.count + h->order[k].point] !=
+               h->points.at[j * h->points.count + h->order[0].point];
   if (!apart) return false;
   find_axis(h, axis, mean);
   for (int64_t k = 0; k < h->length; k++) {
     h->order[k].along = 0.0;
-    for (int32_t j = 0; j < h->dimension; j++)
-      h->order[k].along += axis[j] * (h->at[j * h->count + h->order[k].point] - mean[j]);
+    for (int32_t j = 0; j < h->points.dimension; j++)
+      h->order[k].along +=
+          axis[j] * (h->points.at[j * h->points.count + h->order[k].point] - mean[j]);
   }
   qsort(h->order, (size_t)h->length, sizeof *h->order, lower_first);
   return true;
@@ -84,25 +84,25 @@ static bool order_part(halving *h, int32_t part) {
 
 static void split_part(halving *h, int32_t new) {
   int64_t total = 0, sum = 0, first = 0;
-  for (int64_t k = 0; k < h->length; k++) total += h->weight[h->order[k].point];
-  while (first < h->length && 2 * sum < total) sum += h->weight[h->order[first++].point];
+  for (int64_t k = 0; k < h->length; k++) total += h->points.weight[h->order[k].point];
+  while (first < h->length && 2 * sum < total) sum += h->points.weight[h->order[first++].point];
   if (first < 1) first = 1;
   if (first > h->length - 1) first = h->length - 1;
   for (int64_t k = first; k < h->length; k++) h->label[h->order[k].point] = new;
 }
 
-sr_status sr__compact_parts(sr_context *ctx, const double *at, int64_t count, int32_t dimension,
-                            const int64_t *weight, int32_t parts, int32_t *label, int32_t *made) {
+sr_status sr__compact_parts(sr_context *ctx, const sr__weighed_points *points, int32_t parts,
+                            int32_t *label, int32_t *made) {
   sr_status status = SR_OK;
-  halving h = {at, count, dimension, weight, label, NULL, 0};
+  halving h = {.points = *points, .label = label};
   int64_t *load = NULL;
-  SR_NEW(ctx, h.order, count);
+  SR_NEW(ctx, h.order, points->count);
   SR_NEW(ctx, load, parts);
-  memset(label, 0, (size_t)count * sizeof *label);
+  memset(label, 0, (size_t)points->count * sizeof *label);
   *made = 1;
   while (*made < parts) {
     memset(load, 0, (size_t)*made * sizeof *load);
-    for (int64_t i = 0; i < count; i++) load[label[i]] += weight[i];
+    for (int64_t i = 0; i < points->count; i++) load[label[i]] += points->weight[i];
     int32_t heaviest = -1;
     for (int32_t tried = 0; tried < *made; tried++) {
       heaviest = -1;

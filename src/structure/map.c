@@ -77,11 +77,13 @@ sr_status sr__map_areas(sr_context *ctx, const sr__map *map, int32_t folds, int3
   if (map->unit) {
     SR_TRY(unit_centers(ctx, map, &center, &size));
     SR_NEW(ctx, label, map->units);
-    SR_TRY(sr__compact_parts(ctx, center, map->units, p->dimension, size, folds, label, made));
+    SR_TRY(sr__compact_parts(ctx, &(sr__weighed_points){map->units, p->dimension, center, size},
+                             folds, label, made));
     for (int64_t i = 0; i < p->rows; i++) fold[i] = label[map->unit[i]];
   } else {
     SR_NEW(ctx, label, p->count);
-    SR_TRY(sr__compact_parts(ctx, p->at, p->count, p->dimension, p->size, folds, label, made));
+    SR_TRY(sr__compact_parts(ctx, &(sr__weighed_points){p->count, p->dimension, p->at, p->size},
+                             folds, label, made));
     for (int64_t i = 0; i < p->rows; i++) fold[i] = label[p->place[i]];
   }
 cleanup:

@@ -50,11 +50,17 @@ SR_MUST_CHECK sr_status sr__ground_find(sr_context *ctx, const sr__places *place
                                         sr__ground *ground);
 void sr__ground_free(const sr_allocator *allocator, sr__ground *ground);
 
+typedef struct sr__weighed_points {
+  int64_t count;
+  int32_t dimension;
+  const double *at; /* a column per dimension */
+  const int64_t *weight;
+} sr__weighed_points;
+
 /* Compact parts: the heaviest is halved across its longest axis until there are `parts`, or none
- * can be halved. label[i] in [0, *made) for points i < count in columns `at`. */
-SR_MUST_CHECK sr_status sr__compact_parts(sr_context *ctx, const double *at, int64_t count,
-                                          int32_t dimension, const int64_t *weight, int32_t parts,
-                                          int32_t *label, int32_t *made);
+ * can be halved. label[i] in [0, *made) for each point. */
+SR_MUST_CHECK sr_status sr__compact_parts(sr_context *ctx, const sr__weighed_points *points,
+                                          int32_t parts, int32_t *label, int32_t *made);
 
 /* ---- range -------------------------------------------------------------------------------- */
 

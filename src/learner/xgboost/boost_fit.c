@@ -100,9 +100,11 @@ static int64_t whole(json_t *array, int64_t at) {
   return json_is_boolean(item) ? json_is_true(item) : json_integer_value(item);
 }
 
-/* Takes over the nodes that the root reaches, breadth first; `source` is scratch. */
+/* Adds the nodes that the root reaches, breadth first, behind the *all that are there; `source` is
+ * scratch. */
 static sr_status copy_tree(sr_context *ctx, const json_tree *tree, int64_t columns, int32_t *source,
-                           sr__boost_node *node, int64_t first, int64_t *count) {
+                           sr__boost_node *nodes, int64_t *all) {
+  sr__boost_node *node = nodes + *all;
   int64_t used = 1;
   source[0] = 0;
   for (int64_t at = 0; at < used; at++) {
@@ -115,12 +117,12 @@ static sr_status copy_tree(sr_context *ctx, const json_tree *tree, int64_t colum
         feature < 0 || feature >= columns)
       return sr__fail(ctx, SR_ERROR_UNSUPPORTED, "XGBoost wrote a tree that cannot be walked");
     node[at].feature = (int32_t)feature;
-    node[at].child = (int32_t)(first + used);
+    node[at].child = (int32_t)(*all + used);
     node[at].missing_left = (uint8_t)whole(tree->missing_left, from);
     source[used++] = (int32_t)left;
     source[used++] = (int32_t)right;
   }
-  *count = used;
+  *all += used;
   return SR_OK;
 }
 
@@ -143,11 +145,9 @@ static sr_status copy_trees(sr_context *ctx, json_t *trees, int64_t columns,
   SR_NEW(ctx, source, most);
   SR_NEW(ctx, model->node, all);
   for (int64_t t = 0; t < model->trees; t++) {
-    int64_t count = 0;
     SR_TRY(open_tree(ctx, json_array_get(trees, (size_t)t), &tree));
     model->root[t] = used;
-    SR_TRY(copy_tree(ctx, &tree, columns, source, model->node + used, used, &count));
-    used += count;
+    SR_TRY(copy_tree(ctx, &tree, columns, source, model->node, &used));
   }
   model->root[model->trees] = used;
 cleanup:
