@@ -46,8 +46,8 @@ static sr_status find_sections(report *r) {
       if (!file_exists(path)) continue;
       section *s = &r->sections[r->count];
       *s = (section){experiment_at(i), (experiment_scale)scale, NULL};
-      sr_status status = conclusion_read(r->run->ctx, s->e, s->scale, r->folder, NULL, &s->c,
-                                         r->reason, sizeof r->reason);
+      sr_status status = conclusion_read(r->run->ctx, &(result_source){s->e, s->scale, r->folder},
+                                         NULL, &s->c, r->reason, sizeof r->reason);
       if (status != SR_OK) return status;
       r->count++;
       break;
@@ -132,8 +132,8 @@ static sr_status add_section(report *r, const section *s) {
   SR_TRY(sr_page_note(ctx, r->page, verdict_agreement(s->c->verdict), text));
   SR_TRY(conclusion_tables(s->c, r->page));
   /* Read once more, now with the page, so that plots stand below the tables. */
-  SR_TRY(conclusion_read(ctx, s->e, s->scale, r->folder, r->page, &plots, r->reason,
-                         sizeof r->reason));
+  SR_TRY(conclusion_read(ctx, &(result_source){s->e, s->scale, r->folder}, r->page, &plots,
+                         r->reason, sizeof r->reason));
   describe_run(s->c, text, sizeof text);
   SR_TRY(sr_page_paragraph(ctx, r->page, text));
 cleanup:

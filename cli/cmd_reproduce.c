@@ -38,12 +38,10 @@ static int seeds_asked(const cli_run *run, const experiment *e) {
 static double expected_seconds(const cli_run *run, const experiment *e) {
   experiment_scale scale = scale_asked(run);
   char path[1200], reason[REASON_SIZE];
-  long good_bytes;
   results old = {0};
   double units = (double)e->case_count(scale) * seeds_asked(run, e), seconds = 0.0;
   results_path(cli_text(run, "output"), e, scale, path, sizeof path);
-  if (results_read(run->ctx, path, &old, &good_bytes, reason, sizeof reason) != SR_OK)
-    old.count = 0;
+  if (results_read(run->ctx, path, &old, reason, sizeof reason) != SR_OK) old.count = 0;
   for (int64_t i = 0; i < old.count; i++) seconds += old.item[i].seconds;
   if (old.count > 0)
     seconds *= units / (double)old.count;
@@ -119,8 +117,8 @@ static int reproduce_one(cli_run *run, const experiment *e, bool optional, json_
   }
   if (status != SR_OK) return cli_complain(run, cli_code(status), "%s", report.reason);
   conclusion *c = NULL;
-  status = conclusion_read(run->ctx, e, o.scale, o.folder, NULL, &c, report.reason,
-                           sizeof report.reason);
+  status = conclusion_read(run->ctx, &(result_source){e, o.scale, o.folder}, NULL, &c,
+                           report.reason, sizeof report.reason);
   if (status != SR_OK) return cli_complain(run, cli_code(status), "%s", report.reason);
   *out = as_json(c, &report);
   if (!run->json && !run->quiet) {

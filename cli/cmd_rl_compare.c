@@ -76,7 +76,7 @@ static sr_status read_results(conclusion *c) {
   conclusion_begin_table(c, "Against the first sampler, scaled return, pairs by seed");
   for (int s = 1; s < study.samplers; s++) {
     double difference[STUDY_MOST_SEEDS];
-    int n = study_differences(c, &study, scale, NULL, s, 0, difference);
+    int n = study_differences(c, &study, scale, NULL, (study_pair){s, 0}, difference);
     sr_interval mean = study_interval(n, difference),
                 smallest = {study_smallest_difference(n, difference), NAN, NAN};
     conclusion_add_estimate(c, study.sampler[s], "difference", NAN, &mean);
@@ -195,13 +195,14 @@ static sr_status write_page(cli_run *run, const char *folder, char *reason, size
   sr_status status = SR_OK;
   sr_page *page = NULL;
   conclusion *tables = NULL, *plots = NULL;
+  const result_source source = {&compared, SCALE_FULL, folder};
   const char *path = cli_text(run, "report");
   if (!path) return SR_OK;
   SR_TRY(cli_page_new(run, "Samplers of a replay buffer", path, &page));
-  SR_TRY(conclusion_read(run->ctx, &compared, SCALE_FULL, folder, NULL, &tables, reason, size));
+  SR_TRY(conclusion_read(run->ctx, &source, NULL, &tables, reason, size));
   SR_TRY(add_headline(run, page, tables));
   SR_TRY(conclusion_tables(tables, page));
-  SR_TRY(conclusion_read(run->ctx, &compared, SCALE_FULL, folder, page, &plots, reason, size));
+  SR_TRY(conclusion_read(run->ctx, &source, page, &plots, reason, size));
   SR_TRY(sr_page_write(run->ctx, page, path));
 cleanup:
   conclusion_free(&tables);
@@ -242,8 +243,8 @@ static int run_rl_compare(cli_run *run) {
         "run again to go on",
         (long long)(report.found + report.finished), (long long)report.units, o.folder);
   if (status == SR_OK)
-    status = conclusion_read(run->ctx, &compared, SCALE_FULL, o.folder, NULL, &c, report.reason,
-                             sizeof report.reason);
+    status = conclusion_read(run->ctx, &(result_source){&compared, SCALE_FULL, o.folder}, NULL, &c,
+                             report.reason, sizeof report.reason);
   if (status == SR_OK) status = write_page(run, o.folder, report.reason, sizeof report.reason);
   if (status != SR_OK) {
     conclusion_free(&c);

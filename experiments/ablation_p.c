@@ -58,7 +58,7 @@ static void plot_choices(conclusion *c, int cell) {
   static const char *const names[CHOICES] = {"P = 1",  "P = 5",   "P = 10",
                                              "P = 50", "P = 100", "adaptive"};
   double x[CHOICES], y[CHOICES], low[CHOICES], high[CHOICES];
-  conclusion_curve(c, cell * CHOICES, 1, CHOICES, "risk", y, low, high);
+  conclusion_curve(c, (case_row){cell * CHOICES, 1, CHOICES}, "risk", (curve){y, low, high});
   for (int k = 0; k < CHOICES; k++) x[k] = k;
   const sr_plot_series bars = {
       .kind = SR_PLOT_BARS, .count = CHOICES, .x = x, .y = y, .low = low, .high = high};

@@ -103,7 +103,8 @@ static void gain_table(conclusion *c, const replay_study *study, const study_sca
     static const int shown[] = {PER, REM, ROUTED, FIFTH};
     for (int k = 0; k < 4; k++) {
       double difference[STUDY_MOST_SEEDS], paper = NAN;
-      int n = study_differences(c, study, scale, chosen, shown[k], MATCHED, difference);
+      int n =
+          study_differences(c, study, scale, chosen, (study_pair){shown[k], MATCHED}, difference);
       double base =
           (conclusion_sample(c, study_case(study, g, MATCHED), "return").mean - scale[g].random) /
           (scale[g].player - scale[g].random);
@@ -126,7 +127,7 @@ static void drop_table(conclusion *c, const replay_study *study) {
     chosen[g] = true;
     for (int k = 0; k < 3; k++) {
       double ratio[STUDY_MOST_SEEDS];
-      int n = study_log_variance_ratios(c, study, chosen, shown[k], MATCHED, ratio);
+      int n = study_log_variance_ratios(c, study, chosen, (study_pair){shown[k], MATCHED}, ratio);
       sr_interval log_ratio = study_interval(n, ratio);
       sr_interval drop = {100 * (1 - exp(log_ratio.estimate)), 100 * (1 - exp(log_ratio.high)),
                           100 * (1 - exp(log_ratio.low))};
@@ -153,7 +154,7 @@ typedef struct finding {
 static bool is_above(conclusion *c, const replay_study *study, const study_scale *scale, int a,
                      int b) {
   double difference[STUDY_MOST_SEEDS];
-  int n = study_differences(c, study, scale, gains, a, b, difference);
+  int n = study_differences(c, study, scale, gains, (study_pair){a, b}, difference);
   return study_interval(n, difference).low > 0;
 }
 
@@ -163,7 +164,7 @@ static finding find_out(conclusion *c, const replay_study *study, const study_sc
   static const int variances[] = {MATCHED, FIFTH, HALF_RATE};
   finding f = {0};
   double value[STUDY_MOST_SEEDS];
-  f.seeds = study_differences(c, study, scale, gains, ROUTED, MATCHED, value);
+  f.seeds = study_differences(c, study, scale, gains, (study_pair){ROUTED, MATCHED}, value);
   f.over_matched = study_interval(f.seeds, value);
   f.smallest = study_smallest_difference(f.seeds, value);
   f.smallest_of_ten = f.seeds < 2 ? NAN
@@ -178,7 +179,7 @@ static finding find_out(conclusion *c, const replay_study *study, const study_sc
   for (int k = 0; k < 5 && !f.control; k++)
     if (!is_above(c, study, scale, ROUTED, controls[k])) f.control = samplers[controls[k]];
   for (int k = 2; k >= 0; k--) {
-    int n = study_log_variance_ratios(c, study, gains, ROUTED, variances[k], value);
+    int n = study_log_variance_ratios(c, study, gains, (study_pair){ROUTED, variances[k]}, value);
     f.log_ratio = study_interval(n, value);
     if (!(f.log_ratio.high < 0)) f.variance = samplers[variances[k]];
   }
@@ -304,10 +305,10 @@ static sr_status run_long_unit(sr_context *ctx, const experiment_unit *unit, mea
 static sr_status conclude_three(conclusion *c, const replay_study *study, const study_scale *scale,
                                 const bool *chosen) {
   double value[STUDY_MOST_SEEDS];
-  int n = study_differences(c, study, scale, chosen, 1, 0, value);
+  int n = study_differences(c, study, scale, chosen, (study_pair){1, 0}, value);
   sr_interval over_uniform = study_interval(n, value);
   double smallest = study_smallest_difference(n, value);
-  int m = study_differences(c, study, scale, chosen, 1, 2, value);
+  int m = study_differences(c, study, scale, chosen, (study_pair){1, 2}, value);
   sr_interval over_fifth = study_interval(m, value);
   verdict v = over_uniform.low > 0 && over_fifth.low > 0 ? VERDICT_REPRODUCED
               : over_uniform.low > 0                     ? VERDICT_PARTLY
@@ -396,9 +397,9 @@ static sr_status read_emulator_results(conclusion *c) {
   SR_TRY(study_tables(c, &study, scale, 0));
   conclusion_add_remark(c,
                         "Scaled by uniform's own mean return: the emulator has no written player.");
-  int n = study_log_variance_ratios(c, &study, NULL, 1, 0, value);
+  int n = study_log_variance_ratios(c, &study, NULL, (study_pair){1, 0}, value);
   sr_interval of_uniform = study_interval(n, value);
-  int m = study_log_variance_ratios(c, &study, NULL, 1, 2, value);
+  int m = study_log_variance_ratios(c, &study, NULL, (study_pair){1, 2}, value);
   sr_interval of_fifth = study_interval(m, value);
   remark_on_length(c);
   if (n < 3 || m < 3 || study.agent.steps < 100000)

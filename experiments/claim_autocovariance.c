@@ -68,7 +68,8 @@ static sr_status read_results(conclusion *c) {
   /* Lag 0 is the variance, whatever T is: the lags beyond it carry the growth. */
   conclusion_begin_table(c, "Exponent in T of the sum over 1 <= k < T (T from 10), 95 % interval");
   for (int k = 0; k < 2; k++) {
-    slope[k] = conclusion_slope(c, k * TMIX_COUNT + 3, 1, TMIX_COUNT - 3, tmix_grid + 3, "beyond");
+    slope[k] = conclusion_slope(c, (case_row){k * TMIX_COUNT + 3, 1, TMIX_COUNT - 3}, tmix_grid + 3,
+                                "beyond");
     conclusion_add_estimate(c, kind[k], "exponent", 1.0, &slope[k]);
   }
   conclusion_begin_table(c, "Sum over k < T of Cov(M_0, M_k), divided by T");

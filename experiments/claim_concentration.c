@@ -102,8 +102,8 @@ static sr_status read_results(conclusion *c) {
   for (int t = 0; t < TIMES; t++) {
     char row[CASE_NAME_SIZE];
     const double *rows = rows_of[conclusion_scale(c)];
-    window[t] = conclusion_slope(c, t * SIZES, 1, SIZES, rows, "window-error");
-    transition[t] = conclusion_slope(c, t * SIZES, 1, SIZES, rows, "transition-error");
+    window[t] = conclusion_slope(c, (case_row){t * SIZES, 1, SIZES}, rows, "window-error");
+    transition[t] = conclusion_slope(c, (case_row){t * SIZES, 1, SIZES}, rows, "transition-error");
     snprintf(row, sizeof row, "T = %g", times[t]);
     conclusion_add_estimate(c, row, "window graph", -0.5, &window[t]);
     conclusion_add_estimate(c, row, "transition graph", -0.5, &transition[t]);

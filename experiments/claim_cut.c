@@ -156,7 +156,7 @@ static sr_interval slope_in_nodes(conclusion *c, lattice_kind kind) {
   double nodes[SIZES];
   int side;
   for (int k = 0; k < SIZES; k++) nodes[k] = (double)nodes_of(conclusion_scale(c), kind, k, &side);
-  return conclusion_slope(c, (int)kind * POINTS, 1, SIZES, nodes, "cut");
+  return conclusion_slope(c, (case_row){(int)kind * POINTS, 1, SIZES}, nodes, "cut");
 }
 
 static sr_status read_results(conclusion *c) {
@@ -165,7 +165,8 @@ static sr_status read_results(conclusion *c) {
   for (int s = 0; s < 2; s++) {
     lattice_kind kind = s == 0 ? LATTICE_2 : LATTICE_3;
     by_nodes[s] = slope_in_nodes(c, kind);
-    by_parts[s] = conclusion_slope(c, (int)kind * POINTS + SIZES, 1, COUNTS, parts_grid, "cut");
+    by_parts[s] =
+        conclusion_slope(c, (case_row){(int)kind * POINTS + SIZES, 1, COUNTS}, parts_grid, "cut");
     conclusion_add_estimate(c, s == 0 ? "2-d, in n (P = 64)" : "3-d, in n (P = 64)", "exponent",
                             0.5, &by_nodes[s]);
     conclusion_add_estimate(c, s == 0 ? "2-d, in P" : "3-d, in P", "exponent", 0.5, &by_parts[s]);

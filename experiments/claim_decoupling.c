@@ -151,7 +151,7 @@ static sr_status read_results(conclusion *c) {
       snprintf(column, sizeof column, "n = %g", rows_grid[k]);
       conclusion_add_cell(c, label[t], column, NAN, NAN, &s);
     }
-    conclusion_curve(c, t * rows, 1, rows, "ratio", y[t], low[t], high[t]);
+    conclusion_curve(c, (case_row){t * rows, 1, rows}, "ratio", (curve){y[t], low[t], high[t]});
     series[t] = (sr_plot_series){.label = label[t],
                                  .kind = SR_PLOT_LINE_POINTS,
                                  .count = rows,

@@ -114,9 +114,10 @@ static verdict decide(const rise *least, const rise *most) {
 }
 
 static sr_status read_results(conclusion *c) {
-  sr_interval by_drift =
-      conclusion_slope(c, 3 * DRIFT_COUNT + 1, 1, DRIFT_COUNT - 1, drift_grid + 1, "divergence");
-  sr_interval by_tmix = conclusion_slope(c, 1, DRIFT_COUNT, TMIX_COUNT, tmix_grid, "divergence");
+  sr_interval by_drift = conclusion_slope(c, (case_row){3 * DRIFT_COUNT + 1, 1, DRIFT_COUNT - 1},
+                                          drift_grid + 1, "divergence");
+  sr_interval by_tmix =
+      conclusion_slope(c, (case_row){1, DRIFT_COUNT, TMIX_COUNT}, tmix_grid, "divergence");
   conclusion_begin_table(c, "Exponents of the ramp's divergence, fitted");
   conclusion_add_estimate(c, "in nu", "exponent", 2.0, &by_drift);
   conclusion_add_estimate(c, "in T", "exponent", -1.0, &by_tmix);

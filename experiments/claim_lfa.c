@@ -190,11 +190,14 @@ cleanup:
 /* ---- what it shows -------------------------------------------------------------------------- */
 
 static sr_interval slope_in_tmix(conclusion *c, int noise, const char *value) {
-  return conclusion_slope(c, noise * PER_NOISE + FIRST_FITTED, 1, TMIX_COUNT - FIRST_FITTED,
+  return conclusion_slope(c,
+                          (case_row){noise * PER_NOISE + FIRST_FITTED, 1,
+                                     TMIX_COUNT - FIRST_FITTED},
                           tmix_grid + FIRST_FITTED, value);
 }
 static sr_interval slope_in_rows(conclusion *c, int noise, const char *value) {
-  return conclusion_slope(c, noise * PER_NOISE + TMIX_COUNT, 1, ROWS_COUNT, rows_grid, value);
+  return conclusion_slope(c, (case_row){noise * PER_NOISE + TMIX_COUNT, 1, ROWS_COUNT}, rows_grid,
+                          value);
 }
 
 static void exponents_table(conclusion *c) {
@@ -219,8 +222,8 @@ static void variance_plot(conclusion *c) {
   sr_plot_series series[3];
   static const char *const labels[] = {"independent noise", "dependent noise"};
   for (int noise = 0; noise < 2; noise++) {
-    conclusion_curve(c, noise * PER_NOISE, 1, TMIX_COUNT, "variance", y[noise], low[noise],
-                     high[noise]);
+    conclusion_curve(c, (case_row){noise * PER_NOISE, 1, TMIX_COUNT}, "variance",
+                     (curve){y[noise], low[noise], high[noise]});
     series[noise] = (sr_plot_series){.label = labels[noise],
                                      .kind = SR_PLOT_LINE_POINTS,
                                      .count = TMIX_COUNT,

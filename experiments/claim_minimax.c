@@ -114,9 +114,12 @@ static void add_row(conclusion *c, int index) {
 
 static sr_status read_results(conclusion *c) {
   /* From T = 5 on: below, (1 - lambda) / (1 + lambda) is not yet 1 / (2 T). */
-  sr_interval divergence = conclusion_slope(c, 2, 1, TMIX_COUNT - 2, tmix_grid + 2, "precision");
-  sr_interval by_tmix = conclusion_slope(c, 2, 1, TMIX_COUNT - 2, tmix_grid + 2, "floor");
-  sr_interval by_rows = conclusion_slope(c, TMIX_COUNT, 1, ROWS_COUNT, rows_grid, "floor");
+  sr_interval divergence =
+      conclusion_slope(c, (case_row){2, 1, TMIX_COUNT - 2}, tmix_grid + 2, "precision");
+  sr_interval by_tmix =
+      conclusion_slope(c, (case_row){2, 1, TMIX_COUNT - 2}, tmix_grid + 2, "floor");
+  sr_interval by_rows =
+      conclusion_slope(c, (case_row){TMIX_COUNT, 1, ROWS_COUNT}, rows_grid, "floor");
   result_sample features = conclusion_sample(c, 5, "feature_divergence");
   result_sample labels = conclusion_sample(c, 5, "label_divergence");
   conclusion_begin_table(c, "Exponents, fitted");

@@ -188,9 +188,11 @@ static sr_status read_results(conclusion *c) {
   conclusion_begin_table(c, "Exponent of Cov(Q1, Q2) in T (from T = 5), 95 % interval");
   for (int f = 0; f < FEATURE_COUNT; f++) {
     snprintf(label[f], sizeof label[f], "%g features", feature_grid[f]);
-    slope = conclusion_slope(c, f * TMIX_COUNT + 1, 1, TMIX_COUNT - 1, tmix_grid + 1, "covariance");
+    slope = conclusion_slope(c, (case_row){f * TMIX_COUNT + 1, 1, TMIX_COUNT - 1}, tmix_grid + 1,
+                             "covariance");
     conclusion_add_estimate(c, label[f], "exponent", 2.0, &slope);
-    conclusion_curve(c, f * TMIX_COUNT, 1, TMIX_COUNT, "covariance", y[f], low[f], high[f]);
+    conclusion_curve(c, (case_row){f * TMIX_COUNT, 1, TMIX_COUNT}, "covariance",
+                     (curve){y[f], low[f], high[f]});
     series[f] = (sr_plot_series){.label = label[f],
                                  .kind = SR_PLOT_LINE_POINTS,
                                  .count = TMIX_COUNT,

@@ -91,7 +91,7 @@ cleanup:
 
 static void plot_sweep(conclusion *c) {
   double y[TMIX_COUNT], low[TMIX_COUNT], high[TMIX_COUNT], paper[TMIX_COUNT], linear[TMIX_COUNT];
-  conclusion_curve(c, 0, 1, TMIX_COUNT, "covariance", y, low, high);
+  conclusion_curve(c, (case_row){0, 1, TMIX_COUNT}, "covariance", (curve){y, low, high});
   for (int k = 0; k < TMIX_COUNT; k++) {
     paper[k] = y[0] * tmix_grid[k] * tmix_grid[k];
     linear[k] = y[0] * tmix_grid[k];
@@ -124,8 +124,10 @@ static void plot_sweep(conclusion *c) {
 }
 
 static sr_status read_results(conclusion *c) {
-  sr_interval by_tmix = conclusion_slope(c, 2, 1, TMIX_COUNT - 2, tmix_grid + 2, "covariance");
-  sr_interval by_rows = conclusion_slope(c, TMIX_COUNT, 1, ROWS_COUNT, rows_grid, "covariance");
+  sr_interval by_tmix =
+      conclusion_slope(c, (case_row){2, 1, TMIX_COUNT - 2}, tmix_grid + 2, "covariance");
+  sr_interval by_rows =
+      conclusion_slope(c, (case_row){TMIX_COUNT, 1, ROWS_COUNT}, rows_grid, "covariance");
   conclusion_begin_table(c, "Exponents of Cov(V1, V2), 95 % interval");
   conclusion_add_estimate(c, "in T (n = 20000, T from 5)", "exponent", 2.0, &by_tmix);
   conclusion_add_estimate(c, "in n (T = 20)", "exponent", -1.0, &by_rows);

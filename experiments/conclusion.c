@@ -198,19 +198,18 @@ sr_agreement verdict_agreement(verdict v) {
 
 /* ---- life --------------------------------------------------------------------------------- */
 
-sr_status conclusion_read(sr_context *ctx, const experiment *e, experiment_scale scale,
-                          const char *folder, sr_page *page, conclusion **out, char *reason,
-                          size_t reason_size) {
+sr_status conclusion_read(sr_context *ctx, const result_source *source, sr_page *page,
+                          conclusion **out, char *reason, size_t reason_size) {
   sr_status status = SR_OK;
+  const experiment *e = source->e;
   char path[1200];
-  long good_bytes = 0;
   conclusion *c = calloc(1, sizeof *c);
   *out = NULL;
   reason[0] = '\0';
   if (!c) SR_TRY(SR_ERROR_MEMORY);
-  *c = (conclusion){.e = e, .scale = scale, .ctx = ctx, .page = page};
-  results_path(folder, e, scale, path, sizeof path);
-  SR_TRY(results_read(ctx, path, &c->found, &good_bytes, reason, reason_size));
+  *c = (conclusion){.e = e, .scale = source->scale, .ctx = ctx, .page = page};
+  results_path(source->folder, e, source->scale, path, sizeof path);
+  SR_TRY(results_read(ctx, path, &c->found, reason, reason_size));
   SR_TRY(e->conclude(c));
   SR_TRY(c->status);
   *out = c;

@@ -37,10 +37,16 @@ struct conclusion {
   sr_status status; /* the first failure of a helper; authors need not check each */
 };
 
+/* Which result file. */
+typedef struct result_source {
+  const experiment *e;
+  experiment_scale scale;
+  const char *folder;
+} result_source;
+
 /* Reads the result file of the experiment and concludes. `page` may be NULL. On failure `reason`
  * says why. Free with conclusion_free. */
-SR_MUST_CHECK sr_status conclusion_read(sr_context *ctx, const experiment *e,
-                                        experiment_scale scale, const char *folder, sr_page *page,
+SR_MUST_CHECK sr_status conclusion_read(sr_context *ctx, const result_source *source, sr_page *page,
                                         conclusion **out, char *reason, size_t reason_size);
 void conclusion_free(conclusion **c);
 

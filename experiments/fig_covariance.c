@@ -43,23 +43,12 @@ static void name_case(experiment_scale scale, int index, char *name, size_t size
            witness_noise_name(w.noise_kind), w.noise_sd, data_sets_at(scale), POINTS);
 }
 
-/* Adds the sums of votes (+1, -1) of one data set at each point; votes are +-1, so the sum of their
- * squares is m. */
-static sr_status add_votes(sr_context *ctx, const sr_ensemble *ensemble, const sr_table *test,
-                           int32_t *votes, int members, int sets, int set, double *sum) {
-  sr_status status = sr_ensemble_votes(ctx, ensemble, test, votes);
-  if (status != SR_OK) return status;
-  for (int j = 0; j < members; j++)
-    for (int i = 0; i < POINTS; i++) sum[i * sets + set] += votes[j * POINTS + i] == 1 ? 1.0 : -1.0;
-  return SR_OK;
-}
-
 static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurement *out) {
   sr_status status = SR_OK;
   witness w = witness_at(unit->scale, unit->index);
   planned p = {.plan = plans[unit->index / TMIX_COUNT].plan};
   int sets = data_sets_at(unit->scale);
-  sr_table *table = NULL, *test = NULL;
+  sr_table *test = NULL;
   sr_ensemble *ensemble = NULL;
   double *contrast = NULL, *sum = calloc((size_t)POINTS * (size_t)sets, sizeof *sum);
   double *squares = malloc((size_t)sets * sizeof *squares), covariance = 0.0, variance = 0.0;
@@ -67,11 +56,12 @@ static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurem
   if (!sum || !squares || !votes) SR_TRY(SR_ERROR_MEMORY);
   SR_TRY(witness_test_rows(ctx, &w, unit->seed, POINTS, &test, &contrast));
   for (int k = 0; k < sets; k++) {
-    squares[k] = w.members;
-    SR_TRY(witness_train(ctx, &w, &p, unit->seed, (uint64_t)k, &table, &ensemble));
-    SR_TRY(add_votes(ctx, ensemble, test, votes, w.members, sets, k, sum));
+    squares[k] = w.members; /* votes are +1 or -1 */
+    SR_TRY(witness_train(ctx, &w, &p, unit->seed, (uint64_t)k, &ensemble));
+    SR_TRY(sr_ensemble_votes(ctx, ensemble, test, votes));
+    for (int j = 0; j < w.members; j++)
+      for (int i = 0; i < POINTS; i++) sum[i * sets + k] += votes[j * POINTS + i] == 1 ? 1.0 : -1.0;
     sr_ensemble_free(&ensemble);
-    sr_table_free(&table);
   }
   for (int i = 0; i < POINTS; i++) {
     double mean[64];
@@ -83,7 +73,6 @@ static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurem
   experiment_measure(out, "covariance", covariance);
   experiment_measure(out, "margin_variance", variance);
 cleanup:
-  sr_table_free(&table);
   sr_table_free(&test);
   sr_ensemble_free(&ensemble);
   free(contrast);
@@ -99,7 +88,8 @@ static void plot_curves(conclusion *c) {
   double y[PLANS][TMIX_COUNT], low[PLANS][TMIX_COUNT], high[PLANS][TMIX_COUNT], theory[TMIX_COUNT];
   sr_plot_series series[PLANS + 1];
   for (int p = 0; p < PLANS; p++) {
-    conclusion_curve(c, p * TMIX_COUNT, 1, TMIX_COUNT, "covariance", y[p], low[p], high[p]);
+    conclusion_curve(c, (case_row){p * TMIX_COUNT, 1, TMIX_COUNT}, "covariance",
+                     (curve){y[p], low[p], high[p]});
     series[p] = (sr_plot_series){.label = plans[p].plan,
                                  .kind = SR_PLOT_LINE_POINTS,
                                  .count = TMIX_COUNT,
@@ -142,7 +132,8 @@ static sr_status read_results(conclusion *c) {
     }
   }
   plot_curves(c);
-  sr_interval slope = conclusion_slope(c, 1, 1, TMIX_COUNT - 1, tmix_grid + 1, "covariance");
+  sr_interval slope =
+      conclusion_slope(c, (case_row){1, 1, TMIX_COUNT - 1}, tmix_grid + 1, "covariance");
   double uniform = conclusion_sample(c, 3, "covariance").mean;
   double spectral = conclusion_sample(c, 2 * TMIX_COUNT + 3, "covariance").mean;
   double small = conclusion_sample(c, TMIX_COUNT + 3, "covariance").mean;

@@ -76,7 +76,8 @@ static void plot_sweep(conclusion *c, bool tmix) {
   double bagging[TMIX_COUNT], minimax[TMIX_COUNT];
   sr_plot_series series[PLANS + 2];
   for (int p = 0; p < PLANS; p++) {
-    conclusion_curve(c, p * POINTS + offset, 1, count, "risk", y[p], low[p], high[p]);
+    conclusion_curve(c, (case_row){p * POINTS + offset, 1, count}, "risk",
+                     (curve){y[p], low[p], high[p]});
     series[p] = (sr_plot_series){.label = plans[p].plan,
                                  .kind = SR_PLOT_LINE_POINTS,
                                  .count = count,
@@ -113,8 +114,10 @@ static sr_status read_results(conclusion *c) {
   conclusion_begin_table(c,
                          "Fitted exponents of the excess risk, 95 % interval (in T from T = 10)");
   for (int p = 0; p < PLANS; p++) {
-    tmix[p] = conclusion_slope(c, p * POINTS + 2, 1, TMIX_COUNT - 2, tmix_grid + 2, "risk");
-    rows[p] = conclusion_slope(c, p * POINTS + TMIX_COUNT, 1, ROWS_COUNT, rows_grid, "risk");
+    tmix[p] =
+        conclusion_slope(c, (case_row){p * POINTS + 2, 1, TMIX_COUNT - 2}, tmix_grid + 2, "risk");
+    rows[p] =
+        conclusion_slope(c, (case_row){p * POINTS + TMIX_COUNT, 1, ROWS_COUNT}, rows_grid, "risk");
     conclusion_add_estimate(c, plans[p].plan, "in T", plans[p].in_tmix, &tmix[p]);
     conclusion_add_estimate(c, plans[p].plan, "in n (T = 10)", plans[p].in_rows, &rows[p]);
   }

@@ -176,14 +176,14 @@ static double scaled(const study_scale *scale, double value) {
 }
 
 int study_differences(conclusion *c, const replay_study *study, const study_scale *scale,
-                      const bool *chosen, int a, int b, double *difference) {
+                      const bool *chosen, study_pair pair, double *difference) {
   uint64_t seed[STUDY_MOST_SEEDS];
-  int count = study_common_seeds(c, study, 2, (const int[]){a, b}, seed), games = 0;
+  int count = study_common_seeds(c, study, 2, (const int[]){pair.a, pair.b}, seed), games = 0;
   for (int i = 0; i < count; i++) difference[i] = 0;
   for (int g = 0; g < study->games; g++) {
     if (chosen && !chosen[g]) continue;
-    result_sample of_a = conclusion_sample(c, study_case(study, g, a), "return"),
-                  of_b = conclusion_sample(c, study_case(study, g, b), "return");
+    result_sample of_a = conclusion_sample(c, study_case(study, g, pair.a), "return"),
+                  of_b = conclusion_sample(c, study_case(study, g, pair.b), "return");
     for (int i = 0; i < count; i++)
       difference[i] +=
           scaled(&scale[g], value_at(&of_a, seed[i])) - scaled(&scale[g], value_at(&of_b, seed[i]));
@@ -194,16 +194,16 @@ int study_differences(conclusion *c, const replay_study *study, const study_scal
 }
 
 /* A game without variance in either (no reward was ever seen) has no ratio and is left out. */
-int study_log_variance_ratios(conclusion *c, const replay_study *study, const bool *chosen, int a,
-                              int b, double *ratio) {
+int study_log_variance_ratios(conclusion *c, const replay_study *study, const bool *chosen,
+                              study_pair pair, double *ratio) {
   uint64_t seed[STUDY_MOST_SEEDS];
   double games[STUDY_MOST_SEEDS] = {0};
-  int count = study_common_seeds(c, study, 2, (const int[]){a, b}, seed);
+  int count = study_common_seeds(c, study, 2, (const int[]){pair.a, pair.b}, seed);
   for (int i = 0; i < count; i++) ratio[i] = 0;
   for (int g = 0; g < study->games; g++) {
     if (chosen && !chosen[g]) continue;
-    result_sample of_a = conclusion_sample(c, study_case(study, g, a), "target-variance"),
-                  of_b = conclusion_sample(c, study_case(study, g, b), "target-variance");
+    result_sample of_a = conclusion_sample(c, study_case(study, g, pair.a), "target-variance"),
+                  of_b = conclusion_sample(c, study_case(study, g, pair.b), "target-variance");
     for (int i = 0; i < count; i++) {
       double x = value_at(&of_a, seed[i]), y = value_at(&of_b, seed[i]);
       if (!(x > 0) || !(y > 0)) continue;

@@ -34,13 +34,17 @@ SR_MUST_CHECK sr_status study_measure_scale(sr_context *ctx, const char *game, s
 /* Seeds that every game has under every one of these samplers, in order; gives how many. */
 int study_common_seeds(conclusion *c, const replay_study *study, int samplers, const int *sampler,
                        uint64_t *seed);
+/* Two samplers that are compared. */
+typedef struct study_pair {
+  int a, b;
+} study_pair;
 /* Mean over games of the difference of scaled returns between two samplers, one number per common
  * seed; gives how many. The games are those with chosen[game] (NULL: all). */
 int study_differences(conclusion *c, const replay_study *study, const study_scale *scale,
-                      const bool *chosen, int a, int b, double *difference);
+                      const bool *chosen, study_pair pair, double *difference);
 /* The same for log(Var(y) of a / Var(y) of b). */
-int study_log_variance_ratios(conclusion *c, const replay_study *study, const bool *chosen, int a,
-                              int b, double *ratio);
+int study_log_variance_ratios(conclusion *c, const replay_study *study, const bool *chosen,
+                              study_pair pair, double *ratio);
 /* Mean with Student's 95 % interval; NaN ends below two values. */
 sr_interval study_interval(int count, const double *value);
 /* The smallest mean difference that `count` paired seeds show four times of five at 5 %:

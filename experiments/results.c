@@ -145,7 +145,7 @@ static bool is_torn(const char *line, size_t length) {
 }
 
 static sr_status read_lines(sr_context *ctx, FILE *file, const char *path, results *out,
-                            long *good_bytes, char *reason, size_t reason_size) {
+                            char *reason, size_t reason_size) {
   char *line = NULL;
   size_t room = 0;
   ssize_t length;
@@ -167,22 +167,22 @@ static sr_status read_lines(sr_context *ctx, FILE *file, const char *path, resul
       break;
     }
     if (!results_find(out, one.name, one.seed)) status = results_add(out, &one);
-    *good_bytes = ftell(file);
+    out->good_bytes = ftell(file);
   }
   free(line);
   return status;
 }
 
-sr_status results_read(sr_context *ctx, const char *path, results *out, long *good_bytes,
-                       char *reason, size_t reason_size) {
-  *good_bytes = 0;
+sr_status results_read(sr_context *ctx, const char *path, results *out, char *reason,
+                       size_t reason_size) {
+  out->good_bytes = 0;
   FILE *file = fopen(path, "re");
   if (!file && errno == ENOENT) return SR_OK;
   if (!file) {
     snprintf(reason, reason_size, "cannot read %s: %s", path, strerror(errno));
     return SR_ERROR_IO;
   }
-  sr_status status = read_lines(ctx, file, path, out, good_bytes, reason, reason_size);
+  sr_status status = read_lines(ctx, file, path, out, reason, reason_size);
   fclose(file);
   if (status == SR_ERROR_MEMORY) snprintf(reason, reason_size, "out of memory reading %s", path);
   return status;

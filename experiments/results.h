@@ -17,6 +17,7 @@ typedef struct result {
 typedef struct results {
   result *item;
   int64_t count, capacity;
+  long good_bytes; /* where the whole lines of the file end */
 } results;
 
 /* DIR/NAME-quick.jsonl or DIR/NAME-full.jsonl. */
@@ -25,10 +26,9 @@ void results_path(const char *folder, const experiment *e, experiment_scale scal
 const char *experiment_scale_name(experiment_scale scale);
 
 /* Reads what a file holds; a file that is not there holds nothing. A last line that a kill tore is
- * left out, and *good_bytes says where the whole lines end. Any other bad line is an
- * SR_ERROR_FORMAT with a sentence in `reason`. */
-SR_MUST_CHECK sr_status results_read(sr_context *ctx, const char *path, results *out,
-                                     long *good_bytes, char *reason, size_t reason_size);
+ * left out. Any other bad line is an SR_ERROR_FORMAT with a sentence in `reason`. */
+SR_MUST_CHECK sr_status results_read(sr_context *ctx, const char *path, results *out, char *reason,
+                                     size_t reason_size);
 void results_free(results *r);
 SR_MUST_CHECK sr_status results_add(results *r, const result *one);
 const result *results_find(const results *r, const char *case_name, uint64_t seed);

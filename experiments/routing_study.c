@@ -43,8 +43,7 @@ static sr_status select_rows(sr_context *ctx, const sr_table *table, const uint8
 }
 
 sr_status routing_test_error(sr_context *ctx, const sr_table *table, const uint8_t *test,
-                             const study_arm *arm, const char *graph, const char *learner,
-                             int64_t members, uint64_t seed, double *error) {
+                             const study_fit *fit, uint64_t seed, double *error) {
   sr_table *train = NULL, *held = NULL;
   sr_structure *structure = NULL;
   sr_plan *plan = NULL;
@@ -54,13 +53,13 @@ sr_status routing_test_error(sr_context *ctx, const sr_table *table, const uint8
   sr_ensemble_options how;
   sr_structure_options_init(&wanted);
   sr_ensemble_options_init(&how);
-  wanted.graph = arm->graph ? arm->graph : graph;
-  how.learner = learner;
+  wanted.graph = fit->arm->graph ? fit->arm->graph : fit->graph;
+  how.learner = fit->learner;
   sr_status status = select_rows(ctx, table, test, 0, &train);
   if (status == SR_OK) status = select_rows(ctx, table, test, 1, &held);
   if (status == SR_OK) status = sr_structure_estimate(ctx, train, &wanted, seed, &structure);
   if (status == SR_OK)
-    status = sr_plan_new(ctx, structure, arm->plan, (int32_t)members, seed, &plan);
+    status = sr_plan_new(ctx, structure, fit->arm->plan, (int32_t)fit->members, seed, &plan);
   if (status == SR_OK) status = sr_ensemble_fit(ctx, train, plan, &how, seed, &ensemble);
   int64_t rows = status == SR_OK ? sr_table_get(held)->rows : 0, wrong = 0;
   if (status == SR_OK) {

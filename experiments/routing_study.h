@@ -17,11 +17,18 @@ SR_MUST_CHECK sr_status routing_read(sr_context *ctx, const char *file,
                                      const sr_read_options *options, measurement *out,
                                      sr_table **table);
 
+/* What is fitted. */
+typedef struct study_fit {
+  const study_arm *arm;
+  const char *graph; /* of the set */
+  const char *learner;
+  int64_t members;
+} study_fit;
+
 /* Fits on rows with test[i] == 0 and measures the error on those with 1 (2: left out). */
 SR_MUST_CHECK sr_status routing_test_error(sr_context *ctx, const sr_table *table,
-                                           const uint8_t *test, const study_arm *arm,
-                                           const char *graph, const char *learner, int64_t members,
-                                           uint64_t seed, double *error);
+                                           const uint8_t *test, const study_fit *fit, uint64_t seed,
+                                           double *error);
 
 /* Mean over seeds of a - b, paired by seed, with Student's interval; NaN ends below two. The level
  * is 95 % for all `comparisons` of a table together. */

@@ -198,7 +198,6 @@ sr_status experiment_run(sr_context *ctx, const experiment *e, const run_options
   sr_status status = SR_OK;
   double start = sr_seconds();
   char path[1200];
-  long good_bytes = 0;
   results old = {0};
   job j = {.e = e, .options = options};
   memset(report, 0, sizeof *report);
@@ -206,8 +205,8 @@ sr_status experiment_run(sr_context *ctx, const experiment *e, const run_options
   SR_TRY(make_folder(options->folder, report->reason, sizeof report->reason));
   j.file = results_open(path, report->reason, sizeof report->reason);
   if (!j.file) SR_TRY(SR_ERROR_OUTPUT);
-  SR_TRY(results_read(ctx, path, &old, &good_bytes, report->reason, sizeof report->reason));
-  if (ftruncate(fileno(j.file), good_bytes) != 0) SR_TRY(SR_ERROR_OUTPUT);
+  SR_TRY(results_read(ctx, path, &old, report->reason, sizeof report->reason));
+  if (ftruncate(fileno(j.file), old.good_bytes) != 0) SR_TRY(SR_ERROR_OUTPUT);
   SR_TRY(list_units(&j, &old, report));
   status = run_units(&j, ctx, report->found);
   if (j.reason[0]) snprintf(report->reason, sizeof report->reason, "%s", j.reason);

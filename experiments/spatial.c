@@ -179,10 +179,11 @@ static sr_status thin(int64_t n, uint64_t seed, int64_t most, uint8_t *test) {
 enum { LAGS = 6, MONTHS = 8, YEAR = 12 };
 
 /* Rows of cells x months: anomalies of six months, and whether the next one is above zero. */
-static sr_status sea_rows(sr_context *ctx, const sr_table *grid, uint64_t seed, hold_out rule,
-                          int64_t most, sr_table **table, uint8_t **test) {
+static sr_status sea_rows(sr_context *ctx, const sr_table *grid, const experiment_unit *unit,
+                          hold_out rule, sr_table **table, uint8_t **test) {
+  uint64_t seed = unit->seed;
   const sr_table_view *v = sr_table_get(grid);
-  int64_t cells = v->rows, steps = v->features, each = 2 * most / MONTHS, n = 0;
+  int64_t cells = v->rows, steps = v->features, each = 2 * most_rows(unit->scale) / MONTHS, n = 0;
   static const char *const names[] = {"below", "above"};
   double month[MONTHS], sector, *draw = malloc(sizeof *draw * (size_t)cells);
   if (each > cells) each = cells;
@@ -316,7 +317,7 @@ static sr_status read_set(sr_context *ctx, const experiment_unit *unit, measurem
   sr_status status = routing_read(ctx, sets[set].file, &read, out, &raw);
   if (status != SR_OK) return status;
   if (sets[set].rule == HOLD_SECTOR || sets[set].rule == HOLD_YEAR) {
-    status = sea_rows(ctx, raw, unit->seed, sets[set].rule, most, table, test);
+    status = sea_rows(ctx, raw, unit, sets[set].rule, table, test);
     sr_table_free(&raw);
     return status;
   }
@@ -338,9 +339,8 @@ static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurem
   uint8_t *test = NULL;
   double error = NAN, bayes = NAN;
   sr_status status = read_set(ctx, unit, out, &table, &test, &bayes);
-  if (status == SR_OK)
-    status = routing_test_error(ctx, table, test, &arms[unit->index / SETS], "space", "tree",
-                                members_of(unit->scale), unit->seed, &error);
+  study_fit fit = {&arms[unit->index / SETS], "space", "tree", members_of(unit->scale)};
+  if (status == SR_OK) status = routing_test_error(ctx, table, test, &fit, unit->seed, &error);
   if (status == SR_OK) {
     experiment_measure(out, "error", error);
     if (!isnan(bayes)) experiment_measure(out, "excess", error - bayes);

@@ -153,7 +153,8 @@ static void plot_cell(conclusion *c) {
   double y[SHOWN][TMIX_COUNT], low[SHOWN][TMIX_COUNT], high[SHOWN][TMIX_COUNT];
   sr_plot_series series[SHOWN];
   for (int k = 0; k < SHOWN; k++) {
-    conclusion_curve(c, shown[k], METHOD_COUNT, TMIX_COUNT, "risk", y[k], low[k], high[k]);
+    conclusion_curve(c, (case_row){shown[k], METHOD_COUNT, TMIX_COUNT}, "risk",
+                     (curve){y[k], low[k], high[k]});
     series[k] = (sr_plot_series){.label = methods[shown[k]].plan,
                                  .kind = SR_PLOT_LINE_POINTS,
                                  .count = TMIX_COUNT,

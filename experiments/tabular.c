@@ -77,10 +77,11 @@ static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurem
   uint8_t *test = calloc((size_t)n, 1);
   if (!test) status = SR_ERROR_MEMORY;
   if (test) status = split(unit->seed, n, unit->scale, test);
-  if (status == SR_OK)
-    status = routing_test_error(ctx, table, test, &forest_arms[unit->index % ARMS], graph,
-                                learners[learner].learner[unit->scale],
-                                learners[learner].members[unit->scale], unit->seed, &error);
+  study_fit fit = {.arm = &forest_arms[unit->index % ARMS],
+                   .graph = graph,
+                   .learner = learners[learner].learner[unit->scale],
+                   .members = learners[learner].members[unit->scale]};
+  if (status == SR_OK) status = routing_test_error(ctx, table, test, &fit, unit->seed, &error);
   if (status == SR_OK) experiment_measure(out, "error", error);
   free(test);
   sr_table_free(&table);

@@ -117,17 +117,21 @@ static void spread(int cells, const double *q, double *of_mean, double *of_head,
   *covariance = (*of_mean - *of_head / HEADS) / (1 - 1.0 / HEADS);
 }
 
-static sr_status learn_buffer(sr_context *ctx, const sr_agent_options *shape, const char *sampler,
-                              sr_agent *player, sr_agent *probes, int64_t gradient_steps,
-                              uint64_t seed, float *values) {
+/* What every buffer has in common. */
+typedef struct buffer_study {
+  sr_agent_options options;
+  sr_agent *player, *probes;
+  int64_t gradient_steps;
+} buffer_study;
+
+static sr_status learn_buffer(sr_context *ctx, const buffer_study *study, uint64_t seed,
+                              float *values) {
   sr_status status = SR_OK;
   sr_agent *agent = NULL;
-  sr_agent_options o = *shape;
-  o.sampler = sampler;
-  SR_TRY(sr_agent_new(ctx, &o, 1, &agent)); /* the same start weights everywhere */
-  SR_TRY(sr_agent_collect(ctx, agent, player, o.steps, 0.2, seed));
-  SR_TRY(sr_agent_learn(ctx, agent, gradient_steps));
-  SR_TRY(sr_agent_values(ctx, agent, probes, PROBES, 1, values));
+  SR_TRY(sr_agent_new(ctx, &study->options, 1, &agent)); /* the same start weights everywhere */
+  SR_TRY(sr_agent_collect(ctx, agent, study->player, study->options.steps, 0.2, seed));
+  SR_TRY(sr_agent_learn(ctx, agent, study->gradient_steps));
+  SR_TRY(sr_agent_values(ctx, agent, study->probes, PROBES, 1, values));
 cleanup:
   sr_agent_free(&agent);
   return status;
@@ -153,9 +157,10 @@ static sr_status run_fresh(sr_context *ctx, const experiment_unit *unit, measure
   for (int s = 0; s < size.samplers; s++) {
     double of_mean, of_head, covariance, level;
     char name[VALUE_NAME_SIZE];
+    buffer_study study = {o, player, probes, size.gradient_steps};
+    study.options.sampler = samplers[s];
     for (int b = 0; b < BUFFERS; b++) {
-      SR_TRY(learn_buffer(ctx, &o, samplers[s], player, probes, size.gradient_steps,
-                          unit->seed * BUFFERS + (uint64_t)b, values));
+      SR_TRY(learn_buffer(ctx, &study, unit->seed * BUFFERS + (uint64_t)b, values));
       for (int p = 0; p < PROBES; p++)
         for (int h = 0; h < HEADS; h++)
           for (int a = 0; a < actions; a++)

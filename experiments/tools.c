@@ -5,15 +5,15 @@
 
 enum { MOST_POINTS = 20000 };
 
-sr_interval conclusion_slope(conclusion *c, int first, int stride, int count, const double *x,
+sr_interval conclusion_slope(conclusion *c, case_row cases, const double *x,
                              const char *value_name) {
   sr_interval none = {NAN, NAN, NAN};
   sr_line_fit fit;
   int64_t used = 0;
   double *u = malloc(2 * MOST_POINTS * sizeof *u), *v = u + MOST_POINTS;
   if (!u) return none;
-  for (int k = 0; k < count; k++) {
-    result_sample s = conclusion_sample(c, first + k * stride, value_name);
+  for (int k = 0; k < cases.count; k++) {
+    result_sample s = conclusion_sample(c, cases.first + k * cases.stride, value_name);
     for (int64_t i = 0; i < s.count && used < MOST_POINTS; i++) {
       if (!(s.value[i] > 0.0)) continue;
       u[used] = x[k];
@@ -25,14 +25,13 @@ sr_interval conclusion_slope(conclusion *c, int first, int stride, int count, co
   return status == SR_OK ? fit.slope : none;
 }
 
-void conclusion_curve(conclusion *c, int first, int stride, int count, const char *value_name,
-                      double *y, double *low, double *high) {
-  for (int k = 0; k < count; k++) {
-    result_sample s = conclusion_sample(c, first + k * stride, value_name);
+void conclusion_curve(conclusion *c, case_row cases, const char *value_name, curve to) {
+  for (int k = 0; k < cases.count; k++) {
+    result_sample s = conclusion_sample(c, cases.first + k * cases.stride, value_name);
     double error = s.count > 1 ? 1.96 * s.sd / sqrt((double)s.count) : 0.0;
-    y[k] = s.mean;
-    low[k] = s.mean - error;
-    high[k] = s.mean + error;
+    to.y[k] = s.mean;
+    to.low[k] = s.mean - error;
+    to.high[k] = s.mean + error;
   }
 }
 

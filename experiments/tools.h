@@ -4,15 +4,23 @@
 
 #include "experiment.h"
 
-/* Least-squares slope of log value on log x over all seeds of the cases first, first + stride, ...
- * (`count` of them, at x[0..count)), with a 95 % interval. NaN where fewer than three points are
- * positive. */
-sr_interval conclusion_slope(conclusion *c, int first, int stride, int count, const double *x,
+/* The cases first, first + stride, ...: `count` of them. */
+typedef struct case_row {
+  int first, stride, count;
+} case_row;
+
+/* Least-squares slope of log value on log x over all seeds of the cases, which stand at
+ * x[0..count), with a 95 % interval. NaN where fewer than three points are positive. */
+sr_interval conclusion_slope(conclusion *c, case_row cases, const double *x,
                              const char *value_name);
 
-/* Mean and standard error of every case as a plot series: fills y, low and high. */
-void conclusion_curve(conclusion *c, int first, int stride, int count, const char *value_name,
-                      double *y, double *low, double *high);
+/* Points of a plot series, with their intervals. */
+typedef struct curve {
+  double *y, *low, *high;
+} curve;
+
+/* Mean and 95 % interval of every case. */
+void conclusion_curve(conclusion *c, case_row cases, const char *value_name, curve to);
 
 /* Does the interval hold this number? */
 bool interval_holds(const sr_interval *interval, double value);

@@ -113,8 +113,8 @@ static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurem
   }
   if (status == SR_OK) {
     hold_out(sr_table_get(table), windows, unit->seed, test);
-    status = routing_test_error(ctx, table, test, &arms[arm], NULL, "tree", members_of(unit->scale),
-                                unit->seed, &error);
+    study_fit fit = {.arm = &arms[arm], .learner = "tree", .members = members_of(unit->scale)};
+    status = routing_test_error(ctx, table, test, &fit, unit->seed, &error);
   }
   if (status == SR_OK) experiment_measure(out, "error", error);
   if (status == SR_OK && (arm == ORDER || arm == FEATURES))

@@ -15,8 +15,9 @@ void witness_text(const witness *w, char text[WITNESS_TEXT]) {
 }
 
 sr_status witness_train(sr_context *ctx, const witness *w, const planned *p, uint64_t seed,
-                        uint64_t replicate, sr_table **table, sr_ensemble **ensemble) {
+                        uint64_t replicate, sr_ensemble **ensemble) {
   sr_status status = SR_OK;
+  sr_table *table = NULL;
   char text[WITNESS_TEXT];
   sr_train_options t;
   sr_train_options_init(&t);
@@ -25,12 +26,12 @@ sr_status witness_train(sr_context *ctx, const witness *w, const planned *p, uin
   t.members = w->members;
   if (p->learner) t.learner = p->learner;
   if (p->knows_tmix) t.structure.tmix = w->tmix;
-  *table = NULL;
   *ensemble = NULL;
   witness_text(w, text);
-  SR_TRY(sr_simulate(ctx, text, seed, replicate, table, NULL));
-  SR_TRY(sr_train(ctx, *table, &t, seed * 1000003 + replicate, ensemble));
+  SR_TRY(sr_simulate(ctx, text, seed, replicate, &table, NULL));
+  SR_TRY(sr_train(ctx, table, &t, seed * 1000003 + replicate, ensemble));
 cleanup:
+  sr_table_free(&table);
   return status;
 }
 
@@ -70,10 +71,10 @@ cleanup:
 sr_status witness_measure(sr_context *ctx, const witness *w, const planned *p,
                           const experiment_unit *unit, int64_t test_rows, measurement *out) {
   sr_status status = SR_OK;
-  sr_table *table = NULL, *test = NULL;
+  sr_table *test = NULL;
   sr_ensemble *ensemble = NULL;
   double *contrast = NULL, risk = NAN;
-  SR_TRY(witness_train(ctx, w, p, unit->seed, 0, &table, &ensemble));
+  SR_TRY(witness_train(ctx, w, p, unit->seed, 0, &ensemble));
   SR_TRY(witness_test_rows(ctx, w, unit->seed, test_rows, &test, &contrast));
   SR_TRY(witness_excess_risk(ctx, ensemble, test, contrast, &risk));
   experiment_measure(out, "risk", risk);
@@ -82,7 +83,6 @@ sr_status witness_measure(sr_context *ctx, const witness *w, const planned *p,
   for (int32_t k = 0; k < view->mix[0].parameter_count; k++)
     experiment_measure(out, view->mix[0].parameters[k].name, view->mix[0].parameters[k].value);
 cleanup:
-  sr_table_free(&table);
   sr_table_free(&test);
   sr_ensemble_free(&ensemble);
   free(contrast);

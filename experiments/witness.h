@@ -30,8 +30,7 @@ void witness_text(const witness *w, char text[WITNESS_TEXT]);
 
 /* Trains on replicate `replicate` of the witness. */
 SR_MUST_CHECK sr_status witness_train(sr_context *ctx, const witness *w, const planned *p,
-                                      uint64_t seed, uint64_t replicate, sr_table **table,
-                                      sr_ensemble **ensemble);
+                                      uint64_t seed, uint64_t replicate, sr_ensemble **ensemble);
 
 /* Fresh independent rows of the same witness and 2 eta - 1 at each. `contrast` is freed with free.
  */

@@ -18,9 +18,9 @@ int main(void) {
                          .seeds = experiment_coin.seeds[0],
                          .first_seed = 1};
   sr_status status = experiment_run(ctx, &experiment_coin, &options, &report);
+  result_source source = {&experiment_coin, SCALE_QUICK, folder};
   if (status == SR_OK)
-    status = conclusion_read(ctx, &experiment_coin, SCALE_QUICK, folder, NULL, &c, report.reason,
-                             sizeof report.reason);
+    status = conclusion_read(ctx, &source, NULL, &c, report.reason, sizeof report.reason);
   bool good = status == SR_OK && c->verdict == VERDICT_REPRODUCED && report.finished == 8;
   if (c) conclusion_print(c, stdout);
   if (!good) fprintf(stderr, "template: %s\n", report.reason);
