@@ -66,8 +66,7 @@ static sr_status search_edge(sr_context *ctx, sr__kway_work *work, const sr__par
                             .passes = PASSES,
                             .oldest_first = true};
   if (searched.rows_a == wanted) return SR_OK;
-  sr_status status =
-      sr__refine_pair(ctx, &work->refiner, &work->scratch[0], &limits, &searched);
+  sr_status status = sr__refine_pair(ctx, &work->refiner, &work->scratch[0], &limits, &searched);
   work->rows[giver] = searched.rows_a;
   work->rows[taker] = both - searched.rows_a;
   return status;
