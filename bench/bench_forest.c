@@ -221,14 +221,17 @@ static void train(sr_context *ctx, const sr_table *table, forest *f) {
   double started = sr_seconds(), cpu = cpu_seconds();
   must(ctx, sr_ensemble_fit(ctx, table, f->plan, &options, f->seed, &f->ensemble));
   double trained = sr_seconds(), trained_cpu = cpu_seconds();
+  double nodes = 0.0;
+  for (int32_t t = 0; t < f->trees; t++) nodes += (double)f->ensemble->member[t]->nodes / f->trees;
   long long peak = atomic_load(&peak_bytes) - held;
   long long trees = atomic_load(&live_bytes) - held;
   double binned = (double)f->rows * (double)sr_table_get(table)->features;
   printf(
       "\"train_seconds\": %.4f, \"train_cpu\": %.4f, \"peak_mb\": %.2f, \"trees_mb\": %.2f, "
-      "\"binned_mb\": %.2f, \"beside_trees_over_binned\": %.2f, \"levels\": %.2f, ",
+      "\"binned_mb\": %.2f, \"beside_trees_over_binned\": %.2f, \"levels\": %.2f, \"nodes\": "
+      "%.0f, ",
       trained - started, trained_cpu - cpu, megabytes(peak), megabytes(trees), binned / 1048576.0,
-      (double)(peak - trees) / binned, mean_levels(ctx, table, f->ensemble));
+      (double)(peak - trees) / binned, mean_levels(ctx, table, f->ensemble), nodes);
 }
 
 /* The best of a few runs: wall and processor seconds apart. */

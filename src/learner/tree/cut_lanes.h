@@ -24,6 +24,9 @@ typedef int64_t longs __attribute__((vector_size(WIDTH)));
 typedef float floats __attribute__((vector_size(WIDTH)));
 typedef double doubles __attribute__((vector_size(WIDTH)));
 typedef uint8_t few_bytes __attribute__((vector_size(WIDTH / 4)));
+typedef uint8_t half_bytes __attribute__((vector_size(WIDTH / 2)));
+typedef uint16_t shorts __attribute__((vector_size(WIDTH)));
+typedef uint16_t few_shorts __attribute__((vector_size(WIDTH / 2)));
 
 SR__INLINE ints load_ints(const int32_t *from) {
   ints to;

@@ -110,22 +110,30 @@ SR__INLINE void look_up_keys(const small_grower *g, const small_node *at, int32_
 
 /* ---- two classes in a light block ----------------------------------------------------------- */
 
+SR__INLINE signed_bytes signed_keys(const uint8_t *key) {
+  bytes here;
+  memcpy(&here, key, sizeof here);
+  return (signed_bytes)(here ^ BIAS);
+}
+
+/* Adds the weight of a row to the sums of the rows whose bin is not below its own. */
+SR__INLINE void add_row(uint8_t key, uint8_t weight, const signed_bytes *limit, int parts,
+                        bytes *sum) {
+  signed_bytes row = (signed_bytes){0} + (int8_t)(key ^ BIAS);
+  bytes load = (bytes){0} + weight;
+  for (int p = 0; p < parts; p++) sum[p] += load & ~(bytes)(row > limit[p]);
+}
+
 /* sum[c] = weight of the rows in [from, to) whose bin is at most that of row c. */
 SR__INLINE void sum_bytes(const uint8_t *key, const uint8_t *weight, int32_t from, int32_t to,
                           int parts, uint8_t *sum) {
   signed_bytes limit[ROWS / WIDTH];
   bytes here[ROWS / WIDTH];
   for (int p = 0; p < parts; p++) {
-    bytes unsigned_limit;
-    memcpy(&unsigned_limit, key + p * WIDTH, WIDTH);
-    limit[p] = (signed_bytes)(unsigned_limit ^ BIAS);
+    limit[p] = signed_keys(key + p * WIDTH);
     here[p] = (bytes){0};
   }
-  for (int32_t i = from; i < to; i++) {
-    signed_bytes row = (signed_bytes){0} + (int8_t)(key[i] ^ BIAS);
-    bytes load = (bytes){0} + weight[i];
-    for (int p = 0; p < parts; p++) here[p] += load & ~(bytes)(row > limit[p]);
-  }
+  for (int32_t i = from; i < to; i++) add_row(key[i], weight[i], limit, parts, here);
   memcpy(sum, here, (size_t)parts * WIDTH);
 }
 
@@ -133,6 +141,19 @@ SR__INLINE floats widen_bytes(const uint8_t *from) {
   few_bytes few;
   memcpy(&few, from, sizeof few);
   return __builtin_convertvector(__builtin_convertvector(few, ints), floats);
+}
+
+SR__INLINE floats widen_shorts(const uint16_t *from) {
+  few_shorts few;
+  memcpy(&few, from, sizeof few);
+  return __builtin_convertvector(__builtin_convertvector(few, ints), floats);
+}
+
+/* The lower (0) or upper half. */
+SR__INLINE shorts half_of_bytes(bytes all, int half) {
+  half_bytes few;
+  memcpy(&few, (const uint8_t *)&all + half * (WIDTH / 2), sizeof few);
+  return __builtin_convertvector(few, shorts);
 }
 
 SR__INLINE void cut_two_parts(const small_grower *g, const small_node *at, const uint8_t *key,
@@ -204,32 +225,67 @@ SR__INLINE void sum_ints(const int32_t *key, const int32_t *weight, int32_t from
   }
 }
 
-/* Sums of bytes per slot: several classes, or entropy, in a light block. */
-SR__INLINE cut cut_light(small_grower *g, const small_node *at, const uint8_t *key, int parts,
-                         double to_beat) {
-  uint8_t sum[ROWS * ROWS];
-  for (int32_t s = 0, from = 0; s < g->classes.present; from = g->slot_end[s++])
-    sum_bytes(key, at->weight, from, g->slot_end[s], parts, sum + s * ROWS);
-  if (g->rules->entropy) {
-    int32_t left[ROWS * ROWS], total[ROWS];
-    memset(total, 0, sizeof total);
-    for (int32_t s = 0; s < g->classes.present; s++)
-      for (int32_t i = 0; i < parts * WIDTH; i++)
-        total[i] += left[s * ROWS + i] = sum[s * ROWS + i];
-    cut_list cuts = {left, total, ROWS, key, at->count};
-    return best_of_classes(g->rules, &g->classes, &cuts, to_beat);
+/* Sums of bytes per slot: entropy in a light block. */
+SR__INLINE cut cut_entropy(const small_grower *g, const small_node *at, const uint8_t *key,
+                           int parts, double to_beat) {
+  uint8_t sum[ROWS];
+  int32_t left[ROWS * ROWS], total[ROWS];
+  memset(total, 0, sizeof total);
+  for (int32_t s = 0, from = 0; s < g->classes.present; from = g->slot_end[s++]) {
+    sum_bytes(key, at->weight, from, g->slot_end[s], parts, sum);
+    for (int32_t i = 0; i < parts * WIDTH; i++) total[i] += left[s * ROWS + i] = sum[i];
+  }
+  cut_list cuts = {left, total, ROWS, key, at->count};
+  return best_of_classes(g->rules, &g->classes, &cuts, to_beat);
+}
+
+/* Under gini: sums of squares over all slots stay below LIGHT^2, so that 16 bits hold them. Of a
+ * slot with weight a, of which l is on the left, r = a - l is on the right: r^2 = a^2 - 2 a l +
+ * l^2.
+ */
+SR__INLINE cut cut_squares(const small_grower *g, const small_node *at, const uint8_t *key,
+                           int parts, double to_beat) {
+  enum { HALVES = 2 * ROWS / WIDTH };
+  shorts left_square[HALVES], cross[HALVES];
+  signed_bytes limit[ROWS / WIDTH];
+  bytes left[ROWS / WIDTH];
+  uint16_t all_square = 0;
+  bool one_half = at->count <= WIDTH / 2;
+  for (int p = 0; p < parts; p++) {
+    limit[p] = signed_keys(key + p * WIDTH);
+    left[p] = (bytes){0};
+    for (int h = 2 * p; h < 2 * p + 2; h++) left_square[h] = cross[h] = (shorts){0};
+  }
+  for (int32_t s = 0, i = 0; s < g->classes.present; s++) {
+    uint16_t all = (uint16_t)g->slot_count[s];
+    bytes here[ROWS / WIDTH];
+    for (int p = 0; p < parts; p++) here[p] = (bytes){0};
+    for (; i < g->slot_end[s]; i++) add_row(key[i], at->weight[i], limit, parts, here);
+    all_square = (uint16_t)(all_square + all * all);
+    for (int p = 0; p < parts; p++) {
+      left[p] += here[p];
+      for (int h = 0; h < 2 - (parts == 1 && one_half); h++) {
+        shorts l = half_of_bytes(here[p], h);
+        left_square[2 * p + h] += l * l;
+        cross[2 * p + h] += l * all;
+      }
+    }
   }
   square_sums sums;
   ints most = (ints){0} - 1;
-  for (int32_t start = 0; start < at->count; start += LANES) {
-    floats left_square = {0}, right_square = {0}, left = {0};
-    for (int32_t s = 0; s < g->classes.present; s++)
-      add_squares(widen_bytes(sum + s * ROWS + start), (float)g->slot_count[s], &left_square,
-                  &right_square, &left);
-    most = higher_ints(store_squares(g->rules, &g->classes, start, left_square, right_square, left,
+  uint16_t squares[2][ROWS];
+  uint8_t lefts[ROWS];
+  for (int h = 0; h < 2 * parts; h++) {
+    shorts right_square = all_square - 2 * cross[h] + left_square[h];
+    memcpy(squares[0] + h * (WIDTH / 2), &left_square[h], sizeof right_square);
+    memcpy(squares[1] + h * (WIDTH / 2), &right_square, sizeof right_square);
+  }
+  memcpy(lefts, left, (size_t)parts * WIDTH);
+  for (int32_t start = 0; start < at->count; start += LANES)
+    most = higher_ints(store_squares(g->rules, &g->classes, start, widen_shorts(squares[0] + start),
+                                     widen_shorts(squares[1] + start), widen_bytes(lefts + start),
                                      &sums),
                        most);
-  }
   return best_of_squares(&g->classes, &sums, at->count, key, highest_int(most), to_beat);
 }
 
@@ -249,9 +305,12 @@ static cut cut_heavy(small_grower *g, const small_node *at, const uint8_t *key, 
 
 static void cut_any(small_grower *g, const small_node *at, const uint8_t *key, int32_t feature,
                     int shift, bool missing, small_best *best) {
-  cut found = !g->light            ? cut_heavy(g, at, key, best->score)
-              : at->count <= WIDTH ? cut_light(g, at, key, 1, best->score)
-                                   : cut_light(g, at, key, ROWS / WIDTH, best->score);
+  bool one = at->count <= WIDTH;
+  cut found = !g->light           ? cut_heavy(g, at, key, best->score)
+              : g->rules->entropy ? (one ? cut_entropy(g, at, key, 1, best->score)
+                                         : cut_entropy(g, at, key, ROWS / WIDTH, best->score))
+              : one               ? cut_squares(g, at, key, 1, best->score)
+                                  : cut_squares(g, at, key, ROWS / WIDTH, best->score);
   if (found.place < 0) return;
   best->score = found.score;
   best->feature = feature;

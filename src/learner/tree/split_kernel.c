@@ -346,18 +346,27 @@ SR__INLINE cut cut_squares(const sr__tree_rules *rules, const sr__node_classes *
   return best_of_squares(node, &sums, used, NULL, highest_int(most), to_beat);
 }
 
+static bool bin_is_used(const sr__node_classes *node, const int32_t *histogram, uint8_t bin) {
+  int32_t some = 0;
+  for (int32_t s = 0; s < node->present; s++) some |= histogram[(int64_t)s * BINS + bin];
+  return some != 0;
+}
+
 static void cut_classes(const sr__tree_rules *rules, const sr__node_classes *node,
                         const int32_t *histogram, int32_t *left, int32_t feature,
                         sr__split *split) {
   int32_t weight[BINS], used = rules->binning->feature[feature].bins;
+  bool squares = !rules->entropy && node->total <= EXACT_WEIGHT;
+  bool missing = bin_is_used(node, histogram, SR__BIN_MISSING);
   class_cuts cuts;
-  memset(weight, 0, sizeof weight);
-  for (int32_t s = 0; s < node->present; s++)
-    for (int32_t b = 0; b < BINS; b++) weight[b] += histogram[(int64_t)s * BINS + b];
-  bool missing = weight[SR__BIN_MISSING] != 0;
+  if (!squares) {
+    memset(weight, 0, sizeof weight);
+    for (int32_t s = 0; s < node->present; s++)
+      for (int32_t b = 0; b < BINS; b++) weight[b] += histogram[(int64_t)s * BINS + b];
+  }
   for (int shift = 0; shift <= (missing ? 1 : 0); shift++) {
     cut best;
-    if (!rules->entropy && node->total <= EXACT_WEIGHT) {
+    if (squares) {
       best = cut_squares(rules, node, histogram, used, shift, left, score_to_beat(split));
     } else {
       list_class_cuts(node, weight, used, shift, &cuts);
@@ -368,7 +377,7 @@ static void cut_classes(const sr__tree_rules *rules, const sr__node_classes *nod
     }
     if (best.place < 0) continue;
     int32_t upper = best.place + 1;
-    while (weight[(uint8_t)(upper - shift)] == 0) upper++;
+    while (!bin_is_used(node, histogram, (uint8_t)(upper - shift))) upper++;
     take_cut(&best, feature, shift, missing, upper, split);
   }
 }
