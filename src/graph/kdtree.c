@@ -26,18 +26,54 @@ static inline void swap_points(double *a, double *b, int stride) {
   }
 }
 
-/* Moves the points with coordinate below the pivot (or equal to it, where asked) to the front and
- * gives their number. Every step swaps and only the front's end depends on the data: no branch to
- * mispredict. */
-static inline int64_t partition(double *point, int64_t count, int stride, int axis, double pivot,
-                                bool equal_too) {
+static inline bool goes_front(const double *point, int axis, double pivot, bool equal_too) {
+  return equal_too ? point[axis] <= pivot : point[axis] < pivot;
+}
+
+/* Every step swaps and only the front's end depends on the data: no branch to mispredict. */
+static inline int64_t partition_few(double *point, int64_t count, int stride, int axis,
+                                    double pivot, bool equal_too) {
   int64_t front = 0;
   for (int64_t i = 0; i < count; i++) {
-    double key = point[i * stride + axis];
+    bool here = goes_front(point + i * stride, axis, pivot, equal_too);
     swap_points(point + i * stride, point + front * stride, stride);
-    front += equal_too ? key <= pivot : key < pivot;
+    front += here;
   }
   return front;
+}
+
+/* Moves the points with coordinate below the pivot (or equal to it, where asked) to the front and
+ * gives their number. Blocks from both ends note which of their points stand on the wrong side,
+ * without a branch, and these change places. */
+static inline int64_t partition(double *point, int64_t count, int stride, int axis, double pivot,
+                                bool equal_too) {
+  enum { BLOCK = 32 };
+  uint8_t low[BLOCK + 1], high[BLOCK + 1];
+  int lows = 0, highs = 0, low_done = 0, high_done = 0;
+  int64_t begin = 0, end = count;
+  while (end - begin > 2 * BLOCK) {
+    double *last = point + (end - 1) * stride;
+    if (low_done == lows) {
+      lows = low_done = 0;
+      for (int k = 0; k < BLOCK; k++) {
+        low[lows] = (uint8_t)k;
+        lows += !goes_front(point + (begin + k) * stride, axis, pivot, equal_too);
+      }
+    }
+    if (high_done == highs) {
+      highs = high_done = 0;
+      for (int k = 0; k < BLOCK; k++) {
+        high[highs] = (uint8_t)k;
+        highs += goes_front(last - k * stride, axis, pivot, equal_too);
+      }
+    }
+    while (low_done < lows && high_done < highs)
+      swap_points(point + (begin + low[low_done++]) * stride, last - high[high_done++] * stride,
+                  stride);
+    if (low_done == lows) begin += BLOCK;
+    if (high_done == highs) end -= BLOCK;
+  }
+  return begin + partition_few(point + begin * stride, end - begin, stride, axis, pivot, equal_too);
 }
 
 static int compare_doubles(const void *a, const void *b) {
