@@ -6,17 +6,30 @@
 
 enum { SHORT = 16 };
 
+/* Whether `place` stands in a list of k. */
+SR__INLINE bool list_has(const int32_t *list, int32_t k, int32_t place) {
+  int32_t t = 0;
+#if defined(__SSE2__)
+  __m128i wanted = _mm_set1_epi32(place), found = _mm_setzero_si128();
+  for (; t + 4 <= k; t += 4)
+    found = _mm_or_si128(found, _mm_cmpeq_epi32(_mm_loadu_si128((const void *)(list + t)), wanted));
+  if (_mm_movemask_epi8(found)) return true;
+#endif
+  int32_t rest = 0;
+  for (; t < k; t++) rest |= list[t] == place;
+  return rest;
+}
+
 SR__INLINE void mark_places(const sr__knn *knn, int32_t k, int64_t begin, int64_t end,
                             uint8_t *alone) {
   int64_t bytes = sr__union_bytes(k);
   for (int64_t p = begin; p < end; p++) {
     for (int64_t b = 0; b < bytes; b++) alone[p * bytes + b] = 0;
     for (int32_t s = 0; s < k; s++) {
-      int32_t q = knn->neighbor[p * k + s], found = 0;
+      int32_t q = knn->neighbor[p * k + s];
       assert(q >= 0 && q < knn->count && q != p); /* lists are full */
-      const int32_t *list = knn->neighbor + (int64_t)q * k;
-      for (int32_t t = 0; t < k; t++) found |= list[t] == (int32_t)p;
-      alone[p * bytes + s / 8] |= (uint8_t)(!found << s % 8);
+      bool mutual = list_has(knn->neighbor + (int64_t)q * k, k, (int32_t)p);
+      alone[p * bytes + s / 8] |= (uint8_t)(!mutual << s % 8);
     }
   }
 }

@@ -300,9 +300,8 @@ static void finish(const sr__walk_tree *tree, const sr__walk_rows *rows, int exi
   const sr__pass_node *pass = tree->pass + (rows->whole ? tree->whole : 0);
   const sr__pass_node *node = pass + tree->branch[exit].node;
   const sr__pass_node *end = pass + tree->branch[exit + 1].node;
-  uint16_t *number = s->waiting + exit * ROWS;
+  uint16_t *number = s->waiting[exit];
   const uint8_t *leaf = s->value[0];
-  s->next[exit] = (uint16_t)(exit * ROWS);
   if (node < end) {
     for (int k = count; k < ROWS; k++) number[k] = number[0];
     fill_columns(rows, number, count, tree->shifted && !rows->whole, s->column[0]);
@@ -315,21 +314,45 @@ static void finish(const sr__walk_tree *tree, const sr__walk_rows *rows, int exi
     for (int k = 0; k < count; k++) given[number[k]] = tree->pass_leaf[first + leaf[k]];
 }
 
-/* A row waits at its exit. */
-SR__INLINE void wait_at(const sr__walk_tree *tree, const sr__walk_rows *rows, int exit, int64_t row,
-                        sr__walk_scratch *s, uint32_t *given) {
-  int place = s->next[exit];
-  s->waiting[place] = (uint16_t)row;
-  s->next[exit] = (uint16_t)(place + 1);
-  if ((place + 1) % ROWS == 0) finish(tree, rows, exit, ROWS, s, given);
+/* Bit k: byte k differs from the one before it. The byte before the first is read. */
+SR__INLINE uint64_t changes(const uint8_t *exit) {
+#if defined(__SSE2__)
+  uint64_t same = 0;
+  for (int k = 0; k < ROWS; k += 16) {
+    __m128i here = _mm_loadu_si128((const void *)(exit + k));
+    __m128i before = _mm_loadu_si128((const void *)(exit + k - 1));
+    same |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(here, before)) << k;
+  }
+  return ~same;
+#else
+  uint64_t mask = 0;
+  for (int k = 0; k < ROWS; k++) mask |= (uint64_t)(exit[k] != exit[k - 1]) << k;
+  return mask;
+#endif
+}
+
+/* Rows `first` to `first + count` wait at one exit; as soon as ROWS do, they go on. */
+SR__INLINE void wait_at(const sr__walk_tree *tree, const sr__walk_rows *rows, int exit, int first,
+                        int count, sr__walk_scratch *s, uint32_t *given) {
+  typedef uint16_t numbers __attribute__((vector_size(16)));
+  uint16_t *waiting = s->waiting[exit];
+  uint32_t waits = s->waits[exit], then = waits + (uint32_t)count;
+  numbers row = (numbers){0, 1, 2, 3, 4, 5, 6, 7} + (uint16_t)first;
+  for (int k = 0; k < count; k += 8, row += 8) memcpy(waiting + waits + k, &row, sizeof row);
+  if (then >= ROWS) {
+    finish(tree, rows, exit, ROWS, s, given);
+    memcpy(waiting, waiting + ROWS, ROWS * sizeof *waiting);
+    then -= ROWS;
+  }
+  s->waits[exit] = then;
 }
 
 static void walk_group(const sr__walk_tree *tree, const sr__walk_rows *rows, int64_t count,
                        sr__walk_scratch *s, uint32_t *given) {
-  uint8_t exit[COMPANY];
+  uint8_t exits[1 + COMPANY] = {0}, *exit = exits + 1;
   uint16_t number[ROWS];
   for (int e = 0; e < SR__WALK_EXITS; e++) memset(s->value[e], e, ROWS);
-  for (int e = 0; e < SR__WALK_EXITS; e++) s->next[e] = (uint16_t)(e * ROWS);
+  memset(s->waits, 0, sizeof s->waits);
   for (int64_t begin = 0; begin < count; begin += COMPANY) {
     int64_t here = count - begin < COMPANY ? count - begin : COMPANY;
     for (int64_t k = 0; k < here; k += ROWS) {
@@ -342,15 +365,21 @@ static void walk_group(const sr__walk_tree *tree, const sr__walk_rows *rows, int
       }
       memcpy(exit + k, pass_crown(tree, rows->whole, column, s->value[0]), ROWS);
     }
-    /* Neighboring rows often take one exit; those that stand apart do not wait for each other. */
-    int64_t apart = here / 4;
-    for (int64_t i = 0; i < apart; i++)
-      for (int64_t k = i; k < 4 * apart; k += apart)
-        wait_at(tree, rows, exit[k], begin + k, s, given);
-    for (int64_t k = 4 * apart; k < here; k++) wait_at(tree, rows, exit[k], begin + k, s, given);
+    /* Neighboring rows often take one exit. */
+    for (int64_t k = 0; k < here; k += ROWS) {
+      int last = (int)(here - k < ROWS ? here - k : ROWS), from = 0;
+      uint64_t rest = changes(exit + k) & ~UINT64_C(1);
+      if (last < ROWS) rest &= (UINT64_C(1) << last) - 1;
+      for (; rest; rest &= rest - 1) {
+        int to = __builtin_ctzll(rest);
+        wait_at(tree, rows, exit[k + from], (int)(begin + k) + from, to - from, s, given);
+        from = to;
+      }
+      wait_at(tree, rows, exit[k + from], (int)(begin + k) + from, last - from, s, given);
+    }
   }
   for (int e = 0; e < tree->exits; e++)
-    if (s->next[e] > e * ROWS) finish(tree, rows, e, s->next[e] - e * ROWS, s, given);
+    if (s->waits[e] > 0) finish(tree, rows, e, (int)s->waits[e], s, given);
 }
 
 /* Rows by index one by one. */

@@ -108,12 +108,15 @@ static inline void sr__walk_on(sr__walk_rows *rows, int64_t count) {
   if (rows->columns) rows->columns += count * sr__turned_columns(rows->features, rows->whole);
 }
 
+/* Room for a full line, another full one behind it, and what is written beyond the last. */
+enum { SR__WALK_WAITING = 2 * SR__WALK_LANES + 16 };
+
 /* What a walk works in: it starts on a cache line. */
 typedef struct sr__walk_scratch {
   uint8_t value[2 * SR__WALK_EXITS][SR__WALK_LANES];
   uint8_t column[2 * SR__WALK_FEATURES][SR__WALK_LANES];
-  uint16_t waiting[SR__WALK_EXITS * SR__WALK_LANES]; /* rows that took an exit */
-  uint16_t next[SR__WALK_EXITS];                     /* where the next one goes among them */
+  uint16_t waiting[SR__WALK_EXITS][SR__WALK_WAITING]; /* rows that took an exit */
+  uint32_t waits[SR__WALK_EXITS];                     /* how many */
 } sr__walk_scratch;
 
 /* Bytes that a walk is given for it. */
