@@ -110,7 +110,7 @@ static void measured_text(const conclusion_cell *k, char *text) {
     number_text(k->low, spread, low);
     number_text(k->high, spread, high);
     snprintf(text, 4 * TEXT_SIZE, "%s [%s, %s]", number, low, high);
-  } else if (k->n > 1) {
+  } else if (k->n > 1 && isfinite(k->sd)) {
     number_text(k->sd, k->sd, low);
     snprintf(text, 4 * TEXT_SIZE, "%s ± %s", number, low);
   } else {

@@ -37,9 +37,11 @@ static void list_means(conclusion *c) {
       split += ucr_accuracy(c, s, m, "default");
       sets++;
     }
-    double none = NAN;
-    result_sample cv = {.count = sets, .mean = sets ? 100.0 * sum / (double)sets : none};
-    result_sample by_split = {.count = sets, .mean = sets ? 100.0 * split / (double)sets : none};
+    /* The spread over sets is not that of the mean: none is told. */
+    result_sample cv = {.count = sets, .mean = sets ? 100.0 * sum / (double)sets : NAN, .sd = NAN};
+    result_sample by_split = {.count = sets,
+                              .mean = sets ? 100.0 * split / (double)sets : NAN,
+                              .sd = NAN};
     conclusion_add_cell(c, ucr_method_at(m)->label, "cross-validation",
                         ucr_method_at(m)->paper_accuracy, NAN, &cv);
     conclusion_add_cell(c, ucr_method_at(m)->label, "default split", NAN, NAN, &by_split);

@@ -46,7 +46,7 @@ static void list_ranks(conclusion *c, const double *rank, int64_t sets) {
   double sum = 0.0;
   conclusion_begin_table(c, "Average ranks, 1 is best");
   for (int m = 0; m < UCR_PAPER_METHODS; m++) {
-    result_sample value = {.count = sets, .mean = rank[m]};
+    result_sample value = {.count = sets, .mean = rank[m], .sd = NAN};
     names[m] = ucr_method_at(m)->label;
     sum += rank[m];
     conclusion_add_cell(c, names[m], "average rank", ucr_method_at(m)->paper_rank, NAN, &value);
