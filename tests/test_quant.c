@@ -103,9 +103,9 @@ static void features_agree_with_a_slow_reference(void **state) {
     int32_t length = k <= 70 ? k : more[k - 71];
     int64_t rows = k <= 70 ? 11 : 3;
     kit_series series = walks(rows, length, (uint64_t)length);
-    sr__quant_encoder *encoder = NULL;
-    sr__quant_rows *made = NULL;
-    assert_ok(ctx, sr__quant_encoder_new(ctx, &length, 1, 2, &encoder));
+    sr__encoder *encoder = NULL;
+    sr__encoded *made = NULL;
+    assert_ok(ctx, sr__quant_encoder_new(ctx, &(sr__even_shape){2, 1, &length}, &encoder));
     assert_ok(ctx, sr__quant_encode(ctx, encoder, &series.ragged, 0, rows, &made));
     double *slow = malloc(sizeof *slow * (size_t)(encoder->features + 64));
     for (int64_t i = 0; i < rows; i++) {
@@ -120,8 +120,8 @@ static void features_agree_with_a_slow_reference(void **state) {
       }
     }
     free(slow);
-    sr__quant_rows_free(&made);
-    sr__quant_encoder_free(&encoder);
+    sr__quant_free_encoded(made);
+    sr__quant_free_encoder(encoder);
     kit_free(&series);
   }
   sr_context_free(&ctx);
@@ -166,10 +166,10 @@ static void features_have_the_symmetries_of_quantiles(void **state) {
     swapped.values[(channel ^ 1) * LENGTH + i % LENGTH] = plain.values[i];
   }
   int32_t length[2] = {LENGTH, LENGTH};
-  sr__quant_encoder *encoder = NULL;
-  sr__quant_rows *rows[4] = {0};
+  sr__encoder *encoder = NULL;
+  sr__encoded *rows[4] = {0};
   const kit_series *all[4] = {&plain, &moved, &doubled, &swapped};
-  assert_ok(ctx, sr__quant_encoder_new(ctx, length, 2, 3, &encoder));
+  assert_ok(ctx, sr__quant_encoder_new(ctx, &(sr__even_shape){3, 2, length}, &encoder));
   for (int k = 0; k < 4; k++)
     assert_ok(ctx, sr__quant_encode(ctx, encoder, &all[k]->ragged, 0, ROWS, &rows[k]));
   int32_t half = encoder->features / 2, series_features = encoder->shape[0]->kind[1].at[0][0];
@@ -188,8 +188,8 @@ static void features_have_the_symmetries_of_quantiles(void **state) {
         assert_true(rows[1]->value[at] == rows[0]->value[at]);
     }
   }
-  for (int k = 0; k < 4; k++) sr__quant_rows_free(&rows[k]);
-  sr__quant_encoder_free(&encoder);
+  for (int k = 0; k < 4; k++) sr__quant_free_encoded(rows[k]);
+  sr__quant_free_encoder(encoder);
   kit_free(&plain);
   kit_free(&moved);
   kit_free(&doubled);
@@ -234,12 +234,13 @@ static void padding_is_no_part_of_a_series(void **state) {
   float values[] = {1, 2, 3, NAN, NAN, /**/ 5, NAN, NAN, 8, NAN, /**/ 4, 6, /**/ NAN, 2, NAN};
   int64_t offset[] = {0, 5, 10, 12, 15};
   sr__series_view series = {values, offset, 2, 2};
-  int32_t length[2];
+  sr__even_shape shape;
   float to[4];
   sr_context *ctx = test_context(1);
-  assert_ok(ctx, sr__even_lengths(ctx, &series, length));
-  assert_int_equal(length[0], 4);
-  assert_int_equal(length[1], 4);
+  assert_ok(ctx, sr__even_shape_find(ctx, &series, 2, &shape));
+  assert_int_equal(shape.length[0], 4);
+  assert_int_equal(shape.length[1], 4);
+  sr__free(ctx, shape.length);
   float expected[4][4] = {{1, 2, 3, 3},
                           {5, 6, 7, 8},
                           {4, 14.0f / 3.0f, 16.0f / 3.0f, 6},
@@ -467,9 +468,9 @@ static void searches_agree_with_a_slow_one(void **state) {
 /* ---- trees --------------------------------------------------------------------------------- */
 
 typedef struct fitted {
-  sr__quant_encoder *encoder;
-  sr__quant_rows *rows;
-  sr__quant_member *member;
+  sr__encoder *encoder;
+  sr__encoded *rows;
+  sr__member *member;
 } fitted;
 
 static sr_status fit_series(sr_context *ctx, const kit_series *series, const int32_t *bag,
@@ -480,19 +481,21 @@ static sr_status fit_series(sr_context *ctx, const kit_series *series, const int
   *f = (fitted){0};
   sr__random_init(&random, 7, SR_PURPOSE_LEARNER, 0, 0);
   SR_TRY(sr__quant_prepare(ctx, &series->ragged, series->classes, &f->encoder, &f->rows));
-  SR_TRY(sr__quant_fit(ctx, f->encoder, f->rows, series->label, bag, counts, length, options,
-                       &random, &f->member));
+  sr__training training = {.rows = f->rows, .label = series->label};
+  sr__fit_input input = {f->encoder, &training, options};
+  sr__bag rows = {.rows = bag, .counts = counts, .length = length};
+  SR_TRY(sr__quant_fit(ctx, &input, &rows, &random, &f->member));
 cleanup:
   return status;
 }
 
 static void fitted_free(fitted *f) {
-  sr__quant_member_free(&f->member);
-  sr__quant_rows_free(&f->rows);
-  sr__quant_encoder_free(&f->encoder);
+  sr__quant_free_member(f->member);
+  sr__quant_free_encoded(f->rows);
+  sr__quant_free_encoder(f->encoder);
 }
 
-static void assert_same_member(const sr__quant_member *a, const sr__quant_member *b) {
+static void assert_same_member(const sr__member *a, const sr__member *b) {
   assert_int_equal(a->nodes, b->nodes);
   assert_memory_equal(a->node, b->node, sizeof *a->node * (size_t)a->nodes);
 }
@@ -511,7 +514,7 @@ static void training_rows_are_known_by_heart(void **state) {
     sr__quant_options options = {.trees = 3, .share = 0.1};
     int32_t *all = kit_all_rows(rows), *vote = malloc(sizeof *vote * (size_t)rows);
     float *share[2];
-    sr__quant_rows *values = NULL;
+    sr__encoded *values = NULL;
     fitted f;
     assert_ok(ctx, fit_series(ctx, &series, all, NULL, rows, &options, &f));
     assert_ok(ctx, sr__quant_encode(ctx, f.encoder, &series.ragged, 0, rows, &values));
@@ -529,7 +532,7 @@ static void training_rows_are_known_by_heart(void **state) {
     free(share[1]);
     free(all);
     free(vote);
-    sr__quant_rows_free(&values);
+    sr__quant_free_encoded(values);
     fitted_free(&f);
     kit_free(&series);
   }
@@ -546,7 +549,7 @@ static void new_shapelets_are_told_apart(void **state) {
     kit_series train = kit_shapelets(form, 0.3, 1), test = kit_shapelets(form, 0.3, 2);
     int32_t *all = kit_all_rows(form->rows), *vote = malloc(sizeof *vote * (size_t)form->rows);
     sr__quant_options options = {.trees = 100, .share = 0.1};
-    sr__quant_rows *values = NULL;
+    sr__encoded *values = NULL;
     fitted f;
     assert_ok(ctx, fit_series(ctx, &train, all, NULL, form->rows, &options, &f));
     assert_ok(ctx, sr__quant_encode(ctx, f.encoder, &test.ragged, 0, form->rows, &values));
@@ -555,7 +558,7 @@ static void new_shapelets_are_told_apart(void **state) {
     if (kit_accuracy(&test, vote) < 0.9) fail_msg("accuracy %g", kit_accuracy(&test, vote));
     free(all);
     free(vote);
-    sr__quant_rows_free(&values);
+    sr__quant_free_encoded(values);
     fitted_free(&f);
     kit_free(&train);
     kit_free(&test);
@@ -638,7 +641,7 @@ static void missing_channels_are_seen(void **state) {
   kit_series series = kit_shapelets(&shape, 1.0, 6);
   int32_t *all = kit_all_rows(60), vote[60];
   sr__quant_options options = {.trees = 20, .share = 0.3};
-  sr__quant_rows *values = NULL;
+  sr__encoded *values = NULL;
   fitted f;
   for (int i = 0; i < 60; i++)
     for (int t = 0; t < 25; t++) {
@@ -651,7 +654,7 @@ static void missing_channels_are_seen(void **state) {
                                    (sr__answers){vote, NULL}));
   assert_true(kit_accuracy(&series, vote) == 1.0);
   free(all);
-  sr__quant_rows_free(&values);
+  sr__quant_free_encoded(values);
   fitted_free(&f);
   kit_free(&series);
   sr_context_free(&ctx);
@@ -667,7 +670,7 @@ static void huge_values_have_an_answer(void **state) {
   for (int i = 0; i < 50 * 40; i++) series.values[i] *= i % 3 ? 1e38f : 1e-38f;
   int32_t *all = kit_all_rows(50), vote[2][50];
   sr__quant_options options = {.trees = 5, .share = 0.2};
-  sr__quant_rows *values = NULL;
+  sr__encoded *values = NULL;
   fitted f;
   assert_ok(ctx, fit_series(ctx, &series, all, NULL, 50, &options, &f));
   assert_ok(ctx, sr__quant_encode(ctx, f.encoder, &series.ragged, 0, 50, &values));
@@ -678,7 +681,7 @@ static void huge_values_have_an_answer(void **state) {
   assert_memory_equal(vote[0], vote[1], sizeof vote[0]);
   assert_true(kit_accuracy(&series, vote[0]) == 1.0);
   free(all);
-  sr__quant_rows_free(&values);
+  sr__quant_free_encoded(values);
   fitted_free(&f);
   kit_free(&series);
   sr_context_free(&ctx);
@@ -688,8 +691,8 @@ static void huge_values_have_an_answer(void **state) {
 
 static void save_all(sr_context *ctx, const fitted *f, sr__bytes *bytes) {
   *bytes = (sr__bytes){.ctx = ctx};
-  sr__quant_encoder_save(f->encoder, true, bytes);
-  sr__quant_member_save(f->encoder, f->member, bytes);
+  sr__quant_save_encoder(f->encoder, true, bytes);
+  sr__quant_save_member(f->encoder, f->member, bytes);
   assert_ok(ctx, bytes->status);
 }
 
@@ -697,8 +700,8 @@ static sr_status load_all(sr_context *ctx, const uint8_t *data, int64_t size, fi
   sr_status status = SR_OK;
   sr__byte_reader reader = {.ctx = ctx, .data = data, .size = size, .what = "the test"};
   *f = (fitted){0};
-  SR_TRY(sr__quant_encoder_load(&reader, &f->encoder));
-  SR_TRY(sr__quant_member_load(&reader, f->encoder, &f->member));
+  SR_TRY(sr__quant_load_encoder(&reader, &f->encoder));
+  SR_TRY(sr__quant_load_member(&reader, f->encoder, &f->member));
 cleanup:
   return status;
 }
@@ -728,14 +731,14 @@ static void what_is_stored_is_what_was(void **state) {
   }
   for (int64_t at = 0; at < bytes.size; at += 1 + at / 300) {
     int32_t vote[50];
-    sr__quant_rows *values = NULL;
+    sr__encoded *values = NULL;
     bytes.data[at] ^= (uint8_t)(1 + at % 255);
     if (at >= 16 && load_all(ctx, bytes.data, bytes.size, &back) == SR_OK &&
         sr__quant_encode(ctx, back.encoder, &series.ragged, 0, 50, &values) == SR_OK)
       assert_ok(ctx, sr__quant_predict(ctx, back.encoder, back.member, values,
                                        (sr__picked){NULL, 50}, (sr__answers){vote, NULL}));
     bytes.data[at] ^= (uint8_t)(1 + at % 255);
-    sr__quant_rows_free(&values);
+    sr__quant_free_encoded(values);
     if (at >= 16) fitted_free(&back);
   }
   sr__bytes_free(&bytes);
@@ -753,7 +756,7 @@ static sr_status whole_life(sr_context *ctx, void *data) {
   const kit_series *series = data;
   int32_t all[20], vote[20];
   fitted f = {0}, back = {0};
-  sr__quant_rows *values = NULL, *bins = NULL;
+  sr__encoded *values = NULL, *bins = NULL;
   sr__bytes bytes = {.ctx = ctx};
   for (int i = 0; i < 20; i++) all[i] = i;
   sr__quant_options options = {.trees = 2, .share = 0.1};
@@ -762,14 +765,14 @@ static sr_status whole_life(sr_context *ctx, void *data) {
   SR_TRY(sr__quant_bins(ctx, f.encoder, &series->ragged, 0, 20, &bins));
   SR_TRY(sr__quant_predict(ctx, f.encoder, f.member, values, (sr__picked){NULL, 20},
                            (sr__answers){vote, NULL}));
-  sr__quant_encoder_save(f.encoder, true, &bytes);
-  sr__quant_member_save(f.encoder, f.member, &bytes);
+  sr__quant_save_encoder(f.encoder, true, &bytes);
+  sr__quant_save_member(f.encoder, f.member, &bytes);
   SR_TRY(bytes.status);
   SR_TRY(load_all(ctx, bytes.data, bytes.size, &back));
 cleanup:
   sr__bytes_free(&bytes);
-  sr__quant_rows_free(&values);
-  sr__quant_rows_free(&bins);
+  sr__quant_free_encoded(values);
+  sr__quant_free_encoded(bins);
   fitted_free(&f);
   fitted_free(&back);
   return status;
@@ -792,7 +795,7 @@ static void model_bytes(int threads, sr__bytes *bytes, sr_context **context) {
   int32_t *all = kit_all_rows(150);
   float share[150 * 4];
   sr__quant_options options = {.trees = 5, .share = 0.1};
-  sr__quant_rows *values = NULL;
+  sr__encoded *values = NULL;
   fitted f;
   assert_ok(ctx, fit_series(ctx, &series, all, NULL, 100, &options, &f));
   save_all(ctx, &f, bytes);
@@ -802,7 +805,7 @@ static void model_bytes(int threads, sr__bytes *bytes, sr_context **context) {
   sr__put_raw(bytes, share, sizeof share);
   sr__put_raw(bytes, f.rows->bin, f.rows->count * f.rows->tiles * 32);
   assert_ok(ctx, bytes->status);
-  sr__quant_rows_free(&values);
+  sr__quant_free_encoded(values);
   fitted_free(&f);
   free(all);
   kit_free(&series);
@@ -872,7 +875,7 @@ static void what_cannot_be_is_said(void **state) {
   assert_ok(ctx, fit_series(ctx, &series, all, NULL, 10, &DEFAULTS, &f));
   sr__series_view one_channel = series.ragged;
   one_channel.channels = 1;
-  sr__quant_rows *values = NULL;
+  sr__encoded *values = NULL;
   assert_int_equal(sr__quant_encode(ctx, f.encoder, &one_channel, 0, 10, &values), SR_ERROR_DATA);
   fitted_free(&f);
   series.ragged.rows = 0;
@@ -880,8 +883,13 @@ static void what_cannot_be_is_said(void **state) {
   fitted_free(&f);
   int64_t long_offset[] = {0, (int64_t)SR__MAX_SERIES_LENGTH + 1};
   sr__series_view long_series = {series.values, long_offset, 1, 1};
-  int32_t length;
-  assert_int_equal(sr__even_lengths(ctx, &long_series, &length), SR_ERROR_DATA);
+  sr__even_shape even;
+  assert_int_equal(sr__even_shape_find(ctx, &long_series, 2, &even), SR_ERROR_DATA);
+  sr__free(ctx, even.length);
+  series.ragged.rows = 10;
+  assert_int_equal(sr__even_shape_find(ctx, &series.ragged, SR__EVEN_MAX_CLASSES + 1, &even),
+                   SR_ERROR_DATA);
+  sr__free(ctx, even.length);
   free(all);
   kit_free(&series);
   sr_context_free(&ctx);

@@ -4,10 +4,18 @@
 #include "learner/tsf/tsf_kernel.h"
 
 typedef struct fitted {
-  sr__tsf_encoder *encoder;
-  sr__tsf_rows *rows;
-  sr__tsf_member *member;
+  sr__encoder *encoder;
+  sr__encoded *rows;
+  sr__member *member;
 } fitted;
+
+/* Of `intervals` intervals, into f->member. */
+static sr_status fit_bag(sr_context *ctx, const kit_series *series, sr__bag bag, int64_t intervals,
+                         sr__random *random, fitted *f) {
+  sr__training training = {.rows = f->rows, .label = series->label};
+  sr__fit_input input = {f->encoder, &training, &(sr__tsf_options){intervals}};
+  return sr__tsf_fit(ctx, &input, &bag, random, &f->member);
+}
 
 static sr_status fit_series(sr_context *ctx, const kit_series *series, const int32_t *bag,
                             const int32_t *counts, int64_t length, uint64_t member, fitted *f) {
@@ -16,25 +24,25 @@ static sr_status fit_series(sr_context *ctx, const kit_series *series, const int
   *f = (fitted){0};
   sr__random_init(&random, 7, SR_PURPOSE_LEARNER, 0, member);
   SR_TRY(sr__tsf_prepare(ctx, &series->ragged, series->classes, &f->encoder, &f->rows));
-  SR_TRY(sr__tsf_fit(ctx, f->encoder, f->rows, series->label, bag, counts, length, 0, &random,
-                     &f->member));
+  sr__bag rows = {.rows = bag, .counts = counts, .length = length};
+  SR_TRY(fit_bag(ctx, series, rows, 0, &random, f));
 cleanup:
   return status;
 }
 
-static float feature_of(const sr__tsf_encoder *encoder, const sr__tsf_rows *rows, int64_t row,
+static float feature_of(const sr__encoder *encoder, const sr__encoded *rows, int64_t row,
                         const sr__tsf_interval *interval, int32_t kind) {
   sr__tsf_reader reader = sr__tsf_reader_of(encoder, interval, kind);
   float eight[8];
-  sr__tsf_features(encoder, rows, row / rows->width, row % rows->width / 8, 1, &reader, NULL, 1,
-                   eight);
+  sr__tsf_features(encoder, rows, (sr__tsf_lanes){row / rows->width, row % rows->width / 8, 1},
+                   (sr__tsf_asked){&reader, NULL, 1}, eight);
   return eight[row % 8];
 }
 
 static void fitted_free(fitted *f) {
-  sr__tsf_member_free(&f->member);
-  sr__tsf_rows_free(&f->rows);
-  sr__tsf_encoder_free(&f->encoder);
+  sr__tsf_free_member(f->member);
+  sr__tsf_free_encoded(f->rows);
+  sr__tsf_free_encoder(f->encoder);
 }
 
 /* ---- features ------------------------------------------------------------------------------ */
@@ -59,8 +67,8 @@ static void features_agree_with_plain_sums(void **state) {
   for (int k = 0; k < 3; k++) {
     kit_shape shape = {3, 2, 2, 61, 61, 0.0};
     kit_series series = kit_shapelets(&shape, 1.0, 5);
-    sr__tsf_encoder *encoder = NULL;
-    sr__tsf_rows *rows = NULL;
+    sr__encoder *encoder = NULL;
+    sr__encoded *rows = NULL;
     for (int i = 0; i < 3 * 2 * 61; i++) series.values[i] += (float)level[k];
     assert_ok(ctx, sr__tsf_prepare(ctx, &series.ragged, 2, &encoder, &rows));
     for (int32_t start = 0; start < 61; start += 3) {
@@ -73,8 +81,8 @@ static void features_agree_with_plain_sums(void **state) {
         }
       }
     }
-    sr__tsf_rows_free(&rows);
-    sr__tsf_encoder_free(&encoder);
+    sr__tsf_free_encoded(rows);
+    sr__tsf_free_encoder(encoder);
     kit_free(&series);
   }
   sr_context_free(&ctx);
@@ -101,10 +109,10 @@ static void every_level_gives_the_same_bytes(void **state) {
     memset(center[k], 0, sizeof(double) * 64);
     memset(sum[k], 0, sizeof(double) * cells);
   }
-  sr__tsf_encoder *encoder = NULL;
+  sr__encoder *encoder = NULL;
   int32_t length = LENGTH, list[] = {0, 1, 2};
   sr_context *ctx = test_context(1);
-  assert_ok(ctx, sr__tsf_encoder_new(ctx, &length, 1, 2, &encoder));
+  assert_ok(ctx, sr__tsf_encoder_new(ctx, &(sr__even_shape){2, 1, &length}, &encoder));
   for (int k = 0; k < levels; k++) {
     for (int lane = 0; lane < WIDTH; lane += 8) {
       float eight[LENGTH * 8];
@@ -120,8 +128,8 @@ static void every_level_gives_the_same_bytes(void **state) {
         reader[kind] =
             sr__tsf_reader_of(encoder, &(sr__tsf_interval){0, start, LENGTH - start / 4}, kind);
       for (int m = 0; m < 2; m++)
-        level[m ? k : 0]->features(sum[0] + 8, center[0] + 8, WIDTH, 2, reader, m ? list : NULL, 3,
-                                   feature[m]);
+        level[m ? k : 0]->features(sum[0] + 8, center[0] + 8, WIDTH, 2,
+                                   (sr__tsf_asked){reader, m ? list : NULL, 3}, feature[m]);
       assert_memory_equal(feature[0], feature[1], sizeof feature[0]);
     }
   }
@@ -129,7 +137,7 @@ static void every_level_gives_the_same_bytes(void **state) {
     free(sum[k]);
     free(center[k]);
   }
-  sr__tsf_encoder_free(&encoder);
+  sr__tsf_free_encoder(encoder);
   kit_free(&series);
   sr_context_free(&ctx);
 }
@@ -271,7 +279,7 @@ static double forest_accuracy(sr_context *ctx, const kit_series *train, const ki
   int32_t *counts = malloc(sizeof *counts * (size_t)rows), *vote;
   float *share = malloc(sizeof *share * (size_t)(new_rows * classes));
   float *sum = calloc((size_t)(new_rows * classes), sizeof *sum);
-  sr__tsf_rows *encoded = NULL;
+  sr__encoded *encoded = NULL;
   sr__random random;
   fitted f = {0};
   vote = malloc(sizeof *vote * (size_t)new_rows);
@@ -288,12 +296,13 @@ static double forest_accuracy(sr_context *ctx, const kit_series *train, const ki
       bag[length] = (int32_t)i;
       counts[length++] = counts[i];
     }
-    assert_ok(ctx, sr__tsf_fit(ctx, f.encoder, f.rows, train->label, bag, counts, length, 0,
-                               &random, &f.member));
+    sr__bag drawn = {.rows = bag, .counts = counts, .length = length};
+    assert_ok(ctx, fit_bag(ctx, train, drawn, 0, &random, &f));
     assert_ok(ctx, sr__tsf_predict(ctx, f.encoder, f.member, encoded, (sr__picked){NULL, new_rows},
                                    (sr__answers){NULL, share}));
     for (int64_t i = 0; i < new_rows * classes; i++) sum[i] += share[i];
-    sr__tsf_member_free(&f.member);
+    sr__tsf_free_member(f.member);
+    f.member = NULL;
   }
   for (int64_t i = 0; i < new_rows; i++) {
     vote[i] = 0;
@@ -301,7 +310,7 @@ static double forest_accuracy(sr_context *ctx, const kit_series *train, const ki
       if (sum[i * classes + c] > sum[i * classes + vote[i]]) vote[i] = c;
   }
   double accuracy = kit_accuracy(test, vote);
-  sr__tsf_rows_free(&encoded);
+  sr__tsf_free_encoded(encoded);
   fitted_free(&f);
   free(bag);
   free(counts);
@@ -434,15 +443,15 @@ static sr_status load_all(sr_context *ctx, const uint8_t *data, int64_t size, fi
   sr_status status = SR_OK;
   sr__byte_reader reader = {.ctx = ctx, .data = data, .size = size, .what = "the test"};
   *f = (fitted){0};
-  SR_TRY(sr__tsf_encoder_load(&reader, &f->encoder));
-  SR_TRY(sr__tsf_member_load(&reader, f->encoder, &f->member));
+  SR_TRY(sr__tsf_load_encoder(&reader, &f->encoder));
+  SR_TRY(sr__tsf_load_member(&reader, f->encoder, &f->member));
 cleanup:
   return status;
 }
 
 static void save_all(const fitted *f, sr__bytes *bytes) {
-  sr__tsf_encoder_save(f->encoder, bytes);
-  sr__tsf_member_save(f->encoder, f->member, bytes);
+  sr__tsf_save_encoder(f->encoder, bytes);
+  sr__tsf_save_member(f->encoder, f->member, bytes);
 }
 
 static void what_is_stored_is_what_was(void **state) {
@@ -522,14 +531,13 @@ static void what_cannot_be_is_said(void **state) {
   kit_series series = kit_shapelets(&shape, 1.0, 17);
   int32_t *all = kit_all_rows(10);
   sr__random random;
-  sr__tsf_rows *rows = NULL;
+  sr__encoded *rows = NULL;
   fitted f;
   assert_ok(ctx, fit_series(ctx, &series, all, NULL, 10, 1, &f));
-  sr__tsf_member_free(&f.member);
+  sr__tsf_free_member(f.member);
   sr__random_init(&random, 1, SR_PURPOSE_TEST, 0, 0);
-  assert_int_equal(sr__tsf_fit(ctx, f.encoder, f.rows, series.label, all, NULL, 10, -1, &random,
-                               &f.member),
-                   SR_ERROR_ARGUMENT);
+  sr__bag rows_of_all = {.rows = all, .length = 10};
+  assert_int_equal(fit_bag(ctx, &series, rows_of_all, -1, &random, &f), SR_ERROR_ARGUMENT);
   series.ragged.channels = 1;
   assert_int_equal(sr__tsf_encode(ctx, f.encoder, &series.ragged, 0, 10, &rows), SR_ERROR_DATA);
   fitted_free(&f);

@@ -18,7 +18,7 @@ static int64_t points_of(const sr__series_view *series, int64_t r, int32_t c, in
   return count < end ? count : end;
 }
 
-sr_status sr__even_lengths(sr_context *ctx, const sr__series_view *series, int32_t *length) {
+static sr_status find_lengths(sr_context *ctx, const sr__series_view *series, int32_t *length) {
   if (series->rows < 1 || series->channels < 1)
     return sr__fail(ctx, SR_ERROR_DATA,
                     "there are %lld rows with %d series each; a learner on series needs at least "
@@ -45,6 +45,49 @@ sr_status sr__even_lengths(sr_context *ctx, const sr__series_view *series, int32
     }
   }
   return SR_OK;
+}
+
+sr_status sr__even_shape_find(sr_context *ctx, const sr__series_view *series, int32_t classes,
+                              sr__even_shape *shape) {
+  sr_status status = SR_OK;
+  *shape = (sr__even_shape){.classes = classes, .channels = series->channels};
+  SR_NEW(ctx, shape->length, series->channels > 0 ? series->channels : 1);
+  SR_TRY(find_lengths(ctx, series, shape->length));
+  if (classes < 1 || classes > SR__EVEN_MAX_CLASSES)
+    SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "there are %d classes; expected 1 to %d", classes,
+                    SR__EVEN_MAX_CLASSES));
+cleanup:
+  return status;
+}
+
+void sr__even_shape_save(sr__even_shape shape, sr__bytes *bytes) {
+  sr__put_u32(bytes, (uint32_t)shape.classes);
+  sr__put_u64(bytes, (uint64_t)shape.channels);
+  for (int32_t c = 0; c < shape.channels; c++) sr__put_u32(bytes, (uint32_t)shape.length[c]);
+}
+
+sr_status sr__even_shape_load(sr__byte_reader *reader, sr__even_shape *shape) {
+  sr_status status = SR_OK;
+  *shape = (sr__even_shape){0};
+  uint32_t classes = sr__get_u32(reader);
+  int64_t channels = sr__get_count(reader, 4);
+  if (classes < 1 || classes > SR__EVEN_MAX_CLASSES)
+    sr__get_refuse(reader, "the number of classes is wrong");
+  if (channels < 1 || channels > SR__MAX_CHANNELS)
+    sr__get_refuse(reader, "the number of series a row is wrong");
+  SR_TRY(reader->status);
+  shape->classes = (int32_t)classes;
+  shape->channels = (int32_t)channels;
+  SR_NEW(reader->ctx, shape->length, channels);
+  for (int64_t c = 0; c < channels; c++) {
+    uint32_t here = sr__get_u32(reader);
+    if (here < 1 || here > SR__MAX_SERIES_LENGTH)
+      sr__get_refuse(reader, "the length of a series is wrong");
+    shape->length[c] = (int32_t)here;
+  }
+  SR_TRY(reader->status);
+cleanup:
+  return status;
 }
 
 static int64_t next_present(const float *from, int64_t count, int64_t at) {

@@ -9,10 +9,7 @@
 #ifndef SR_LEARNER_QUANT_QUANT_H
 #define SR_LEARNER_QUANT_QUANT_H
 
-#include "core/bytes.h"
-#include "core/random.h"
-#include "learner/answers.h"
-#include "learner/intervals/even_series.h"
+#include "learner/intervals/interval_learner.h"
 
 /* ---- shapes ------------------------------------------------------------------------------- */
 
@@ -22,7 +19,6 @@ enum {
   SR__QUANT_HALVES = 32, /* intervals of the last level */
   SR__QUANT_LANES = 8,   /* series that are looked at side by side */
   SR__QUANT_TILE = 32,   /* features that a node looks at side by side */
-  SR__QUANT_MAX_CLASSES = 1 << 16,
   SR__QUANT_MAX_LEAF = 1 << 24 /* classes and mixtures of a member */
 };
 
@@ -92,7 +88,7 @@ enum {
 
 /* Features are numbered channel by channel in the order of their shapes. They stand in tiles of 32
  * places in a random order that the number of features fixes. */
-typedef struct sr__quant_encoder {
+struct sr__encoder {
   sr_allocator allocator;
   int32_t classes;
   int32_t channels;
@@ -107,12 +103,12 @@ typedef struct sr__quant_encoder {
   int32_t *place_of;   /* a feature */
   float *edge;         /* features x 256, the first -inf, then increasing, filled up with +inf, the
                           last always; NULL where there are none */
-} sr__quant_encoder;
+};
 
 /* ---- rows --------------------------------------------------------------------------------- */
 
 /* Either of both. Missing features are NaN and bin 0: they go left. */
-typedef struct sr__quant_rows {
+struct sr__encoded {
   sr_allocator allocator;
   void *memory;
   int64_t count;
@@ -120,38 +116,38 @@ typedef struct sr__quant_rows {
   int32_t tiles;
   float *value; /* blocks of eight rows x features x 8 rows */
   uint8_t *bin; /* tiles x rows x 32 */
-} sr__quant_rows;
+};
 
 /* Encoder and binned rows of a training set. The edges of a feature are 127 quantiles and 127 steps
  * of equal width of at most SR__QUANT_SAMPLE rows, evenly spaced. Cost: one transform of the rows,
  * and one more of the sample where it is not all of them; memory 1 byte a row and feature, and 4
  * bytes a sampled row and feature while it runs. */
 SR_MUST_CHECK sr_status sr__quant_prepare(sr_context *ctx, const sr__series_view *series,
-                                          int32_t classes, sr__quant_encoder **encoder,
-                                          sr__quant_rows **rows);
+                                          int32_t classes, sr__encoder **encoder,
+                                          sr__encoded **rows);
 /* Rows [first, first + count) as floats. */
-SR_MUST_CHECK sr_status sr__quant_encode(sr_context *ctx, const sr__quant_encoder *encoder,
+SR_MUST_CHECK sr_status sr__quant_encode(sr_context *ctx, const sr__encoder *encoder,
                                          const sr__series_view *series, int64_t first,
-                                         int64_t count, sr__quant_rows **rows);
-void sr__quant_encoder_free(sr__quant_encoder **encoder);
-void sr__quant_rows_free(sr__quant_rows **rows);
+                                         int64_t count, sr__encoded **rows);
+void sr__quant_free_encoder(sr__encoder *encoder);
+void sr__quant_free_encoded(sr__encoded *rows);
 /* The edges are needed to bin further rows and to fit; prediction does without them. */
-void sr__quant_encoder_save(const sr__quant_encoder *encoder, bool with_edges, sr__bytes *bytes);
-SR_MUST_CHECK sr_status sr__quant_encoder_load(sr__byte_reader *reader,
-                                               sr__quant_encoder **encoder);
+void sr__quant_save_encoder(const sr__encoder *encoder, bool with_edges, sr__bytes *bytes);
+SR_MUST_CHECK sr_status sr__quant_load_encoder(sr__byte_reader *reader, sr__encoder **encoder);
 /* The steps of sr__quant_prepare: an encoder without edges, edges of rows with floats, and
  * bins of rows. */
-SR_MUST_CHECK sr_status sr__quant_encoder_new(sr_context *ctx, const int32_t *length,
-                                              int32_t channels, int32_t classes,
-                                              sr__quant_encoder **encoder);
-SR_MUST_CHECK sr_status sr__quant_bins(sr_context *ctx, const sr__quant_encoder *encoder,
+SR_MUST_CHECK sr_status sr__quant_encoder_new(sr_context *ctx, const sr__even_shape *shape,
+                                              sr__encoder **encoder);
+SR_MUST_CHECK sr_status sr__quant_bins(sr_context *ctx, const sr__encoder *encoder,
                                        const sr__series_view *series, int64_t first, int64_t count,
-                                       sr__quant_rows **rows);
+                                       sr__encoded **rows);
 
 /* ---- members ------------------------------------------------------------------------------ */
 
+extern const sr__learner sr__learner_quant;
+
 typedef struct sr__quant_options {
-  int32_t trees; /* of a member */
+  int64_t trees; /* of a member */
   double share;  /* of the features that a node looks at */
 } sr__quant_options;
 
@@ -166,7 +162,7 @@ typedef struct sr__quant_node {
   uint32_t bin;
 } sr__quant_node;
 
-typedef struct sr__quant_member {
+struct sr__member {
   sr_allocator allocator;
   int32_t trees;
   uint32_t *root;
@@ -175,25 +171,18 @@ typedef struct sr__quant_member {
   sr__quant_node *node;
   int64_t mixtures; /* leaves whose rows are equal but for their classes */
   float *share;     /* mixtures x classes */
-} sr__quant_member;
+};
 
-/* `rows` are bins; label -1 is missing and passed over. The bag is `length` rows, each counts[i]
- * times (NULL: once). SR_ERROR_DATA where no row has a label. */
-SR_MUST_CHECK sr_status sr__quant_fit(sr_context *ctx, const sr__quant_encoder *encoder,
-                                      const sr__quant_rows *rows, const int32_t *label,
-                                      const int32_t *bag, const int32_t *counts, int64_t length,
-                                      const sr__quant_options *options, sr__random *random,
-                                      sr__quant_member **member);
+/* The training rows are bins. SR_ERROR_DATA where no row of the bag has a label. */
+SR_MUST_CHECK sr_status sr__quant_fit(sr_context *ctx, const sr__fit_input *input,
+                                      const sr__bag *bag, sr__random *random, sr__member **member);
 /* Ties go to the lower class. */
-SR_MUST_CHECK sr_status sr__quant_predict(sr_context *ctx, const sr__quant_encoder *encoder,
-                                          const sr__quant_member *member,
-                                          const sr__quant_rows *rows, sr__picked picked,
-                                          sr__answers answers);
-void sr__quant_member_save(const sr__quant_encoder *encoder, const sr__quant_member *member,
-                           sr__bytes *bytes);
-SR_MUST_CHECK sr_status sr__quant_member_load(sr__byte_reader *reader,
-                                              const sr__quant_encoder *encoder,
-                                              sr__quant_member **member);
-void sr__quant_member_free(sr__quant_member **member);
+SR_MUST_CHECK sr_status sr__quant_predict(sr_context *ctx, const sr__encoder *encoder,
+                                          const sr__member *member, const sr__encoded *rows,
+                                          sr__picked picked, sr__answers answers);
+void sr__quant_save_member(const sr__encoder *encoder, const sr__member *member, sr__bytes *bytes);
+SR_MUST_CHECK sr_status sr__quant_load_member(sr__byte_reader *reader, const sr__encoder *encoder,
+                                              sr__member **member);
+void sr__quant_free_member(sr__member *member);
 
 #endif

@@ -5,8 +5,7 @@
 
 /* ---- encoder ------------------------------------------------------------------------------ */
 
-void sr__quant_encoder_free(sr__quant_encoder **encoder) {
-  sr__quant_encoder *old = *encoder;
+void sr__quant_free_encoder(sr__encoder *old) {
   if (!old) return;
   sr_allocator allocator = old->allocator;
   for (int32_t s = 0; s < old->shapes; s++) sr__quant_shape_free(&old->shape[s]);
@@ -18,11 +17,10 @@ void sr__quant_encoder_free(sr__quant_encoder **encoder) {
   sr__release(&allocator, old->place_of);
   sr__release(&allocator, old->edge);
   sr__release(&allocator, old);
-  *encoder = NULL;
 }
 
 /* One shape per length that occurs, and the numbers of the features. */
-static sr_status add_shapes(sr_context *ctx, sr__quant_encoder *encoder) {
+static sr_status add_shapes(sr_context *ctx, sr__encoder *encoder) {
   sr_status status = SR_OK;
   int64_t features = 0;
   SR_NEW(ctx, encoder->shape_of, encoder->channels);
@@ -50,7 +48,7 @@ cleanup:
 }
 
 /* Neighboring features tell much the same: in tiles of a random order a node sees many kinds. */
-static sr_status add_places(sr_context *ctx, sr__quant_encoder *encoder) {
+static sr_status add_places(sr_context *ctx, sr__encoder *encoder) {
   sr_status status = SR_OK;
   sr__random random;
   encoder->tiles = (encoder->features + SR__QUANT_TILE - 1) / SR__QUANT_TILE;
@@ -67,26 +65,23 @@ cleanup:
   return status;
 }
 
-sr_status sr__quant_encoder_new(sr_context *ctx, const int32_t *length, int32_t channels,
-                                int32_t classes, sr__quant_encoder **encoder) {
+sr_status sr__quant_encoder_new(sr_context *ctx, const sr__even_shape *shape,
+                                sr__encoder **encoder) {
   sr_status status = SR_OK;
-  sr__quant_encoder *made = NULL;
+  sr__encoder *made = NULL;
   *encoder = NULL;
-  if (classes < 1 || classes > SR__QUANT_MAX_CLASSES)
-    SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "there are %d classes; expected 1 to %d", classes,
-                    SR__QUANT_MAX_CLASSES));
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
-  made->classes = classes;
-  made->channels = channels;
-  SR_NEW(ctx, made->length, channels);
-  memcpy(made->length, length, sizeof *length * (size_t)channels);
+  made->classes = shape->classes;
+  made->channels = shape->channels;
+  SR_NEW(ctx, made->length, shape->channels);
+  memcpy(made->length, shape->length, sizeof *shape->length * (size_t)shape->channels);
   SR_TRY(add_shapes(ctx, made));
   SR_TRY(add_places(ctx, made));
   *encoder = made;
   made = NULL;
 cleanup:
-  sr__quant_encoder_free(&made);
+  sr__quant_free_encoder(made);
   return status;
 }
 
@@ -94,21 +89,20 @@ cleanup:
 
 enum { ALIGNED = 64 };
 
-void sr__quant_rows_free(sr__quant_rows **rows) {
-  if (!*rows) return;
-  sr_allocator allocator = (*rows)->allocator;
-  sr__release(&allocator, (*rows)->memory);
-  sr__release(&allocator, *rows);
-  *rows = NULL;
+void sr__quant_free_encoded(sr__encoded *rows) {
+  if (!rows) return;
+  sr_allocator allocator = rows->allocator;
+  sr__release(&allocator, rows->memory);
+  sr__release(&allocator, rows);
 }
 
 static int64_t blocks_of(int64_t rows) { return (rows + SR__QUANT_LANES - 1) / SR__QUANT_LANES; }
 
 /* With room for floats or for bins. */
-static sr_status new_rows(sr_context *ctx, const sr__quant_encoder *encoder, int64_t count,
-                          bool binned, sr__quant_rows **rows) {
+static sr_status new_rows(sr_context *ctx, const sr__encoder *encoder, int64_t count, bool binned,
+                          sr__encoded **rows) {
   sr_status status = SR_OK;
-  sr__quant_rows *made = NULL;
+  sr__encoded *made = NULL;
   *rows = NULL;
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
@@ -131,13 +125,13 @@ static sr_status new_rows(sr_context *ctx, const sr__quant_encoder *encoder, int
   *rows = made;
   made = NULL;
 cleanup:
-  sr__quant_rows_free(&made);
+  sr__quant_free_encoded(made);
   return status;
 }
 
 /* ---- features ----------------------------------------------------------------------------- */
 
-static sr_status check_channels(sr_context *ctx, const sr__quant_encoder *encoder,
+static sr_status check_channels(sr_context *ctx, const sr__encoder *encoder,
                                 const sr__series_view *series) {
   if (series->channels != encoder->channels)
     return sr__fail(ctx, SR_ERROR_DATA, "the rows have %d series each; the model was trained on %d",
@@ -155,7 +149,7 @@ static int64_t chosen_row(const chosen_rows *chosen, int64_t i) {
 }
 
 /* Eight of the chosen rows, from number `at`; the last one again where there are fewer. */
-static void transform_block(const sr__quant_encoder *encoder, const sr__series_view *series,
+static void transform_block(const sr__encoder *encoder, const sr__series_view *series,
                             const chosen_rows *chosen, int64_t at, sr__quant_scratch *scratch,
                             float *out) {
   for (int32_t c = 0; c < encoder->channels; c++) {
@@ -171,12 +165,12 @@ static void transform_block(const sr__quant_encoder *encoder, const sr__series_v
 
 /* One item of work: some blocks of rows. */
 typedef struct transform_work {
-  const sr__quant_encoder *encoder;
+  const sr__encoder *encoder;
   const sr__series_view *series;
   chosen_rows chosen;
   int64_t chunk_rows;
-  sr__quant_rows *values; /* written, or read where bins are made of them; NULL: streamed */
-  sr__quant_rows *bins;
+  sr__encoded *values; /* written, or read where bins are made of them; NULL: streamed */
+  sr__encoded *bins;
 } transform_work;
 
 static sr_status transform_rows(sr_context *ctx, const transform_work *work, int64_t begin,
@@ -209,16 +203,15 @@ static sr_status transform_chunk(sr_context *ctx, void *data, int64_t chunk, int
 
 /* About 2 MB of floats, in whole blocks: few enough that they stay near, enough of them to share
  * the edges of a feature. */
-static int64_t rows_of_a_chunk(const sr__quant_encoder *encoder) {
+static int64_t rows_of_a_chunk(const sr__encoder *encoder) {
   int64_t rows = ((int64_t)1 << 19) / encoder->features / SR__QUANT_LANES * SR__QUANT_LANES;
   return rows < 64 ? 64 : rows > 512 ? 512 : rows;
 }
 
-static sr_status values_of(sr_context *ctx, const sr__quant_encoder *encoder,
-                           const sr__series_view *series, chosen_rows chosen,
-                           sr__quant_rows **rows) {
+static sr_status values_of(sr_context *ctx, const sr__encoder *encoder,
+                           const sr__series_view *series, chosen_rows chosen, sr__encoded **rows) {
   sr_status status = SR_OK;
-  sr__quant_rows *made = NULL;
+  sr__encoded *made = NULL;
   *rows = NULL;
   SR_TRY(check_channels(ctx, encoder, series));
   SR_TRY(new_rows(ctx, encoder, chosen.count, false, &made));
@@ -229,13 +222,13 @@ static sr_status values_of(sr_context *ctx, const sr__quant_encoder *encoder,
   *rows = made;
   made = NULL;
 cleanup:
-  sr__quant_rows_free(&made);
+  sr__quant_free_encoded(made);
   return status;
 }
 
-sr_status sr__quant_encode(sr_context *ctx, const sr__quant_encoder *encoder,
+sr_status sr__quant_encode(sr_context *ctx, const sr__encoder *encoder,
                            const sr__series_view *series, int64_t first, int64_t count,
-                           sr__quant_rows **rows) {
+                           sr__encoded **rows) {
   return values_of(ctx, encoder, series, (chosen_rows){first, count, count}, rows);
 }
 
@@ -270,13 +263,13 @@ static void column_edges(const float *sorted, int64_t count, float *edge) {
 }
 
 typedef struct edge_work {
-  const sr__quant_rows *sample;
-  sr__quant_encoder *encoder;
+  const sr__encoded *sample;
+  sr__encoder *encoder;
   int64_t group_size; /* features of an item */
 } edge_work;
 
 /* Eight features from `first`, side by side and sorted; what is not finite comes last. */
-static void sort_columns(const sr__quant_rows *rows, int64_t first, float *column, float *spare,
+static void sort_columns(const sr__encoded *rows, int64_t first, float *column, float *spare,
                          float *sorted) {
   for (int64_t i = 0; i < rows->count; i++) {
     const float *block = rows->value + i / 8 * 8 * rows->features + i % 8;
@@ -292,7 +285,7 @@ static void sort_columns(const sr__quant_rows *rows, int64_t first, float *colum
 static sr_status edges_of_features(sr_context *ctx, void *data, int64_t item, int slot) {
   (void)slot;
   const edge_work *work = data;
-  const sr__quant_rows *rows = work->sample;
+  const sr__encoded *rows = work->sample;
   sr_status status = SR_OK;
   float *memory = NULL;
   int64_t cells = 8 * rows->count;
@@ -315,8 +308,7 @@ cleanup:
   return status;
 }
 
-static sr_status quant_edges(sr_context *ctx, const sr__quant_rows *sample,
-                             sr__quant_encoder *encoder) {
+static sr_status quant_edges(sr_context *ctx, const sr__encoded *sample, sr__encoder *encoder) {
   sr_status status = SR_OK;
   sr__free(ctx, encoder->edge);
   encoder->edge = NULL;
@@ -331,7 +323,7 @@ cleanup:
 /* ---- bins --------------------------------------------------------------------------------- */
 
 /* The bytes of a block's eight rows, place after place, to the tiles: row `to` and the next. */
-static void place_block(const uint8_t *coded, int64_t rows, int64_t to, sr__quant_rows *bins) {
+static void place_block(const uint8_t *coded, int64_t rows, int64_t to, sr__encoded *bins) {
   for (int64_t tile = 0; tile < bins->tiles; tile++) {
     const uint8_t *from = coded + 8 * SR__QUANT_TILE * tile;
     uint8_t turned[8][SR__QUANT_TILE];
@@ -345,7 +337,7 @@ static void place_block(const uint8_t *coded, int64_t rows, int64_t to, sr__quan
 static sr_status bin_chunk(sr_context *ctx, void *data, int64_t chunk, int slot) {
   (void)slot;
   const transform_work *work = data;
-  const sr__quant_encoder *encoder = work->encoder;
+  const sr__encoder *encoder = work->encoder;
   sr_status status = SR_OK;
   float *memory = NULL;
   uint8_t *coded = NULL;
@@ -372,56 +364,56 @@ cleanup:
 }
 
 /* Of `values` where they were kept, else of the rows transformed again. */
-static sr_status bins_of(sr_context *ctx, const sr__quant_encoder *encoder,
-                         const sr__series_view *series, int64_t first, int64_t count,
-                         sr__quant_rows *values, sr__quant_rows **rows) {
+static sr_status bins_of(sr_context *ctx, const sr__encoder *encoder, const sr__series_view *series,
+                         chosen_rows chosen, sr__encoded *values, sr__encoded **rows) {
   sr_status status = SR_OK;
-  sr__quant_rows *made = NULL;
+  sr__encoded *made = NULL;
   *rows = NULL;
   SR_TRY(check_channels(ctx, encoder, series));
   if (!encoder->edge)
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT,
                     "the encoder was stored without its edges; it can predict but not train"));
-  SR_TRY(new_rows(ctx, encoder, count, true, &made));
-  transform_work work = {.encoder = encoder, .series = series, .values = values, .bins = made};
-  work.chosen = (chosen_rows){first, count, count};
-  work.chunk_rows = rows_of_a_chunk(encoder);
-  SR_TRY(sr__parallel_for(ctx, (count + work.chunk_rows - 1) / work.chunk_rows, bin_chunk, &work));
+  SR_TRY(new_rows(ctx, encoder, chosen.count, true, &made));
+  transform_work work = {.encoder = encoder,
+                         .series = series,
+                         .chosen = chosen,
+                         .chunk_rows = rows_of_a_chunk(encoder),
+                         .values = values,
+                         .bins = made};
+  SR_TRY(sr__parallel_for(ctx, (chosen.count + work.chunk_rows - 1) / work.chunk_rows, bin_chunk,
+                          &work));
   *rows = made;
   made = NULL;
 cleanup:
-  sr__quant_rows_free(&made);
+  sr__quant_free_encoded(made);
   return status;
 }
 
-sr_status sr__quant_bins(sr_context *ctx, const sr__quant_encoder *encoder,
-                         const sr__series_view *series, int64_t first, int64_t count,
-                         sr__quant_rows **rows) {
-  return bins_of(ctx, encoder, series, first, count, NULL, rows);
+sr_status sr__quant_bins(sr_context *ctx, const sr__encoder *encoder, const sr__series_view *series,
+                         int64_t first, int64_t count, sr__encoded **rows) {
+  return bins_of(ctx, encoder, series, (chosen_rows){first, count, count}, NULL, rows);
 }
 
 sr_status sr__quant_prepare(sr_context *ctx, const sr__series_view *series, int32_t classes,
-                            sr__quant_encoder **encoder, sr__quant_rows **rows) {
+                            sr__encoder **encoder, sr__encoded **rows) {
   sr_status status = SR_OK;
-  int32_t *length = NULL;
-  sr__quant_encoder *made = NULL;
-  sr__quant_rows *sample = NULL;
+  sr__even_shape shape = {0};
+  sr__encoder *made = NULL;
+  sr__encoded *sample = NULL;
   *encoder = NULL;
   *rows = NULL;
-  SR_NEW(ctx, length, series->channels > 0 ? series->channels : 1);
-  SR_TRY(sr__even_lengths(ctx, series, length));
-  SR_TRY(sr__quant_encoder_new(ctx, length, series->channels, classes, &made));
-  chosen_rows chosen = {0, series->rows, series->rows};
-  if (chosen.count > SR__QUANT_SAMPLE) chosen.count = SR__QUANT_SAMPLE;
-  SR_TRY(values_of(ctx, made, series, chosen, &sample));
+  SR_TRY(sr__even_shape_find(ctx, series, classes, &shape));
+  SR_TRY(sr__quant_encoder_new(ctx, &shape, &made));
+  chosen_rows all = {0, series->rows, series->rows}, some = all;
+  if (some.count > SR__QUANT_SAMPLE) some.count = SR__QUANT_SAMPLE;
+  SR_TRY(values_of(ctx, made, series, some, &sample));
   SR_TRY(quant_edges(ctx, sample, made));
-  bool all = chosen.count == chosen.total;
-  SR_TRY(bins_of(ctx, made, series, 0, series->rows, all ? sample : NULL, rows));
+  SR_TRY(bins_of(ctx, made, series, all, some.count == all.count ? sample : NULL, rows));
   *encoder = made;
   made = NULL;
 cleanup:
-  sr__free(ctx, length);
-  sr__quant_rows_free(&sample);
-  sr__quant_encoder_free(&made);
+  sr__free(ctx, shape.length);
+  sr__quant_free_encoded(sample);
+  sr__quant_free_encoder(made);
   return status;
 }

@@ -2,6 +2,7 @@
  * the one that leaves the least entropy; down to pure leaves. */
 #include <math.h>
 
+#include "learner/labeled_bag.h"
 #include "quant_kernel.h"
 
 enum { FINE_ROWS = 4096 /* nodes of at most so many rows are scored in finer units */ };
@@ -14,8 +15,8 @@ typedef struct open_node {
 
 typedef struct grower {
   sr_context *ctx;
-  const sr__quant_encoder *encoder;
-  const sr__quant_rows *rows;
+  const sr__encoder *encoder;
+  const sr__encoded *rows;
   const int32_t *label;
   double wanted; /* tiles a node, on average */
 
@@ -29,23 +30,21 @@ typedef struct grower {
 
   open_node *open;
   int64_t open_capacity;
-  sr__quant_member *member;
+  sr__member *member;
   int64_t node_capacity, share_capacity;
 } grower;
 
 /* ---- the bag ------------------------------------------------------------------------------ */
 
-/* Rows with a label, each as often as it counts, class after class. */
-static sr_status sort_bag(grower *g, const int32_t *bag, const int32_t *counts, int64_t length) {
+/* Rows, each as often as it counts, class after class. */
+static sr_status sort_bag(grower *g, const sr__labeled_bag *bag) {
   sr_status status = SR_OK;
   int64_t total = 0, *first = NULL;
   SR_NEW_ZERO(g->ctx, first, g->encoder->classes + 1);
-  for (int64_t i = 0; i < length; i++) {
-    if (g->label[bag[i]] < 0) continue;
-    total += counts ? counts[i] : 1;
-    first[g->label[bag[i]] + 1] += counts ? counts[i] : 1;
+  for (int64_t i = 0; i < bag->length; i++) {
+    total += bag->count[i];
+    first[bag->label[i] + 1] += bag->count[i];
   }
-  if (total == 0) SR_TRY(sr__fail(g->ctx, SR_ERROR_DATA, "no row of the bag has a class"));
   if (total > INT32_MAX)
     SR_TRY(sr__fail(g->ctx, SR_ERROR_DATA, "the bag holds %lld rows; at most %d can be held",
                     (long long)total, INT32_MAX));
@@ -54,11 +53,9 @@ static sr_status sort_bag(grower *g, const int32_t *bag, const int32_t *counts, 
   SR_NEW(g->ctx, g->sorted, total);
   SR_NEW(g->ctx, g->row, total);
   SR_NEW(g->ctx, g->spare, total);
-  for (int64_t i = 0; i < length; i++) {
-    int32_t label = g->label[bag[i]];
-    for (int32_t k = 0; label >= 0 && k < (counts ? counts[i] : 1); k++)
-      g->sorted[first[label]++] = (uint32_t)bag[i];
-  }
+  for (int64_t i = 0; i < bag->length; i++)
+    for (int32_t k = 0; k < bag->count[i]; k++)
+      g->sorted[first[bag->label[i]]++] = (uint32_t)bag->row[i];
 cleanup:
   sr__free(g->ctx, first);
   return status;
@@ -83,7 +80,7 @@ cleanup:
 
 static sr_status add_nodes(grower *g, int64_t count, uint32_t *first) {
   sr_status status = SR_OK;
-  sr__quant_member *member = g->member;
+  sr__member *member = g->member;
   if (member->nodes > UINT32_MAX - count)
     SR_TRY(sr__fail(g->ctx, SR_ERROR_OVERFLOW, "a member has more than %u nodes; take fewer trees",
                     UINT32_MAX));
@@ -99,7 +96,7 @@ cleanup:
 /* Rows that no feature tells apart, of several classes. */
 static sr_status add_mixture(grower *g, const open_node *open) {
   sr_status status = SR_OK;
-  sr__quant_member *member = g->member;
+  sr__member *member = g->member;
   int32_t classes = g->encoder->classes;
   if (classes + member->mixtures >= SR__QUANT_MAX_LEAF)
     SR_TRY(sr__fail(g->ctx, SR_ERROR_OVERFLOW,
@@ -195,7 +192,7 @@ cleanup:
 static sr_status grow_tree(grower *g, int32_t tree, sr__random *random) {
   sr_status status = SR_OK;
   sr__quant_draw draw = {sr__random_bits(random)};
-  sr__quant_member *member = g->member;
+  sr__member *member = g->member;
   int64_t opened = 0;
   memcpy(g->row, g->sorted, sizeof *g->row * (size_t)g->count);
   for (int32_t t = 0; t < g->encoder->tiles; t++) g->order[t] = t;
@@ -214,8 +211,9 @@ cleanup:
 }
 
 static sr_status check_options(sr_context *ctx, const sr__quant_options *options) {
-  if (options->trees < 1)
-    return sr__fail(ctx, SR_ERROR_ARGUMENT, "trees is %d, expected 1 or more", options->trees);
+  if (options->trees < 1 || options->trees > INT32_MAX)
+    return sr__fail(ctx, SR_ERROR_ARGUMENT, "trees is %lld, expected 1 or more",
+                    (long long)options->trees);
   if (!(options->share > 0.0 && options->share <= 1.0))
     return sr__fail(ctx, SR_ERROR_ARGUMENT, "share is %g, expected more than 0 and at most 1",
                     options->share);
@@ -226,21 +224,26 @@ static void free_grower(grower *g) {
   void *block[] = {g->sorted, g->row, g->spare, g->end, g->entropy, g->order, g->open};
   if (g->fine_entropy != g->entropy) sr__free(g->ctx, g->fine_entropy);
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) sr__free(g->ctx, block[i]);
-  sr__quant_member_free(&g->member);
+  sr__quant_free_member(g->member);
 }
 
-sr_status sr__quant_fit(sr_context *ctx, const sr__quant_encoder *encoder,
-                        const sr__quant_rows *rows, const int32_t *label, const int32_t *bag,
-                        const int32_t *counts, int64_t length, const sr__quant_options *options,
-                        sr__random *random, sr__quant_member **member) {
+sr_status sr__quant_fit(sr_context *ctx, const sr__fit_input *input, const sr__bag *bag,
+                        sr__random *random, sr__member **member) {
   sr_status status = SR_OK;
-  grower g = {.ctx = ctx, .encoder = encoder, .rows = rows, .label = label};
+  const sr__encoder *encoder = input->encoder;
+  const sr__quant_options *options = input->options;
+  sr__labeled_bag labeled = {0};
+  grower g = {.ctx = ctx,
+              .encoder = encoder,
+              .rows = input->training->rows,
+              .label = input->training->label};
   *member = NULL;
   SR_TRY(check_options(ctx, options));
-  if (!rows->bin || !encoder->edge)
+  if (!g.rows->bin || !encoder->edge)
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "only binned rows can be learned from"));
   g.wanted = options->share * encoder->features / SR__QUANT_TILE;
-  SR_TRY(sort_bag(&g, bag, counts, length));
+  SR_TRY(sr__labeled_bag_read(ctx, bag, g.label, NULL, &labeled));
+  SR_TRY(sort_bag(&g, &labeled));
   SR_TRY(entropy_table(ctx, g.count, &g.entropy));
   if (g.count <= FINE_ROWS)
     g.fine_entropy = g.entropy;
@@ -250,13 +253,14 @@ sr_status sr__quant_fit(sr_context *ctx, const sr__quant_encoder *encoder,
   SR_NEW(ctx, g.end, encoder->classes);
   SR_NEW_ZERO(ctx, g.member, 1);
   g.member->allocator = sr__allocator(ctx);
-  g.member->trees = options->trees;
+  g.member->trees = (int32_t)options->trees;
   SR_NEW(ctx, g.member->root, options->trees);
   SR_NEW(ctx, g.member->depth, options->trees);
-  for (int32_t t = 0; t < options->trees; t++) SR_TRY(grow_tree(&g, t, random));
+  for (int32_t t = 0; t < g.member->trees; t++) SR_TRY(grow_tree(&g, t, random));
   *member = g.member;
   g.member = NULL;
 cleanup:
+  sr__labeled_bag_free(ctx, &labeled);
   free_grower(&g);
   return status;
 }

@@ -1,166 +1,52 @@
-/* QUANT as a learner. Its encoder, encoded rows and member are those of quant.h. */
-#include "learner/labeled_bag.h"
-#include "learner/learner.h"
+/* QUANT as a learner. */
 #include "learner/series/table_series.h"
 #include "quant.h"
 
-typedef struct quant_options {
-  int64_t trees;
-  double share;
-} quant_options;
-
 static const sr_option options_list[] = {
-    SR_INTEGER(quant_options, trees, "2", 1, 1e6,
+    SR_INTEGER(sr__quant_options, trees, "2", 1, 1e6,
                "trees of a member; 100 members of 2 are the method's 200"),
-    SR_REAL(quant_options, share, "0.1", 1e-6, 1, "share of the features that a split looks at"),
+    SR_REAL(sr__quant_options, share, "0.1", 1e-6, 1,
+            "share of the features that a split looks at"),
     SR_OPTIONS_END};
-
-struct sr__training {
-  sr_allocator allocator;
-  sr__quant_rows *rows;
-  int32_t *label;
-};
-
-static const sr__quant_encoder *own_encoder(const sr__encoder *encoder) {
-  return (const sr__quant_encoder *)encoder;
-}
-static const sr__quant_rows *own_rows(const sr__encoded *rows) {
-  return (const sr__quant_rows *)rows;
-}
-static const sr__quant_member *own_member(const sr__member *member) {
-  return (const sr__quant_member *)member;
-}
-
-static void free_encoder(sr__encoder *encoder) {
-  sr__quant_encoder_free(&(sr__quant_encoder *){(sr__quant_encoder *)encoder});
-}
-static void free_encoded(sr__encoded *rows) {
-  sr__quant_rows_free(&(sr__quant_rows *){(sr__quant_rows *)rows});
-}
-static void free_member(sr__member *member) {
-  sr__quant_member_free(&(sr__quant_member *){(sr__quant_member *)member});
-}
-static void free_training(sr__training *training) {
-  if (!training) return;
-  sr_allocator allocator = training->allocator;
-  sr__quant_rows_free(&training->rows);
-  sr__release(&allocator, training->label);
-  sr__release(&allocator, training);
-}
 
 static sr_status prepare(sr_context *ctx, const sr_table *table, const void *options,
                          sr__encoder **encoder, sr__training **training) {
   (void)options;
-  sr_status status = SR_OK;
-  const sr_table_view *view = sr_table_get(table);
-  sr__quant_encoder *common = NULL;
-  sr__training *made = NULL;
-  sr__series_view series;
-  *encoder = NULL;
-  *training = NULL;
-  SR_TRY(sr__refuse_weights(ctx, view, "quant"));
-  SR_TRY(sr__table_series(ctx, table, view->channels, &series));
-  SR_NEW_ZERO(ctx, made, 1);
-  made->allocator = sr__allocator(ctx);
-  SR_TRY(sr__copy_labels(ctx, view, &made->label));
-  SR_TRY(sr__quant_prepare(ctx, &series, view->classes.count, &common, &made->rows));
-  *encoder = (sr__encoder *)common;
-  *training = made;
-  made = NULL;
-cleanup:
-  free_training(made);
-  return status;
+  return sr__interval_learner_prepare(ctx, table, &sr__learner_quant, sr__quant_prepare, encoder,
+                                      training);
 }
 
 static sr_status encode(sr_context *ctx, const sr__encoder *encoder, const sr_table *table,
                         int64_t first, int64_t count, sr__encoded **rows) {
-  sr_status status = SR_OK;
-  sr__quant_rows *made = NULL;
   sr__series_view series;
   *rows = NULL;
-  SR_TRY(sr__table_series(ctx, table, own_encoder(encoder)->channels, &series));
-  SR_TRY(sr__quant_encode(ctx, own_encoder(encoder), &series, first, count, &made));
-  *rows = (sr__encoded *)made;
-cleanup:
-  return status;
+  sr_status status = sr__table_series(ctx, table, encoder->channels, &series);
+  return status == SR_OK ? sr__quant_encode(ctx, encoder, &series, first, count, rows) : status;
 }
 
-static sr_status fit(sr_context *ctx, const sr__fit_input *input, const sr__bag *bag,
-                     sr__random *random, sr__member **member) {
-  sr_status status = SR_OK;
-  const quant_options *o = input->options;
-  sr__quant_options wanted = {.trees = (int32_t)o->trees, .share = o->share};
-  sr__labeled_bag labeled = {0};
-  sr__quant_member *made = NULL;
-  *member = NULL;
-  SR_TRY(sr__labeled_bag_read(ctx, bag, input->training->label, NULL, &labeled));
-  SR_TRY(sr__quant_fit(ctx, own_encoder(input->encoder), input->training->rows,
-                       input->training->label, labeled.row, labeled.count, labeled.length, &wanted,
-                       random, &made));
-  *member = (sr__member *)made;
-cleanup:
-  sr__labeled_bag_free(ctx, &labeled);
-  return status;
-}
-
-static sr_status predict(sr_context *ctx, const sr__encoder *encoder, const sr__member *member,
-                         const sr__encoded *rows, sr__picked picked, sr__answers answers) {
-  return sr__quant_predict(ctx, own_encoder(encoder), own_member(member), own_rows(rows), picked,
-                           answers);
-}
-
-static const sr__encoded *training_encoded(const sr__training *training) {
-  return (const sr__encoded *)training->rows;
-}
-static int32_t classes(const sr__encoder *encoder) { return own_encoder(encoder)->classes; }
-static int32_t channels(const sr__encoder *encoder) { return own_encoder(encoder)->channels; }
-static int64_t features(const sr__encoder *encoder) {
-  (void)encoder;
-  return 0;
-}
+static int32_t classes(const sr__encoder *encoder) { return encoder->classes; }
+static int32_t channels(const sr__encoder *encoder) { return encoder->channels; }
 
 static void save_encoder(const sr__encoder *encoder, sr__bytes *bytes) {
-  sr__quant_encoder_save(own_encoder(encoder), false, bytes);
-}
-
-static sr_status load_encoder(sr__byte_reader *reader, sr__encoder **encoder) {
-  sr__quant_encoder *made = NULL;
-  sr_status status = sr__quant_encoder_load(reader, &made);
-  *encoder = (sr__encoder *)made;
-  return status;
-}
-
-static void save_member(const sr__encoder *encoder, const sr__member *member, sr__bytes *bytes) {
-  sr__quant_member_save(own_encoder(encoder), own_member(member), bytes);
-}
-
-static sr_status load_member(sr__byte_reader *reader, const sr__encoder *encoder,
-                             sr__member **member) {
-  sr__quant_member *made = NULL;
-  sr_status status = sr__quant_member_load(reader, own_encoder(encoder), &made);
-  *member = (sr__member *)made;
-  return status;
+  sr__quant_save_encoder(encoder, false, bytes);
 }
 
 const sr__learner sr__learner_quant = {
     .about = {"quant",
               "series: quantiles over dyadic intervals, extremely randomized trees on them",
-              options_list, sizeof(quant_options), NULL},
-    .flags = SR_LEARNER_TAKES_SERIES,
+              options_list, sizeof(sr__quant_options), NULL},
+    SR__INTERVAL_LEARNER_OPERATIONS,
     .prepare = prepare,
-    .training_encoded = training_encoded,
-    .fit = fit,
+    .fit = sr__quant_fit,
     .encode = encode,
-    .predict = predict,
+    .predict = sr__quant_predict,
     .classes = classes,
-    .features = features,
     .channels = channels,
     .save_encoder = save_encoder,
-    .load_encoder = load_encoder,
-    .save_member = save_member,
-    .load_member = load_member,
-    .free_encoder = free_encoder,
-    .free_training = free_training,
-    .free_encoded = free_encoded,
-    .free_member = free_member,
+    .load_encoder = sr__quant_load_encoder,
+    .save_member = sr__quant_save_member,
+    .load_member = sr__quant_load_member,
+    .free_encoder = sr__quant_free_encoder,
+    .free_encoded = sr__quant_free_encoded,
+    .free_member = sr__quant_free_member,
 };

@@ -3,8 +3,7 @@
 
 #include "quant.h"
 
-void sr__quant_member_free(sr__quant_member **member) {
-  sr__quant_member *old = *member;
+void sr__quant_free_member(sr__member *old) {
   if (!old) return;
   sr_allocator allocator = old->allocator;
   sr__release(&allocator, old->root);
@@ -12,14 +11,13 @@ void sr__quant_member_free(sr__quant_member **member) {
   sr__release(&allocator, old->node);
   sr__release(&allocator, old->share);
   sr__release(&allocator, old);
-  *member = NULL;
 }
 
 /* ---- predicting --------------------------------------------------------------------------- */
 
 enum { TOGETHER = SR__QUANT_LANES /* rows that walk side by side: their cache misses overlap */ };
 
-static void walk_values(const sr__quant_member *member, int32_t tree, const float *const value[],
+static void walk_values(const sr__member *member, int32_t tree, const float *const value[],
                         uint32_t at[]) {
   for (int j = 0; j < TOGETHER; j++) at[j] = member->root[tree];
   for (int32_t d = member->depth[tree]; d > 0; d--) {
@@ -30,9 +28,8 @@ static void walk_values(const sr__quant_member *member, int32_t tree, const floa
   }
 }
 
-static void walk_bins(const sr__quant_encoder *encoder, const sr__quant_member *member,
-                      int32_t tree, const sr__quant_rows *rows, const int64_t row[],
-                      uint32_t at[]) {
+static void walk_bins(const sr__encoder *encoder, const sr__member *member, int32_t tree,
+                      const sr__encoded *rows, const int64_t row[], uint32_t at[]) {
   for (int j = 0; j < TOGETHER; j++) at[j] = member->root[tree];
   for (int32_t d = member->depth[tree]; d > 0; d--) {
     for (int j = 0; j < TOGETHER; j++) {
@@ -46,8 +43,8 @@ static void walk_bins(const sr__quant_encoder *encoder, const sr__quant_member *
 }
 
 /* Shares of the classes for up to eight rows, TOGETHER x classes. */
-static void share_of_rows(const sr__quant_encoder *encoder, const sr__quant_member *member,
-                          const sr__quant_rows *rows, const int64_t row[], float *sum) {
+static void share_of_rows(const sr__encoder *encoder, const sr__member *member,
+                          const sr__encoded *rows, const int64_t row[], float *sum) {
   const float *value[TOGETHER] = {0};
   uint32_t at[TOGETHER];
   int32_t classes = encoder->classes;
@@ -70,9 +67,8 @@ static void share_of_rows(const sr__quant_encoder *encoder, const sr__quant_memb
   }
 }
 
-sr_status sr__quant_predict(sr_context *ctx, const sr__quant_encoder *encoder,
-                            const sr__quant_member *member, const sr__quant_rows *rows,
-                            sr__picked picked, sr__answers answers) {
+sr_status sr__quant_predict(sr_context *ctx, const sr__encoder *encoder, const sr__member *member,
+                            const sr__encoded *rows, sr__picked picked, sr__answers answers) {
   sr_status status = SR_OK;
   float *sum = NULL;
   int32_t classes = encoder->classes;
@@ -100,10 +96,9 @@ cleanup:
 
 /* ---- storing the encoder ------------------------------------------------------------------ */
 
-void sr__quant_encoder_save(const sr__quant_encoder *encoder, bool with_edges, sr__bytes *bytes) {
-  sr__put_u32(bytes, (uint32_t)encoder->classes);
-  sr__put_u64(bytes, (uint64_t)encoder->channels);
-  for (int32_t c = 0; c < encoder->channels; c++) sr__put_u32(bytes, (uint32_t)encoder->length[c]);
+void sr__quant_save_encoder(const sr__encoder *encoder, bool with_edges, sr__bytes *bytes) {
+  sr__even_shape_save((sr__even_shape){encoder->classes, encoder->channels, encoder->length},
+                      bytes);
   with_edges = with_edges && encoder->edge;
   sr__put_u8(bytes, with_edges);
   for (int64_t f = 0; with_edges && f < encoder->features; f++) {
@@ -115,7 +110,7 @@ void sr__quant_encoder_save(const sr__quant_encoder *encoder, bool with_edges, s
   }
 }
 
-static sr_status load_edges(sr__byte_reader *reader, sr__quant_encoder *encoder) {
+static sr_status load_edges(sr__byte_reader *reader, sr__encoder *encoder) {
   sr_status status = SR_OK;
   int64_t cells = (int64_t)encoder->features * SR__QUANT_EDGES;
   if (encoder->features > reader->size - reader->at)
@@ -138,43 +133,29 @@ cleanup:
   return status;
 }
 
-sr_status sr__quant_encoder_load(sr__byte_reader *reader, sr__quant_encoder **encoder) {
+sr_status sr__quant_load_encoder(sr__byte_reader *reader, sr__encoder **encoder) {
   sr_status status = SR_OK;
-  int32_t *length = NULL;
-  sr__quant_encoder *made = NULL;
+  sr__even_shape shape = {0};
+  sr__encoder *made = NULL;
   *encoder = NULL;
-  uint32_t classes = sr__get_u32(reader);
-  int64_t channels = sr__get_count(reader, 4);
-  if (classes < 1 || classes > SR__QUANT_MAX_CLASSES)
-    sr__get_refuse(reader, "the number of classes is wrong");
-  if (channels < 1 || channels > SR__MAX_CHANNELS)
-    sr__get_refuse(reader, "the number of series a row is wrong");
-  SR_TRY(reader->status);
-  SR_NEW(reader->ctx, length, channels);
-  for (int64_t c = 0; c < channels; c++) {
-    uint32_t here = sr__get_u32(reader);
-    if (here < 1 || here > SR__MAX_SERIES_LENGTH)
-      sr__get_refuse(reader, "the length of a series is wrong");
-    length[c] = (int32_t)here;
-  }
+  SR_TRY(sr__even_shape_load(reader, &shape));
   uint8_t with_edges = sr__get_u8(reader);
   if (with_edges > 1) sr__get_refuse(reader, "the mark of edges is wrong");
   SR_TRY(reader->status);
-  SR_TRY(sr__quant_encoder_new(reader->ctx, length, (int32_t)channels, (int32_t)classes, &made));
+  SR_TRY(sr__quant_encoder_new(reader->ctx, &shape, &made));
   if (with_edges) SR_TRY(load_edges(reader, made));
   SR_TRY(reader->status);
   *encoder = made;
   made = NULL;
 cleanup:
-  sr__free(reader->ctx, length);
-  sr__quant_encoder_free(&made);
+  sr__free(reader->ctx, shape.length);
+  sr__quant_free_encoder(made);
   return status;
 }
 
 /* ---- storing members ---------------------------------------------------------------------- */
 
-void sr__quant_member_save(const sr__quant_encoder *encoder, const sr__quant_member *member,
-                           sr__bytes *bytes) {
+void sr__quant_save_member(const sr__encoder *encoder, const sr__member *member, sr__bytes *bytes) {
   sr__put_u64(bytes, (uint64_t)member->trees);
   for (int32_t t = 0; t < member->trees; t++) {
     sr__put_u32(bytes, member->root[t]);
@@ -194,8 +175,7 @@ void sr__quant_member_save(const sr__quant_encoder *encoder, const sr__quant_mem
 
 /* Whatever the bytes are, walking stays within the nodes and ends at a leaf that is there: children
  * stand behind their node, and a walk has as many steps as the nodes allow. */
-static bool node_is_sound(const sr__quant_encoder *encoder, const sr__quant_member *member,
-                          int64_t i) {
+static bool node_is_sound(const sr__encoder *encoder, const sr__member *member, int64_t i) {
   const sr__quant_node *node = &member->node[i];
   if (node->feature >= (uint32_t)encoder->features) return false;
   if (node->left == i)
@@ -205,7 +185,7 @@ static bool node_is_sound(const sr__quant_encoder *encoder, const sr__quant_memb
          node->bin < SR__QUANT_LAST_BIN && !isnan(node->threshold);
 }
 
-static sr_status load_roots(sr__byte_reader *reader, sr__quant_member *member) {
+static sr_status load_roots(sr__byte_reader *reader, sr__member *member) {
   sr_status status = SR_OK;
   int64_t trees = sr__get_count(reader, 8);
   if (trees < 1 || trees > INT32_MAX) sr__get_refuse(reader, "the number of trees is wrong");
@@ -223,8 +203,8 @@ cleanup:
   return status;
 }
 
-static sr_status load_nodes(sr__byte_reader *reader, const sr__quant_encoder *encoder,
-                            sr__quant_member *member) {
+static sr_status load_nodes(sr__byte_reader *reader, const sr__encoder *encoder,
+                            sr__member *member) {
   sr_status status = SR_OK;
   member->mixtures = sr__get_count(reader, 4 * (int64_t)encoder->classes);
   if (encoder->classes + member->mixtures > SR__QUANT_MAX_LEAF)
@@ -253,10 +233,10 @@ cleanup:
   return status;
 }
 
-sr_status sr__quant_member_load(sr__byte_reader *reader, const sr__quant_encoder *encoder,
-                                sr__quant_member **member) {
+sr_status sr__quant_load_member(sr__byte_reader *reader, const sr__encoder *encoder,
+                                sr__member **member) {
   sr_status status = SR_OK;
-  sr__quant_member *made = NULL;
+  sr__member *made = NULL;
   *member = NULL;
   SR_NEW_ZERO(reader->ctx, made, 1);
   made->allocator = sr__allocator(reader->ctx);
@@ -265,6 +245,6 @@ sr_status sr__quant_member_load(sr__byte_reader *reader, const sr__quant_encoder
   *member = made;
   made = NULL;
 cleanup:
-  sr__quant_member_free(&made);
+  sr__quant_free_member(made);
   return status;
 }

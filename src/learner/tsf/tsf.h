@@ -8,56 +8,50 @@
 #ifndef SR_LEARNER_TSF_TSF_H
 #define SR_LEARNER_TSF_TSF_H
 
-#include "core/bytes.h"
-#include "core/random.h"
-#include "learner/answers.h"
-#include "learner/intervals/even_series.h"
+#include "learner/intervals/interval_learner.h"
 
 enum {
-  SR__TSF_MAX_CLASSES = 1 << 16,
   SR__TSF_MAX_INTERVALS = 1 << 24,
   SR__TSF_SHORTEST = 3, /* points of an interval, where the series has as many */
   SR__TSF_KINDS = 3,    /* mean, population deviation, least-squares slope */
   SR__TSF_TILE = 64     /* rows side by side, at most */
 };
 
-typedef struct sr__tsf_encoder {
+struct sr__encoder {
   sr_allocator allocator;
   int32_t classes;
   int32_t channels;
   int32_t *length; /* a channel */
   int64_t *first;  /* a channel: its first point among those of a row; channels + 1 */
-} sr__tsf_encoder;
+};
 
 /* Tiles of rows side by side. Place t of a channel holds the sums of x - center, (x - center)^2 and
  * t (x - center) over the points before t; the center is the mean of the series, so that large
  * levels take no digits from the deviation. Channels follow each other, each with one place more
  * than points.
  */
-typedef struct sr__tsf_rows {
+struct sr__encoded {
   sr_allocator allocator;
   void *memory;
   int64_t count;
   int64_t width;  /* rows of a tile, a multiple of 8 */
   double *sum;    /* tiles x places x 3 sums x width */
   double *center; /* tiles x channels x width; NaN where no point is there */
-} sr__tsf_rows;
+};
 
-SR_MUST_CHECK sr_status sr__tsf_encoder_new(sr_context *ctx, const int32_t *length,
-                                            int32_t channels, int32_t classes,
-                                            sr__tsf_encoder **encoder);
+SR_MUST_CHECK sr_status sr__tsf_encoder_new(sr_context *ctx, const sr__even_shape *shape,
+                                            sr__encoder **encoder);
 /* Encoder and rows of a training set; 24 bytes a point. */
 SR_MUST_CHECK sr_status sr__tsf_prepare(sr_context *ctx, const sr__series_view *series,
-                                        int32_t classes, sr__tsf_encoder **encoder,
-                                        sr__tsf_rows **rows);
+                                        int32_t classes, sr__encoder **encoder, sr__encoded **rows);
 /* Rows [first, first + count). */
-SR_MUST_CHECK sr_status sr__tsf_encode(sr_context *ctx, const sr__tsf_encoder *encoder,
+SR_MUST_CHECK sr_status sr__tsf_encode(sr_context *ctx, const sr__encoder *encoder,
                                        const sr__series_view *series, int64_t first, int64_t count,
-                                       sr__tsf_rows **rows);
-void sr__tsf_encoder_free(sr__tsf_encoder **encoder);
-void sr__tsf_rows_free(sr__tsf_rows **rows);
-void sr__tsf_encoder_save(const sr__tsf_encoder *encoder, sr__bytes *bytes);
-SR_MUST_CHECK sr_status sr__tsf_encoder_load(sr__byte_reader *reader, sr__tsf_encoder **encoder);
+                                       sr__encoded **rows);
+void sr__tsf_free_encoder(sr__encoder *encoder);
+void sr__tsf_free_encoded(sr__encoded *rows);
+void sr__tsf_save_encoder(const sr__encoder *encoder, sr__bytes *bytes);
+SR_MUST_CHECK sr_status sr__tsf_load_encoder(sr__byte_reader *reader, sr__encoder **encoder);
 
 /* [start, end) of a channel. */
 typedef struct sr__tsf_interval {
@@ -75,16 +69,24 @@ typedef struct sr__tsf_reader {
   double by_value, by_moment;
 } sr__tsf_reader;
 
-static inline int64_t sr__tsf_places(const sr__tsf_encoder *encoder) {
+static inline int64_t sr__tsf_places(const sr__encoder *encoder) {
   return encoder->first[encoder->channels] + encoder->channels;
 }
-sr__tsf_reader sr__tsf_reader_of(const sr__tsf_encoder *encoder, const sr__tsf_interval *interval,
+sr__tsf_reader sr__tsf_reader_of(const sr__encoder *encoder, const sr__tsf_interval *interval,
                                  int32_t kind);
-/* Features of the eights [first, first + eights) of a tile's rows, features x eights x 8: those
- * that are listed, or all where `list` is NULL; +inf where the series has no point. */
-void sr__tsf_features(const sr__tsf_encoder *encoder, const sr__tsf_rows *rows, int64_t tile,
-                      int64_t first, int64_t eights, const sr__tsf_reader *reader,
-                      const int32_t *list, int32_t count, float *feature);
+/* The eights [first, first + eights) of a tile's rows. */
+typedef struct sr__tsf_lanes {
+  int64_t tile, first, eights;
+} sr__tsf_lanes;
+/* Readers that are listed, or all `count` where the list is NULL. */
+typedef struct sr__tsf_asked {
+  const sr__tsf_reader *reader;
+  const int32_t *list;
+  int32_t count;
+} sr__tsf_asked;
+/* Features x eights x 8; +inf where the series has no point. */
+void sr__tsf_features(const sr__encoder *encoder, const sr__encoded *rows, sr__tsf_lanes lanes,
+                      sr__tsf_asked asked, float *feature);
 
 /* Children stand side by side. A row goes to left + (its feature > threshold). A leaf is its own
  * left child with threshold +inf; `leaf` is its class, or classes + the number of its shares. */
@@ -95,7 +97,7 @@ typedef struct sr__tsf_node {
   uint32_t leaf;
 } sr__tsf_node;
 
-typedef struct sr__tsf_member {
+struct sr__member {
   sr_allocator allocator;
   int32_t intervals;
   sr__tsf_interval *interval;
@@ -107,28 +109,29 @@ typedef struct sr__tsf_member {
   sr__tsf_node *node;
   int64_t mixtures;
   float *share; /* mixtures x classes */
-} sr__tsf_member;
+};
 
 /* Makes the readers of the member's intervals, and the list of the features that its nodes ask for.
  */
-SR_MUST_CHECK sr_status sr__tsf_member_readers(sr_context *ctx, const sr__tsf_encoder *encoder,
-                                               sr__tsf_member *member);
-SR_MUST_CHECK sr_status sr__tsf_member_used(sr_context *ctx, sr__tsf_member *member);
-/* label -1 is missing and passed over. The bag is `length` rows, each counts[i] times (NULL: once).
- * `intervals` 0: as many as the root of the points of all channels. SR_ERROR_DATA where no row has
- * a label. */
-SR_MUST_CHECK sr_status sr__tsf_fit(sr_context *ctx, const sr__tsf_encoder *encoder,
-                                    const sr__tsf_rows *rows, const int32_t *label,
-                                    const int32_t *bag, const int32_t *counts, int64_t length,
-                                    int32_t intervals, sr__random *random, sr__tsf_member **member);
+SR_MUST_CHECK sr_status sr__tsf_member_readers(sr_context *ctx, const sr__encoder *encoder,
+                                               sr__member *member);
+SR_MUST_CHECK sr_status sr__tsf_member_used(sr_context *ctx, sr__member *member);
+extern const sr__learner sr__learner_tsf;
+
+typedef struct sr__tsf_options {
+  int64_t intervals; /* 0: as many as the root of the points of all channels */
+} sr__tsf_options;
+
+/* SR_ERROR_DATA where no row of the bag has a label. */
+SR_MUST_CHECK sr_status sr__tsf_fit(sr_context *ctx, const sr__fit_input *input, const sr__bag *bag,
+                                    sr__random *random, sr__member **member);
 /* Ties go to the lower class. */
-SR_MUST_CHECK sr_status sr__tsf_predict(sr_context *ctx, const sr__tsf_encoder *encoder,
-                                        const sr__tsf_member *member, const sr__tsf_rows *rows,
+SR_MUST_CHECK sr_status sr__tsf_predict(sr_context *ctx, const sr__encoder *encoder,
+                                        const sr__member *member, const sr__encoded *rows,
                                         sr__picked picked, sr__answers answers);
-void sr__tsf_member_save(const sr__tsf_encoder *encoder, const sr__tsf_member *member,
-                         sr__bytes *bytes);
-SR_MUST_CHECK sr_status sr__tsf_member_load(sr__byte_reader *reader, const sr__tsf_encoder *encoder,
-                                            sr__tsf_member **member);
-void sr__tsf_member_free(sr__tsf_member **member);
+void sr__tsf_save_member(const sr__encoder *encoder, const sr__member *member, sr__bytes *bytes);
+SR_MUST_CHECK sr_status sr__tsf_load_member(sr__byte_reader *reader, const sr__encoder *encoder,
+                                            sr__member **member);
+void sr__tsf_free_member(sr__member *member);
 
 #endif

@@ -3,87 +3,66 @@
 
 /* ---- encoder ------------------------------------------------------------------------------ */
 
-void sr__tsf_encoder_free(sr__tsf_encoder **encoder) {
-  if (!*encoder) return;
-  sr_allocator allocator = (*encoder)->allocator;
-  sr__release(&allocator, (*encoder)->length);
-  sr__release(&allocator, (*encoder)->first);
-  sr__release(&allocator, *encoder);
-  *encoder = NULL;
+void sr__tsf_free_encoder(sr__encoder *encoder) {
+  if (!encoder) return;
+  sr_allocator allocator = encoder->allocator;
+  sr__release(&allocator, encoder->length);
+  sr__release(&allocator, encoder->first);
+  sr__release(&allocator, encoder);
 }
 
-sr_status sr__tsf_encoder_new(sr_context *ctx, const int32_t *length, int32_t channels,
-                              int32_t classes, sr__tsf_encoder **encoder) {
+sr_status sr__tsf_encoder_new(sr_context *ctx, const sr__even_shape *shape, sr__encoder **encoder) {
   sr_status status = SR_OK;
-  sr__tsf_encoder *made = NULL;
+  sr__encoder *made = NULL;
   *encoder = NULL;
-  if (classes < 1 || classes > SR__TSF_MAX_CLASSES)
-    SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "there are %d classes; expected 1 to %d", classes,
-                    SR__TSF_MAX_CLASSES));
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
-  made->classes = classes;
-  made->channels = channels;
-  SR_NEW(ctx, made->length, channels);
-  SR_NEW(ctx, made->first, channels + 1);
+  made->classes = shape->classes;
+  made->channels = shape->channels;
+  SR_NEW(ctx, made->length, shape->channels);
+  SR_NEW(ctx, made->first, shape->channels + 1);
   made->first[0] = 0;
-  for (int32_t c = 0; c < channels; c++) {
-    made->length[c] = length[c];
-    made->first[c + 1] = made->first[c] + length[c];
+  for (int32_t c = 0; c < shape->channels; c++) {
+    made->length[c] = shape->length[c];
+    made->first[c + 1] = made->first[c] + shape->length[c];
   }
   *encoder = made;
   made = NULL;
 cleanup:
-  sr__tsf_encoder_free(&made);
+  sr__tsf_free_encoder(made);
   return status;
 }
 
-void sr__tsf_encoder_save(const sr__tsf_encoder *encoder, sr__bytes *bytes) {
-  sr__put_u32(bytes, (uint32_t)encoder->classes);
-  sr__put_u64(bytes, (uint64_t)encoder->channels);
-  for (int32_t c = 0; c < encoder->channels; c++) sr__put_u32(bytes, (uint32_t)encoder->length[c]);
+void sr__tsf_save_encoder(const sr__encoder *encoder, sr__bytes *bytes) {
+  sr__even_shape_save((sr__even_shape){encoder->classes, encoder->channels, encoder->length},
+                      bytes);
 }
 
-sr_status sr__tsf_encoder_load(sr__byte_reader *reader, sr__tsf_encoder **encoder) {
+sr_status sr__tsf_load_encoder(sr__byte_reader *reader, sr__encoder **encoder) {
   sr_status status = SR_OK;
-  int32_t *length = NULL;
+  sr__even_shape shape = {0};
   *encoder = NULL;
-  uint32_t classes = sr__get_u32(reader);
-  int64_t channels = sr__get_count(reader, 4);
-  if (classes < 1 || classes > SR__TSF_MAX_CLASSES)
-    sr__get_refuse(reader, "the number of classes is wrong");
-  if (channels < 1 || channels > SR__MAX_CHANNELS)
-    sr__get_refuse(reader, "the number of series a row is wrong");
-  SR_TRY(reader->status);
-  SR_NEW(reader->ctx, length, channels);
-  for (int64_t c = 0; c < channels; c++) {
-    uint32_t here = sr__get_u32(reader);
-    if (here < 1 || here > SR__MAX_SERIES_LENGTH)
-      sr__get_refuse(reader, "the length of a series is wrong");
-    length[c] = (int32_t)here;
-  }
-  SR_TRY(reader->status);
-  SR_TRY(sr__tsf_encoder_new(reader->ctx, length, (int32_t)channels, (int32_t)classes, encoder));
+  SR_TRY(sr__even_shape_load(reader, &shape));
+  SR_TRY(sr__tsf_encoder_new(reader->ctx, &shape, encoder));
 cleanup:
-  sr__free(reader->ctx, length);
+  sr__free(reader->ctx, shape.length);
   return status;
 }
 
 /* ---- rows --------------------------------------------------------------------------------- */
 
-void sr__tsf_rows_free(sr__tsf_rows **rows) {
-  if (!*rows) return;
-  sr_allocator allocator = (*rows)->allocator;
-  sr__release(&allocator, (*rows)->memory);
-  sr__release(&allocator, *rows);
-  *rows = NULL;
+void sr__tsf_free_encoded(sr__encoded *rows) {
+  if (!rows) return;
+  sr_allocator allocator = rows->allocator;
+  sr__release(&allocator, rows->memory);
+  sr__release(&allocator, rows);
 }
 
 typedef struct sum_work {
-  const sr__tsf_encoder *encoder;
+  const sr__encoder *encoder;
   const sr__series_view *series;
   int64_t first;
-  sr__tsf_rows *rows;
+  sr__encoded *rows;
 } sum_work;
 
 enum { EIGHT = 8, CHUNK_EIGHTS = 32, ALIGNED = 64 };
@@ -92,7 +71,7 @@ static int64_t eights_of(int64_t rows) { return (rows + EIGHT - 1) / EIGHT; }
 
 /* Eight rows; the last one again where there are fewer. */
 static void sum_eight(const sum_work *work, int64_t eight, float *even) {
-  const sr__tsf_encoder *encoder = work->encoder;
+  const sr__encoder *encoder = work->encoder;
   int64_t width = work->rows->width, tile = eight * EIGHT / width, lane = eight * EIGHT % width;
   for (int32_t c = 0; c < encoder->channels; c++) {
     for (int64_t j = 0; j < EIGHT; j++) {
@@ -126,11 +105,10 @@ cleanup:
   return status;
 }
 
-sr_status sr__tsf_encode(sr_context *ctx, const sr__tsf_encoder *encoder,
-                         const sr__series_view *series, int64_t first, int64_t count,
-                         sr__tsf_rows **rows) {
+sr_status sr__tsf_encode(sr_context *ctx, const sr__encoder *encoder, const sr__series_view *series,
+                         int64_t first, int64_t count, sr__encoded **rows) {
   sr_status status = SR_OK;
-  sr__tsf_rows *made = NULL;
+  sr__encoded *made = NULL;
   int64_t eights = eights_of(count), places = sr__tsf_places(encoder);
   int64_t width = EIGHT * eights < SR__TSF_TILE ? EIGHT * eights : SR__TSF_TILE;
   int64_t tiles = width ? (EIGHT * eights + width - 1) / width : 0;
@@ -156,26 +134,25 @@ sr_status sr__tsf_encode(sr_context *ctx, const sr__tsf_encoder *encoder,
   *rows = made;
   made = NULL;
 cleanup:
-  sr__tsf_rows_free(&made);
+  sr__tsf_free_encoded(made);
   return status;
 }
 
 sr_status sr__tsf_prepare(sr_context *ctx, const sr__series_view *series, int32_t classes,
-                          sr__tsf_encoder **encoder, sr__tsf_rows **rows) {
+                          sr__encoder **encoder, sr__encoded **rows) {
   sr_status status = SR_OK;
-  int32_t *length = NULL;
-  sr__tsf_encoder *made = NULL;
+  sr__even_shape shape = {0};
+  sr__encoder *made = NULL;
   *encoder = NULL;
   *rows = NULL;
-  SR_NEW(ctx, length, series->channels > 0 ? series->channels : 1);
-  SR_TRY(sr__even_lengths(ctx, series, length));
-  SR_TRY(sr__tsf_encoder_new(ctx, length, series->channels, classes, &made));
+  SR_TRY(sr__even_shape_find(ctx, series, classes, &shape));
+  SR_TRY(sr__tsf_encoder_new(ctx, &shape, &made));
   SR_TRY(sr__tsf_encode(ctx, made, series, 0, series->rows, rows));
   *encoder = made;
   made = NULL;
 cleanup:
-  sr__free(ctx, length);
-  sr__tsf_encoder_free(&made);
+  sr__free(ctx, shape.length);
+  sr__tsf_free_encoder(made);
   return status;
 }
 
@@ -183,7 +160,7 @@ cleanup:
 
 /* With a the sum of x over w points, the slope on u = 0 .. w - 1 is
  * (sum u x - (w - 1) / 2 a) 12 / (w (w^2 - 1)). */
-sr__tsf_reader sr__tsf_reader_of(const sr__tsf_encoder *encoder, const sr__tsf_interval *interval,
+sr__tsf_reader sr__tsf_reader_of(const sr__encoder *encoder, const sr__tsf_interval *interval,
                                  int32_t kind) {
   int64_t first = encoder->first[interval->channel] + interval->channel;
   sr__tsf_reader reader = {.channel = interval->channel,
@@ -199,11 +176,10 @@ sr__tsf_reader sr__tsf_reader_of(const sr__tsf_encoder *encoder, const sr__tsf_i
   return reader;
 }
 
-void sr__tsf_features(const sr__tsf_encoder *encoder, const sr__tsf_rows *rows, int64_t tile,
-                      int64_t first, int64_t eights, const sr__tsf_reader *reader,
-                      const int32_t *list, int32_t count, float *feature) {
-  int64_t width = rows->width, lane = first * EIGHT;
-  sr__tsf_kernel_now()->features(rows->sum + tile * sr__tsf_places(encoder) * 3 * width + lane,
-                                 rows->center + tile * encoder->channels * width + lane, width,
-                                 eights, reader, list, count, feature);
+void sr__tsf_features(const sr__encoder *encoder, const sr__encoded *rows, sr__tsf_lanes lanes,
+                      sr__tsf_asked asked, float *feature) {
+  int64_t width = rows->width, lane = lanes.first * EIGHT;
+  const double *sum = rows->sum + lanes.tile * sr__tsf_places(encoder) * 3 * width + lane;
+  const double *center = rows->center + lanes.tile * encoder->channels * width + lane;
+  sr__tsf_kernel_now()->features(sum, center, width, lanes.eights, asked, feature);
 }

@@ -2,6 +2,7 @@
  * down to pure leaves. Columns are sorted once; nodes read them in order and divide them. */
 #include <math.h>
 
+#include "learner/labeled_bag.h"
 #include "tsf.h"
 
 /* A value of a column, and whose it is. */
@@ -18,14 +19,14 @@ typedef struct open_node {
 
 typedef struct grower {
   sr_context *ctx;
-  const sr__tsf_encoder *encoder;
-  const sr__tsf_rows *rows;
+  const sr__encoder *encoder;
+  const sr__encoded *rows;
   sr__random *random;
 
   int64_t entries;          /* rows of the bag with a label, each once */
-  int32_t *row;             /* an entry */
+  const int32_t *row;       /* an entry */
   uint16_t *label;          /* an entry */
-  int32_t *times;           /* an entry; NULL: all once */
+  const int32_t *times;     /* an entry; NULL: all once */
   int64_t weight;           /* of all entries */
   int32_t columns;          /* 3 a interval */
   uint32_t *column_feature; /* in a random order */
@@ -42,27 +43,22 @@ typedef struct grower {
 
   open_node *open;
   int64_t open_capacity;
-  sr__tsf_member *member;
+  sr__member *member;
   int64_t node_capacity, share_capacity;
 } grower;
 
 /* ---- the bag ------------------------------------------------------------------------------ */
 
-static sr_status read_bag(grower *g, const int32_t *label, const int32_t *bag,
-                          const int32_t *counts, int64_t length) {
+static sr_status read_bag(grower *g, const sr__labeled_bag *bag) {
   sr_status status = SR_OK;
-  SR_NEW(g->ctx, g->row, length);
-  SR_NEW(g->ctx, g->label, length);
-  if (counts) SR_NEW(g->ctx, g->times, length);
-  for (int64_t i = 0; i < length; i++) {
-    if (label[bag[i]] < 0 || (counts && counts[i] < 1)) continue;
-    g->row[g->entries] = bag[i];
-    g->label[g->entries] = (uint16_t)label[bag[i]];
-    if (counts) g->times[g->entries] = counts[i];
-    g->weight += counts ? counts[i] : 1;
-    g->entries++;
+  g->entries = bag->length;
+  g->row = bag->row;
+  SR_NEW(g->ctx, g->label, bag->length);
+  for (int64_t i = 0; i < bag->length; i++) {
+    g->label[i] = (uint16_t)bag->label[i];
+    g->weight += bag->count[i];
+    if (bag->count[i] > 1) g->times = bag->count;
   }
-  if (g->entries == 0) SR_TRY(sr__fail(g->ctx, SR_ERROR_DATA, "no row of the bag has a class"));
   if (g->entries > UINT32_MAX || g->weight > INT32_MAX)
     SR_TRY(sr__fail(g->ctx, SR_ERROR_DATA, "the bag holds %lld rows; at most %d can be held",
                     (long long)g->weight, INT32_MAX));
@@ -147,8 +143,8 @@ static sr_status fill_columns(grower *g) {
     SR_TRY(sr__check_interrupt(g->ctx));
     while (end < g->entries && g->row[end] / width == tile) end++;
     int64_t first = g->row[i] % width / 8, eights = g->row[end - 1] % width / 8 - first + 1;
-    sr__tsf_features(g->encoder, g->rows, tile, first, eights, g->member->reader, NULL, g->columns,
-                     feature);
+    sr__tsf_features(g->encoder, g->rows, (sr__tsf_lanes){tile, first, eights},
+                     (sr__tsf_asked){g->member->reader, NULL, g->columns}, feature);
     for (int32_t k = 0; k < g->columns; k++) {
       const float *from = feature + g->column_feature[k] * 8 * eights;
       cell *column = g->cells + k * g->entries;
@@ -205,14 +201,20 @@ static void fill_tables(grower *g, int64_t total) {
   }
 }
 
-/* Of two classes, each row once: the sums of a side follow from the count of the upper class.
- * `lower` and `upper` are k log k of both sides of a class by its count on the left. */
-static bool scan_two(const grower *g, const cell *column, int64_t count, uint16_t upper_label,
-                     const int64_t *lower, const int64_t *upper, cut *best) {
+/* k log k of both sides of a class by its count on the left, and the label of the upper one. */
+typedef struct two_classes {
+  const int64_t *lower, *upper;
+  uint16_t upper_label;
+} two_classes;
+
+/* Of two classes, each row once: the sums of a side follow from the count of the upper class. */
+static bool scan_two(const grower *g, const cell *column, int64_t count, two_classes of,
+                     cut *best) {
+  const int64_t *lower = of.lower, *upper = of.upper;
   int64_t uppers = 0;
   bool found = false;
   for (int64_t i = 0; i + 1 < count; i++) {
-    uppers += g->label[column[i].entry] == upper_label;
+    uppers += g->label[column[i].entry] == of.upper_label;
     int64_t score = lower[i + 1 - uppers] + upper[uppers] - g->sides[i + 1];
     if (score <= best->score || !(column[i].value < column[i + 1].value)) continue;
     best->score = score;
@@ -268,7 +270,7 @@ static cut search_columns(grower *g, const open_node *open, int32_t present, int
     if (!(column[0].value < column[count - 1].value)) continue;
     bool found;
     if (two) {
-      found = scan_two(g, column, count, (uint16_t)upper, by_lower, by_upper, &best);
+      found = scan_two(g, column, count, (two_classes){by_lower, by_upper, (uint16_t)upper}, &best);
     } else {
       int64_t *cursor = g->cursor + classes;
       memcpy(cursor, g->cursor, sizeof *cursor * (size_t)classes);
@@ -283,7 +285,7 @@ static cut search_columns(grower *g, const open_node *open, int32_t present, int
 
 static sr_status make_leaf(grower *g, const open_node *open, int32_t present, int64_t total) {
   sr_status status = SR_OK;
-  sr__tsf_member *member = g->member;
+  sr__member *member = g->member;
   int32_t classes = g->encoder->classes;
   sr__tsf_node *node = &member->node[open->node];
   *node = (sr__tsf_node){open->node, 0, INFINITY, 0};
@@ -389,31 +391,33 @@ cleanup:
 }
 
 static void free_grower(grower *g) {
-  void *block[] = {g->row,   g->label, g->times,  g->column_feature, g->cells, g->spare, g->right,
-                   g->count, g->sides, g->cursor, g->k_log_k,        g->gain,  g->open};
+  void *block[] = {g->label, g->column_feature, g->cells,   g->spare, g->right, g->count,
+                   g->sides, g->cursor,         g->k_log_k, g->gain,  g->open};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) sr__free(g->ctx, block[i]);
-  sr__tsf_member_free(&g->member);
+  sr__tsf_free_member(g->member);
 }
 
 /* sqrt(points of all channels), rounded down: sqrt(length) sqrt(channels) of even channels. */
-static int32_t tsf_intervals(const sr__tsf_encoder *encoder) {
+static int32_t tsf_intervals(const sr__encoder *encoder) {
   double points = (double)encoder->first[encoder->channels];
   int32_t intervals = (int32_t)sqrt(points);
   return intervals < 1 ? 1 : intervals;
 }
 
-sr_status sr__tsf_fit(sr_context *ctx, const sr__tsf_encoder *encoder, const sr__tsf_rows *rows,
-                      const int32_t *label, const int32_t *bag, const int32_t *counts,
-                      int64_t length, int32_t intervals, sr__random *random,
-                      sr__tsf_member **member) {
+sr_status sr__tsf_fit(sr_context *ctx, const sr__fit_input *input, const sr__bag *bag,
+                      sr__random *random, sr__member **member) {
   sr_status status = SR_OK;
-  grower g = {.ctx = ctx, .encoder = encoder, .rows = rows, .random = random};
+  const sr__encoder *encoder = input->encoder;
+  const sr__tsf_options *options = input->options;
+  sr__labeled_bag labeled = {0};
+  grower g = {.ctx = ctx, .encoder = encoder, .rows = input->training->rows, .random = random};
   *member = NULL;
-  if (intervals < 0 || intervals > SR__TSF_MAX_INTERVALS)
-    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "intervals is %d, expected 0 (by the length) to %d",
-                    intervals, SR__TSF_MAX_INTERVALS));
-  if (intervals == 0) intervals = tsf_intervals(encoder);
-  SR_TRY(read_bag(&g, label, bag, counts, length));
+  if (options->intervals < 0 || options->intervals > SR__TSF_MAX_INTERVALS)
+    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "intervals is %lld, expected 0 (by the length) to %d",
+                    (long long)options->intervals, SR__TSF_MAX_INTERVALS));
+  int32_t intervals = options->intervals ? (int32_t)options->intervals : tsf_intervals(encoder);
+  SR_TRY(sr__labeled_bag_read(ctx, bag, input->training->label, NULL, &labeled));
+  SR_TRY(read_bag(&g, &labeled));
   SR_TRY(allocate(&g, intervals));
   SR_TRY(fill_k_log_k(&g));
   for (int32_t k = 0; k < intervals; k++) draw_interval(&g, &g.member->interval[k]);
@@ -425,5 +429,6 @@ sr_status sr__tsf_fit(sr_context *ctx, const sr__tsf_encoder *encoder, const sr_
   g.member = NULL;
 cleanup:
   free_grower(&g);
+  sr__labeled_bag_free(ctx, &labeled);
   return status;
 }

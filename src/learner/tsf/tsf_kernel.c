@@ -84,10 +84,10 @@ static void slopes(const double *from, const double *to, int64_t width, int64_t 
 }
 
 static void features(const double *sum, const double *center, int64_t width, int64_t eights,
-                     const sr__tsf_reader *reader, const int32_t *list, int32_t count,
-                     float *feature) {
-  for (int32_t i = 0; i < count; i++) {
-    int64_t k = list ? list[i] : i, rows = 8 * eights;
+                     sr__tsf_asked asked, float *feature) {
+  const sr__tsf_reader *reader = asked.reader;
+  for (int32_t i = 0; i < asked.count; i++) {
+    int64_t k = asked.list ? asked.list[i] : i, rows = 8 * eights;
     const double *from = sum + 3 * width * reader[k].start, *to = sum + 3 * width * reader[k].end;
     float *made = feature + rows * k;
     if (reader[k].kind == 0)

@@ -9,11 +9,10 @@
 typedef struct sr__tsf_kernel {
   /* length x 8 values to eight columns of (length + 1) x 3 x width sums and of `center`. */
   void (*sums)(const float *series, int32_t length, int64_t width, double *sum, double *center);
-  /* feature[8 eights k ..] for the k that are listed, or for all k < count, from columns of tiles
-   * that are `width` wide; +inf where the series has no point. */
+  /* feature[8 eights k ..] for the k that are asked for, from columns of tiles that are `width`
+   * wide; +inf where the series has no point. */
   void (*features)(const double *sum, const double *center, int64_t width, int64_t eights,
-                   const sr__tsf_reader *reader, const int32_t *list, int32_t count,
-                   float *feature);
+                   sr__tsf_asked asked, float *feature);
 } sr__tsf_kernel;
 
 SR__KERNEL_LEVELS(sr__tsf_kernel)

@@ -3,22 +3,20 @@
 
 #include "tsf.h"
 
-void sr__tsf_member_free(sr__tsf_member **member) {
-  if (!*member) return;
-  sr_allocator allocator = (*member)->allocator;
-  sr__release(&allocator, (*member)->interval);
-  sr__release(&allocator, (*member)->reader);
-  sr__release(&allocator, (*member)->used_feature);
-  sr__release(&allocator, (*member)->node);
-  sr__release(&allocator, (*member)->share);
-  sr__release(&allocator, *member);
-  *member = NULL;
+void sr__tsf_free_member(sr__member *member) {
+  if (!member) return;
+  sr_allocator allocator = member->allocator;
+  sr__release(&allocator, member->interval);
+  sr__release(&allocator, member->reader);
+  sr__release(&allocator, member->used_feature);
+  sr__release(&allocator, member->node);
+  sr__release(&allocator, member->share);
+  sr__release(&allocator, member);
 }
 
 /* ---- predicting --------------------------------------------------------------------------- */
 
-sr_status sr__tsf_member_readers(sr_context *ctx, const sr__tsf_encoder *encoder,
-                                 sr__tsf_member *member) {
+sr_status sr__tsf_member_readers(sr_context *ctx, const sr__encoder *encoder, sr__member *member) {
   sr_status status = SR_OK;
   SR_NEW(ctx, member->reader, SR__TSF_KINDS * (int64_t)member->intervals);
   for (int64_t k = 0; k < SR__TSF_KINDS * (int64_t)member->intervals; k++)
@@ -28,7 +26,7 @@ cleanup:
   return status;
 }
 
-sr_status sr__tsf_member_used(sr_context *ctx, sr__tsf_member *member) {
+sr_status sr__tsf_member_used(sr_context *ctx, sr__member *member) {
   sr_status status = SR_OK;
   int32_t features = SR__TSF_KINDS * member->intervals;
   uint8_t *asked = NULL;
@@ -49,7 +47,7 @@ enum { TOGETHER = 8, STEPS = 4 };
 
 /* Eight rows side by side, so that what they wait for overlaps; until none moves any more. Feature
  * k of the row in lane j is feature[k * width + j]. */
-static void walk(const sr__tsf_member *member, const float *feature, int64_t width,
+static void walk(const sr__member *member, const float *feature, int64_t width,
                  const int32_t lane[], uint32_t at[]) {
   const sr__tsf_node *node = member->node;
   for (int j = 0; j < TOGETHER; j++) at[j] = 0;
@@ -68,7 +66,7 @@ static void walk(const sr__tsf_member *member, const float *feature, int64_t wid
   }
 }
 
-static void write_leaf(const sr__tsf_encoder *encoder, const sr__tsf_member *member, int64_t leaf,
+static void write_leaf(const sr__encoder *encoder, const sr__member *member, int64_t leaf,
                        int32_t *vote, float *share) {
   int32_t classes = encoder->classes;
   const float *mixture = leaf < classes ? NULL : member->share + (leaf - classes) * classes;
@@ -81,8 +79,8 @@ static void write_leaf(const sr__tsf_encoder *encoder, const sr__tsf_member *mem
 }
 
 /* The rows from number i on that stand in one tile, increasing; gives how many. */
-static int32_t rows_of_tile(const sr__tsf_rows *rows, const int32_t *index, int64_t i,
-                            int64_t count, int32_t lane[]) {
+static int32_t rows_of_tile(const sr__encoded *rows, const int32_t *index, int64_t i, int64_t count,
+                            int32_t lane[]) {
   int64_t tile = (index ? index[i] : i) / rows->width;
   int32_t here = 0;
   for (; here < SR__TSF_TILE && i + here < count; here++) {
@@ -93,9 +91,8 @@ static int32_t rows_of_tile(const sr__tsf_rows *rows, const int32_t *index, int6
   return here;
 }
 
-sr_status sr__tsf_predict(sr_context *ctx, const sr__tsf_encoder *encoder,
-                          const sr__tsf_member *member, const sr__tsf_rows *rows, sr__picked picked,
-                          sr__answers answers) {
+sr_status sr__tsf_predict(sr_context *ctx, const sr__encoder *encoder, const sr__member *member,
+                          const sr__encoded *rows, sr__picked picked, sr__answers answers) {
   sr_status status = SR_OK;
   float *feature = NULL;
   SR_NEW(ctx, feature, rows->width * SR__TSF_KINDS * member->intervals);
@@ -103,8 +100,9 @@ sr_status sr__tsf_predict(sr_context *ctx, const sr__tsf_encoder *encoder,
     int32_t lane[SR__TSF_TILE + TOGETHER] = {0},
                                 here = rows_of_tile(rows, picked.index, i, picked.count, lane);
     int32_t first = lane[0] / 8, eights = lane[here - 1] / 8 - first + 1;
-    sr__tsf_features(encoder, rows, sr__picked_row(picked, i) / rows->width, first, eights,
-                     member->reader, member->used_feature, member->used, feature);
+    sr__tsf_lanes lanes = {sr__picked_row(picked, i) / rows->width, first, eights};
+    sr__tsf_asked asked = {member->reader, member->used_feature, member->used};
+    sr__tsf_features(encoder, rows, lanes, asked, feature);
     for (int32_t j = 0; j < here + TOGETHER; j++) lane[j] = j < here ? lane[j] - 8 * first : 0;
     for (int32_t some = 0; some < here; some += TOGETHER) {
       uint32_t at[TOGETHER];
@@ -123,8 +121,7 @@ cleanup:
 
 /* ---- storing ------------------------------------------------------------------------------ */
 
-void sr__tsf_member_save(const sr__tsf_encoder *encoder, const sr__tsf_member *member,
-                         sr__bytes *bytes) {
+void sr__tsf_save_member(const sr__encoder *encoder, const sr__member *member, sr__bytes *bytes) {
   sr__put_u64(bytes, (uint64_t)member->intervals);
   for (int32_t k = 0; k < member->intervals; k++) {
     sr__put_u32(bytes, (uint32_t)member->interval[k].channel);
@@ -144,8 +141,8 @@ void sr__tsf_member_save(const sr__tsf_encoder *encoder, const sr__tsf_member *m
   }
 }
 
-static sr_status load_intervals(sr__byte_reader *reader, const sr__tsf_encoder *encoder,
-                                sr__tsf_member *member) {
+static sr_status load_intervals(sr__byte_reader *reader, const sr__encoder *encoder,
+                                sr__member *member) {
   sr_status status = SR_OK;
   int64_t count = sr__get_count(reader, 12);
   if (count < 1 || count > SR__TSF_MAX_INTERVALS)
@@ -167,7 +164,7 @@ cleanup:
 
 /* Whatever the bytes are, a walk stays within the nodes and ends at a class or shares that are
  * there. */
-static bool node_is_sound(const sr__tsf_encoder *encoder, const sr__tsf_member *member, int64_t i) {
+static bool node_is_sound(const sr__encoder *encoder, const sr__member *member, int64_t i) {
   const sr__tsf_node *node = &member->node[i];
   if (node->leaf >= encoder->classes + member->mixtures ||
       node->feature >= (uint32_t)(SR__TSF_KINDS * member->intervals))
@@ -176,8 +173,8 @@ static bool node_is_sound(const sr__tsf_encoder *encoder, const sr__tsf_member *
   return node->left > i && (int64_t)node->left + 1 < member->nodes;
 }
 
-static sr_status load_nodes(sr__byte_reader *reader, const sr__tsf_encoder *encoder,
-                            sr__tsf_member *member) {
+static sr_status load_nodes(sr__byte_reader *reader, const sr__encoder *encoder,
+                            sr__member *member) {
   sr_status status = SR_OK;
   member->mixtures = sr__get_count(reader, 4 * (int64_t)encoder->classes);
   SR_TRY(reader->status);
@@ -205,10 +202,10 @@ cleanup:
   return status;
 }
 
-sr_status sr__tsf_member_load(sr__byte_reader *reader, const sr__tsf_encoder *encoder,
-                              sr__tsf_member **member) {
+sr_status sr__tsf_load_member(sr__byte_reader *reader, const sr__encoder *encoder,
+                              sr__member **member) {
   sr_status status = SR_OK;
-  sr__tsf_member *made = NULL;
+  sr__member *made = NULL;
   *member = NULL;
   SR_NEW_ZERO(reader->ctx, made, 1);
   made->allocator = sr__allocator(reader->ctx);
@@ -219,6 +216,6 @@ sr_status sr__tsf_member_load(sr__byte_reader *reader, const sr__tsf_encoder *en
   *member = made;
   made = NULL;
 cleanup:
-  sr__tsf_member_free(&made);
+  sr__tsf_free_member(made);
   return status;
 }
