@@ -4,6 +4,16 @@
 
 enum { SLICE = 1 << 15 }; /* items between two looks for an interrupt */
 
+int sr__compare_doubles(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+int sr__compare_floats(const void *a, const void *b) {
+  float x = *(const float *)a, y = *(const float *)b;
+  return (x > y) - (x < y);
+}
+
 /* from[first .. middle) and from[middle .. end), both in order, become to[first .. end). */
 static sr_status merge(sr_context *ctx, const char *from, char *to, const int64_t bounds[3],
                        size_t size, sr__order order) {

@@ -1,10 +1,14 @@
-/* Long arrays sorted with an eye on interrupts. Internal. */
+/* Orders of numbers, and long arrays sorted with an eye on interrupts. Internal. */
 #ifndef SR_CORE_SORT_H
 #define SR_CORE_SORT_H
 
 #include "core.h"
 
 typedef int (*sr__order)(const void *a, const void *b);
+
+/* Orders for sr__sort and qsort, the lower first. */
+int sr__compare_doubles(const void *a, const void *b);
+int sr__compare_floats(const void *a, const void *b);
 
 /* As qsort, stable, and left within milliseconds when an interrupt comes: then, and where memory
  * runs out, the items stand in any order and some may be lost. */

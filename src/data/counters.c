@@ -55,11 +55,6 @@ static bool is_name_of_ids(const char *name) {
   return false;
 }
 
-static int compare_floats(const void *left, const void *right) {
-  float a = *(const float *)left, b = *(const float *)right;
-  return (a > b) - (a < b);
-}
-
 /* How many whole numbers one float stands for. */
 static double numbers_of(float x) {
   double gap = (double)nextafterf(fabsf(x), INFINITY) - (double)fabsf(x);
@@ -75,7 +70,7 @@ static sr_status is_shuffled_counter(sr_context *ctx, const float *x, int64_t ro
   if (!*counts) return SR_OK;
   SR_NEW(ctx, sorted, rows);
   memcpy(sorted, x, (size_t)rows * sizeof *sorted);
-  SR_TRY(sr__sort(ctx, sorted, rows, sizeof *sorted, compare_floats));
+  SR_TRY(sr__sort(ctx, sorted, rows, sizeof *sorted, sr__compare_floats));
   for (int64_t i = 0, first = 0; i < rows && *counts; i++) {
     if (sorted[i] != sorted[first]) first = i;
     *counts = (double)(i - first) < numbers_of(sorted[i]);

@@ -76,11 +76,6 @@ cleanup:
 
 /* ---- classes of a number ------------------------------------------------------------------ */
 
-static int compare_numbers(const void *left, const void *right) {
-  double a = *(const double *)left, b = *(const double *)right;
-  return (a > b) - (a < b);
-}
-
 static sr_status median_of(sr_context *ctx, const char *column, const double *value, int64_t rows,
                            double *median) {
   sr_status status = SR_OK;
@@ -94,7 +89,7 @@ static sr_status median_of(sr_context *ctx, const char *column, const double *va
     SR_TRY(sr__fail(ctx, SR_ERROR_DATA,
                     "target '%s' is missing in every row, so it has no median; give a number",
                     column));
-  SR_TRY(sr__sort(ctx, sorted, count, sizeof *sorted, compare_numbers));
+  SR_TRY(sr__sort(ctx, sorted, count, sizeof *sorted, sr__compare_doubles));
   *median = count % 2 ? sorted[count / 2] : 0.5 * (sorted[count / 2 - 1] + sorted[count / 2]);
 cleanup:
   sr__free(ctx, sorted);

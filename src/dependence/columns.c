@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/sort.h"
 #include "data/column_moments.h"
 #include "dependence.h"
 
@@ -22,11 +23,6 @@ typedef struct column_job {
   uint8_t *useless; /* a column: 1 constant, 2 empty */
 } column_job;
 
-static int by_float(const void *a, const void *b) {
-  float x = *(const float *)a, y = *(const float *)b;
-  return (x > y) - (x < y);
-}
-
 /* Bounds beyond which a value is pulled in, from a strided sample; wide open where the middle 80 %
  * of the values are equal. */
 static void winsor_bounds(const float *x, int64_t n, float *low, float *high) {
@@ -37,7 +33,7 @@ static void winsor_bounds(const float *x, int64_t n, float *low, float *high) {
   *low = -HUGE_VALF;
   *high = HUGE_VALF;
   if (count < 10) return;
-  qsort(sample, (size_t)count, sizeof *sample, by_float);
+  qsort(sample, (size_t)count, sizeof *sample, sr__compare_floats);
   float spread = sample[count * 9 / 10] - sample[count / 10], median = sample[count / 2];
   if (!(spread > 0.0F) || !isfinite(spread)) return;
   *low = median - 4.0F * spread;

@@ -3,12 +3,8 @@
 #include <stdlib.h>
 
 #include "core/label_sort.h"
+#include "core/sort.h"
 #include "dependence.h"
-
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
 
 static bool all_finite(const double *values, int64_t n) {
   for (int64_t i = 0; i < n; i++)
@@ -43,7 +39,7 @@ static bool steps_irregular(const double *time, const int64_t *order, const int6
     for (int64_t p = start[g] + 1; p < start[g + 1]; p++)
       step[count++] = time[order[p]] - time[order[p - 1]];
   if (count == 0) return false;
-  qsort(step, (size_t)count, sizeof *step, by_value);
+  qsort(step, (size_t)count, sizeof *step, sr__compare_doubles);
   double median = step[count / 2];
   for (int64_t i = 0; i < count; i++) off += fabs(step[i] - median) > 0.5 * fabs(median);
   return off * 20 > count;

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/sort.h"
 #include "dependence.h"
 #include "reach.h"
 
@@ -176,11 +177,6 @@ cleanup:
   return status;
 }
 
-static int compare_doubles(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* The median T of the four quarters of one series. */
 static sr_status measure_quarters(sr_context *ctx, scale_job *job, int64_t n, double *median) {
   sr_status status = SR_OK;
@@ -193,7 +189,7 @@ static sr_status measure_quarters(sr_context *ctx, scale_job *job, int64_t n, do
     SR_TRY(measure_rows(ctx, job, &(sr__runs){1, start}, &quarter));
     t[q] = quarter.all.estimate;
   }
-  qsort(t, QUARTERS, sizeof *t, compare_doubles);
+  qsort(t, QUARTERS, sizeof *t, sr__compare_doubles);
   *median = 0.5 * (t[1] + t[2]);
 cleanup:
   return status;

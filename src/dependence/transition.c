@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/maths.h"
+#include "core/sort.h"
 #include "dependence.h"
 
 enum { MANY_CELLS = 256, FEW_CELLS = 64, MANY_ROWS = 20000, ROWS_A_CELL = 16, SPECTRUM = 16 };
@@ -23,11 +24,6 @@ typedef struct transition_work {
   half_graph half[2];
 } transition_work;
 
-static int by_float(const void *a, const void *b) {
-  float x = *(const float *)a, y = *(const float *)b;
-  return (x > y) - (x < y);
-}
-
 /* ---- cells -------------------------------------------------------------------------------- */
 
 static int32_t wanted_cells(int64_t all_rows, int64_t rows) {
@@ -45,7 +41,7 @@ static sr_status assign_cells(sr_context *ctx, const float *slow, int64_t all_ro
   int32_t wanted = wanted_cells(all_rows, count), borders = 0;
   SR_NEW(ctx, sorted, count);
   memcpy(sorted, slow + half->start, (size_t)count * sizeof *sorted);
-  qsort(sorted, (size_t)count, sizeof *sorted, by_float);
+  qsort(sorted, (size_t)count, sizeof *sorted, sr__compare_floats);
   for (int32_t k = 1; k < wanted; k++) {
     float at = sorted[count * k / wanted];
     if (at > sorted[0] && (borders == 0 || at > border[borders - 1])) border[borders++] = at;

@@ -3,7 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <specroute/stats.h>
+
 #include "core/random.h"
+#include "core/sort.h"
 #include "data/dictionary.h"
 
 enum { MOST_ROWS = 2000, LEAST_ROWS = 20 };
@@ -83,19 +86,6 @@ static float apart(const float *a, const float *b, int64_t features) {
   return sum;
 }
 
-static int compare_doubles(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-/* Linear between the two values that it lies between. */
-static double quantile(const double *sorted, int64_t count, double share) {
-  double at = share * (double)(count - 1);
-  int64_t below = (int64_t)at;
-  if (below + 1 >= count) return sorted[count - 1];
-  return sorted[below] + (at - (double)below) * (sorted[below + 1] - sorted[below]);
-}
-
 /* Distances from each row of the sample to the nearest of another fold, and their upper whisker. */
 static sr_status find_limit(sr_context *ctx, const int32_t *fold, sr_applicability *a) {
   sr_status status = SR_OK;
@@ -114,8 +104,9 @@ static sr_status find_limit(sr_context *ctx, const int32_t *fold, sr_applicabili
   }
   a->limit = NAN;
   if (known == 0) goto cleanup;
-  qsort(nearest, (size_t)known, sizeof *nearest, compare_doubles);
-  double low = quantile(nearest, known, 0.25), high = quantile(nearest, known, 0.75);
+  qsort(nearest, (size_t)known, sizeof *nearest, sr__compare_doubles);
+  double low = sr_quantile_sorted(known, nearest, 0.25),
+         high = sr_quantile_sorted(known, nearest, 0.75);
   a->limit = high + 1.5 * (high - low);
 cleanup:
   sr__free(ctx, nearest);

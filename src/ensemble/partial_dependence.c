@@ -2,14 +2,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/sort.h"
 #include "ensemble.h"
 
 enum { MOST_ROWS = 500 };
-
-static int by_value(const void *a, const void *b) {
-  float x = *(const float *)a, y = *(const float *)b;
-  return (x > y) - (x < y);
-}
 
 /* Distinct quantiles of the values that are there. */
 static sr_status quantiles(sr_context *ctx, const float *x, int64_t rows,
@@ -20,7 +16,7 @@ static sr_status quantiles(sr_context *ctx, const float *x, int64_t rows,
   SR_NEW(ctx, sorted, rows);
   for (int64_t i = 0; i < rows; i++)
     if (!isnan(x[i])) sorted[count++] = x[i];
-  qsort(sorted, (size_t)count, sizeof *sorted, by_value);
+  qsort(sorted, (size_t)count, sizeof *sorted, sr__compare_floats);
   for (int32_t k = 0; k < SR_PARTIAL_POINTS && count > 0; k++) {
     double value = (double)sorted[(count - 1) * k / (SR_PARTIAL_POINTS - 1)];
     if (to->points == 0 || value > to->value[to->points - 1]) to->value[to->points++] = value;

@@ -6,23 +6,11 @@
 #include <specroute/stats.h>
 
 #include "core/maths.h"
+#include "core/sort.h"
 #include "map_use.h"
 
 enum { LEAST_ROWS = 30, LEAST_GROUPS = 3 };
 #define WIDEN_USE 1.5
-
-static int compare_doubles(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-/* Linear between the two values that it lies between. */
-static double quantile(const double *sorted, int64_t count, double share) {
-  double at = share * (double)(count - 1);
-  int64_t below = (int64_t)at;
-  if (below + 1 >= count) return sorted[count - 1];
-  return sorted[below] + (at - (double)below) * (sorted[below + 1] - sorted[below]);
-}
 
 /* Distances in bins: bin k lies behind k of the edges. */
 typedef struct binned {
@@ -119,9 +107,9 @@ sr_status sr__match_distances(sr_context *ctx, const sr__use_pool *pool, const d
   SR_NEW(ctx, sum, pool->groups);
   SR_NEW(ctx, seen, pool->groups);
   memcpy(sorted, use, (size_t)uses * sizeof *use);
-  qsort(sorted, (size_t)uses, sizeof *sorted, compare_doubles);
+  qsort(sorted, (size_t)uses, sizeof *sorted, sr__compare_doubles);
   for (int k = 0; k < SR__USE_BINS - 1; k++)
-    b.edge[k] = quantile(sorted, uses, (k + 1.0) / SR__USE_BINS);
+    b.edge[k] = sr_quantile_sorted(uses, sorted, (k + 1.0) / SR__USE_BINS);
   for (int64_t i = 0; i < pool->count; i++) {
     b.bin[i] = (int8_t)bin_of(b.edge, pool->distance[i]);
     farthest = fmax(farthest, pool->distance[i]);

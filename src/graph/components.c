@@ -1,24 +1,6 @@
 /* Connected components by union-find: inside chunks in parallel, then across them. */
+#include "core/joined_sets.h"
 #include "graph.h"
-
-/* A root is the lowest node of its tree, so parents never lie above their children. Halving the
- * path on the way keeps trees flat. */
-static int32_t find_root(int32_t *parent, int32_t node) {
-  while (parent[node] != node) {
-    parent[node] = parent[parent[node]];
-    node = parent[node];
-  }
-  return node;
-}
-
-static void join(int32_t *parent, int32_t a, int32_t b) {
-  a = find_root(parent, a);
-  b = find_root(parent, b);
-  if (a < b)
-    parent[b] = a;
-  else
-    parent[a] = b;
-}
 
 typedef struct component_work {
   const sr_graph_view *view;
@@ -33,7 +15,8 @@ static sr_status join_inside(sr_context *worker, void *data, int64_t chunk, int 
   for (int64_t i = span.begin; i < span.end; i++) work->parent[i] = (int32_t)i;
   for (int64_t i = span.begin; i < span.end; i++) {
     for (int64_t a = view->offset[i]; a < view->offset[i + 1] && view->neighbor[a] < i; a++) {
-      if (view->neighbor[a] >= span.begin) join(work->parent, (int32_t)i, view->neighbor[a]);
+      if (view->neighbor[a] >= span.begin)
+        sr__join_sets(work->parent, (int32_t)i, view->neighbor[a]);
     }
   }
   return SR_OK;
@@ -44,7 +27,7 @@ static void join_across(const component_work *work, sr__span span) {
   for (int64_t i = span.begin; i < span.end; i++) {
     for (int64_t a = view->offset[i]; a < view->offset[i + 1] && view->neighbor[a] < span.begin;
          a++)
-      join(work->parent, (int32_t)i, view->neighbor[a]);
+      sr__join_sets(work->parent, (int32_t)i, view->neighbor[a]);
   }
 }
 

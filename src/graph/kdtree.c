@@ -1,5 +1,6 @@
 /* Building the k-d tree: exact medians along the widest side of a box around each node. */
 #include "kdtree.h"
+#include "core/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -76,11 +77,6 @@ static inline int64_t partition(double *point, int64_t count, int stride, int ax
   return begin + partition_few(point + begin * stride, end - begin, stride, axis, pivot, equal_too);
 }
 
-static int compare_doubles(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* The value at the wanted rank of a sample, whose places look random, so that no natural order of
  * the data is a bad case. */
 static double choose_pivot(const double *point, int64_t count, int stride, int axis,
@@ -95,7 +91,7 @@ static double choose_pivot(const double *point, int64_t count, int stride, int a
     sample[s] = point[place * stride + axis];
   }
   if (size == LARGE) {
-    qsort(sample, LARGE, sizeof *sample, compare_doubles);
+    qsort(sample, LARGE, sizeof *sample, sr__compare_doubles);
   } else {
     for (int i = 1; i < size; i++) {
       double value = sample[i];

@@ -18,11 +18,6 @@ typedef struct transition_work {
 
 /* ---- cells -------------------------------------------------------------------------------- */
 
-static int compare_doubles(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* One cell a value where they are that few; false where they are not. */
 static bool cut_between_values(transition_work *work, const double *sorted, int64_t count) {
   int32_t cells = 1;
@@ -48,7 +43,7 @@ static sr_status find_cuts(sr_context *ctx, transition_work *work) {
     SR_TRY(sr__fail(ctx, SR_ERROR_DATA,
                     "none of %lld values of the coordinate is finite; choose another one",
                     (long long)work->rows));
-  SR_TRY(sr__sort(ctx, sorted, finite, sizeof *sorted, compare_doubles));
+  SR_TRY(sr__sort(ctx, sorted, finite, sizeof *sorted, sr__compare_doubles));
   if (cut_between_values(work, sorted, finite)) goto cleanup;
   for (int32_t c = 1; c < work->cells; c++) work->cut[c - 1] = sorted[c * finite / work->cells];
 cleanup:

@@ -7,6 +7,7 @@
 
 #include "core/dense.h"
 #include "core/random.h"
+#include "core/sort.h"
 #include "object.h"
 
 enum { BLOCK_ROWS = 256, SLABS_MAX = 16, SLAB_LEAST = 2048, BANDWIDTH_SAMPLE = 400 };
@@ -233,11 +234,6 @@ cleanup:
   return status;
 }
 
-static int compare_doubles(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* gamma from the median distance between the first landmarks. */
 static sr_status choose_bandwidth(sr_context *ctx, nystrom *z, double bandwidth) {
   sr_status status = SR_OK;
@@ -258,7 +254,7 @@ static sr_status choose_bandwidth(sr_context *ctx, nystrom *z, double bandwidth)
       distance[pairs++] = sum;
     }
   }
-  qsort(distance, (size_t)pairs, sizeof *distance, compare_doubles);
+  qsort(distance, (size_t)pairs, sizeof *distance, sr__compare_doubles);
   if (!(distance[pairs / 2] > 0))
     SR_TRY(sr__fail(ctx, SR_ERROR_DATA,
                     "most landmarks are the same point, so there is no median distance: give a "

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/maths.h"
+#include "core/sort.h"
 #include "stats.h"
 
 double sr_mean(int64_t count, const double *value) {
@@ -27,13 +28,8 @@ double sr_quantile_sorted(int64_t count, const double *sorted, double p) {
   return sorted[below] + share * (sorted[below + 1] - sorted[below]);
 }
 
-static int compare_doubles(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return x < y ? -1 : x > y;
-}
-
 void sr__sort_doubles(double *value, int64_t count) {
-  if (count > 1) qsort(value, (size_t)count, sizeof *value, compare_doubles);
+  if (count > 1) qsort(value, (size_t)count, sizeof *value, sr__compare_doubles);
 }
 
 /* ---- ranks -------------------------------------------------------------------------------- */

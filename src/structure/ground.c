@@ -1,6 +1,7 @@
 /* Units and regions of places: the minimum spanning tree cut at its long edges. */
 #include <math.h>
 
+#include "core/joined_sets.h"
 #include "core/sort.h"
 #include "places.h"
 
@@ -10,27 +11,6 @@ typedef struct tree_edge {
   int32_t a, b;
   double length;
 } tree_edge;
-
-/* ---- joined sets ----------------------------------------------------------------------------- */
-
-static int32_t root_of(int32_t *parent, int32_t at) {
-  while (parent[at] != at) {
-    parent[at] = parent[parent[at]];
-    at = parent[at];
-  }
-  return at;
-}
-
-static bool join(int32_t *parent, int32_t a, int32_t b) {
-  a = root_of(parent, a);
-  b = root_of(parent, b);
-  if (a == b) return false;
-  if (a < b)
-    parent[b] = a;
-  else
-    parent[a] = b;
-  return true;
-}
 
 static int shorter_first(const void *x, const void *y) {
   const tree_edge *a = x, *b = y;
@@ -66,7 +46,7 @@ static sr_status boruvka_round(sr_context *ctx, spanning *s) {
   int32_t largest = 0;
   int64_t pieces = 0;
   for (int64_t i = 0; i < n; i++) {
-    s->label[i] = root_of(s->parent, (int32_t)i);
+    s->label[i] = sr__set_root(s->parent, (int32_t)i);
     s->best[i] = 0;
   }
   for (int64_t i = 0; i < n; i++) pieces += s->best[s->label[i]]++ == 0;
@@ -82,7 +62,7 @@ static sr_status boruvka_round(sr_context *ctx, spanning *s) {
   }
   for (int64_t i = 0; i < n; i++) {
     int32_t from = s->best[i];
-    if (from < 0 || !join(s->parent, from, s->nearest[from])) continue;
+    if (from < 0 || !sr__join_sets(s->parent, from, s->nearest[from])) continue;
     s->edge[s->edges++] = (tree_edge){from, s->nearest[from], s->distance[from]};
   }
 cleanup:
@@ -119,9 +99,9 @@ static int32_t cut_tree(spanning *s, double longest, int32_t *label) {
   int32_t pieces = 0;
   for (int64_t i = 0; i < n; i++) s->parent[i] = (int32_t)i;
   for (int64_t e = 0; e < s->edges && s->edge[e].length <= longest; e++)
-    join(s->parent, s->edge[e].a, s->edge[e].b);
+    sr__join_sets(s->parent, s->edge[e].a, s->edge[e].b);
   for (int64_t i = 0; i < n; i++) {
-    int32_t root = root_of(s->parent, (int32_t)i); /* the lowest of its piece */
+    int32_t root = sr__set_root(s->parent, (int32_t)i); /* the lowest of its piece */
     label[i] = root == i ? pieces++ : label[root];
   }
   return pieces;
