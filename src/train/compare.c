@@ -71,24 +71,30 @@ void sr_compare_options_init(sr_compare_options *options) {
 /* ---- names -------------------------------------------------------------------------------- */
 
 /* Each method of a list as a text of its own, in the form in which it is printed. */
-static sr_status parse_list(sr_context *ctx, const char *kind, sr_method_at at, const char *list,
-                            sr_comparison *c, sr__configuration *parsed, char **text,
-                            int32_t *count) {
+/* Methods that a text lists. */
+typedef struct listed_methods {
+  const char *kind;
+  sr_method_at at;
+  const char *list;
+} listed_methods;
+
+static sr_status parse_list(sr_context *ctx, listed_methods from, sr_comparison *c,
+                            sr__configuration *parsed, char **text, int32_t *count) {
   sr_status status = SR_OK;
   sr_allocator allocator = sr__allocator(ctx);
   const char *start[MOST_METHODS];
   size_t length[MOST_METHODS];
   sr__configuration one = {0};
   char *given = NULL;
-  int32_t found = sr_methods_split(list, MOST_METHODS, start, length);
+  int32_t found = sr_methods_split(from.list, MOST_METHODS, start, length);
   if (found < 1 || found > MOST_METHODS)
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "a comparison takes 1 to %d %ss, not %d", MOST_METHODS,
-                    kind, found));
+                    from.kind, found));
   for (*count = 0; *count < found; (*count)++) {
     SR_NEW(ctx, given, (int64_t)length[*count] + 1);
     memcpy(given, start[*count], length[*count]);
     given[length[*count]] = '\0';
-    SR_TRY(sr__configure(ctx, kind, at, given, &one));
+    SR_TRY(sr__configure(ctx, from.kind, from.at, given, &one));
     sr__free(ctx, given);
     given = NULL;
     char *printed = sr__configuration_text(ctx, one.method, one.options);
@@ -106,25 +112,31 @@ cleanup:
   return status;
 }
 
+sr_status sr__check_judged(sr_context *ctx, const char *what, int64_t members, double level,
+                           sr_vote vote) {
+  if (members < 1 || members > INT32_MAX)
+    return sr__fail(ctx, SR_ERROR_ARGUMENT, "members is %lld, expected 1 or more",
+                    (long long)members);
+  if (!(level > 0.0 && level < 1.0))
+    return sr__fail(ctx, SR_ERROR_ARGUMENT, "level is %g, expected a number between 0 and 1",
+                    level);
+  if (vote == SR_VOTE_GATED)
+    return sr__fail(ctx, SR_ERROR_UNSUPPORTED, "%s votes hard or soft, not gated", what);
+  return SR_OK;
+}
+
 static sr_status check_options(sr_context *ctx, compare_job *job) {
   sr_status status = SR_OK;
   const sr_compare_options *o = job->options;
   sr_comparison *c = job->comparison;
   SR_NEW_ZERO(ctx, c->text, 2 * MOST_METHODS);
-  SR_TRY(parse_list(ctx, "plan", sr_train_plan_method, o->plans, c, job->plan, job->plan_text,
-                    &job->plan_count));
-  SR_TRY(parse_list(ctx, "learner", sr_learner_method, o->learners, c, NULL, job->learner_text,
-                    &job->learner_count));
+  SR_TRY(parse_list(ctx, (listed_methods){"plan", sr_train_plan_method, o->plans}, c, job->plan,
+                    job->plan_text, &job->plan_count));
+  SR_TRY(parse_list(ctx, (listed_methods){"learner", sr_learner_method, o->learners}, c, NULL,
+                    job->learner_text, &job->learner_count));
   if (o->structure.graph && *o->structure.graph)
     SR_TRY(sr_method_check(ctx, "graph", sr_graph_method, o->structure.graph, NULL));
-  if (o->members < 1 || o->members > INT32_MAX)
-    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "members is %lld, expected 1 or more",
-                    (long long)o->members));
-  if (!(o->level > 0.0 && o->level < 1.0))
-    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "level is %g, expected a number between 0 and 1",
-                    o->level));
-  if (o->vote == SR_VOTE_GATED)
-    SR_TRY(sr__fail(ctx, SR_ERROR_UNSUPPORTED, "a comparison votes hard or soft, not gated"));
+  SR_TRY(sr__check_judged(ctx, "a comparison", o->members, o->level, o->vote));
 cleanup:
   return status;
 }

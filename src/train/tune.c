@@ -23,6 +23,8 @@ struct sr_tuning {
 };
 
 typedef struct method_list {
+  const char *kind;
+  sr_method_at at;
   int32_t count;
   sr__configuration method[MOST_METHODS];
   const char *search[MOST_METHODS];
@@ -100,6 +102,8 @@ static sr_status parse_methods(sr_context *ctx, const char *kind, sr_method_at a
   const char *start[MOST_METHODS];
   size_t length[MOST_METHODS];
   char *one = NULL;
+  list->kind = kind;
+  list->at = at;
   int32_t found = sr_methods_split(text, MOST_METHODS, start, length);
   if (found < 1 || found > MOST_METHODS)
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "a search takes 1 to %d %ss, not %d", MOST_METHODS,
@@ -151,8 +155,7 @@ cleanup:
 
 /* A method of the list with drawn values; the first as it was named where `random` is NULL. */
 static sr_status draw_method(sr_context *ctx, tune_job *job, const method_list *list,
-                             const char *kind, sr_method_at at, sr__random *random,
-                             sr__configuration *drawn, const char **kept) {
+                             sr__random *random, sr__configuration *drawn, const char **kept) {
   sr_status status = SR_OK;
   sr__text text = {0};
   char *base = NULL;
@@ -161,7 +164,7 @@ static sr_status draw_method(sr_context *ctx, tune_job *job, const method_list *
   if (!base) SR_TRY(SR_ERROR_MEMORY);
   SR_TRY(sr__text_string(ctx, &text, base));
   if (random) SR_TRY(draw_values(ctx, list->search[k], random, &text));
-  SR_TRY(sr__configure(ctx, kind, at, text.bytes, drawn));
+  SR_TRY(sr__configure(ctx, list->kind, list->at, text.bytes, drawn));
   SR_TRY(keep_text(ctx, job->tuning, sr__configuration_text(ctx, drawn->method, drawn->options),
                    kept));
 cleanup:
@@ -188,10 +191,8 @@ static sr_status draw_settings(sr_context *ctx, tune_job *job) {
        job->setting_count < job->options->tries && draws < DRAWS * job->options->tries; draws++) {
     sr__random *from = draws ? &random : NULL;
     sr__configuration learner = {0};
-    SR_TRY(draw_method(ctx, job, &job->plans, "plan", sr_train_plan_method, from, &one.plan,
-                       &one.plan_text));
-    status = draw_method(ctx, job, &job->learners, "learner", sr_learner_method, from, &learner,
-                         &one.learner_text);
+    SR_TRY(draw_method(ctx, job, &job->plans, from, &one.plan, &one.plan_text));
+    status = draw_method(ctx, job, &job->learners, from, &learner, &one.learner_text);
     sr__configuration_free(&allocator, &learner);
     SR_TRY(status);
     one.error = NAN;
@@ -519,14 +520,7 @@ static sr_status check_options(sr_context *ctx, tune_job *job) {
   if (o->tries < 1 || o->tries > 10000)
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "tries is %lld, expected 1 to 10000",
                     (long long)o->tries));
-  if (o->members < 1 || o->members > INT32_MAX)
-    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "members is %lld, expected 1 or more",
-                    (long long)o->members));
-  if (!(o->level > 0.0 && o->level < 1.0))
-    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "level is %g, expected a number between 0 and 1",
-                    o->level));
-  if (o->vote == SR_VOTE_GATED)
-    SR_TRY(sr__fail(ctx, SR_ERROR_UNSUPPORTED, "a search votes hard or soft, not gated"));
+  SR_TRY(sr__check_judged(ctx, "a search", o->members, o->level, o->vote));
 cleanup:
   return status;
 }
