@@ -206,9 +206,8 @@ static int accuracy(sr_context *ctx, const char *kind, const char *train, const 
     sr__sequence_member *member = NULL;
     sr__random_init(&random, (uint64_t)seed, SR_PURPOSE_LEARNER, 0, 0);
     double start = processor_seconds();
-    if (sr__sequence_fit(ctx, body, encoder, classes, &options, augment, &sample, NULL, &random,
-                         &member) != SR_OK)
-      return fail(ctx);
+    sr__sequence_task task = {body, encoder, classes, &options, augment, &sample, NULL};
+    if (sr__sequence_fit(ctx, &task, &random, &member) != SR_OK) return fail(ctx);
     double fitted = processor_seconds();
     if (sr__sequence_predict(ctx, body, member, rows[1], (sr__picked){NULL, view[1].rows},
                              (sr__answers){vote, NULL}) != SR_OK)

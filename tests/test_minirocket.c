@@ -14,8 +14,8 @@ static sr__minirocket *fit(sr_context *ctx, const sr__series_rows *rows, int64_t
   sr__minirocket_options options = {.features = features, .dilations = 32, .whole = whole};
   sr__random random;
   sr__random_init(&random, seed, SR_PURPOSE_LEARNER, 0, 0);
-  assert_ok(ctx, sr__minirocket_fit(ctx, rows, (sr__picked){NULL, rows->rows}, length, &options,
-                                    &random, &mini));
+  assert_ok(ctx, sr__minirocket_fit(ctx, (sr__mini_sample){rows, {NULL, rows->rows}, length},
+                                    &options, &random, &mini));
   return mini;
 }
 
@@ -298,8 +298,8 @@ static void test_impulse(void **state) {
   sr__minirocket *m = NULL;
   sr__random random;
   sr__random_init(&random, 1, SR_PURPOSE_LEARNER, 0, 0);
-  assert_ok(ctx,
-            sr__minirocket_fit(ctx, rows, (sr__picked){NULL, 1}, LENGTH, &options, &random, &m));
+  assert_ok(ctx, sr__minirocket_fit(ctx, (sr__mini_sample){rows, {NULL, 1}, LENGTH}, &options,
+                                    &random, &m));
   assert_int_equal(m->dilation[0], 1);
   const float limit[] = {-1.5f, -0.5f, 0.5f, 1.5f, 2.5f};
   for (int i = 0; i < 5; i++) {
@@ -367,7 +367,8 @@ static sr_status fit_and_transform(sr_context *ctx, void *data) {
   sr__random_init(&random, 1, SR_PURPOSE_LEARNER, 0, 0);
   SR_TRY(sr__series_prepare(ctx, &s->view, 0, s->view.rows, true, &rows));
   SR_TRY(sr__series_blocks_new(ctx, rows, NULL, rows->rows, &blocks));
-  SR_TRY(sr__minirocket_fit(ctx, rows, (sr__picked){NULL, rows->rows}, 40, &options, &random, &m));
+  SR_TRY(sr__minirocket_fit(ctx, (sr__mini_sample){rows, {NULL, rows->rows}, 40}, &options, &random,
+                            &m));
   SR_TRY(sr__minirocket_transform(ctx, m, (sr__mini_filters){0, 0, 84},
                                   (sr__made_blocks){blocks, 0, blocks->blocks, out, 16}));
   SR_TRY(sr__minirocket_transform_one(ctx, m, rows, 0, one));
@@ -395,9 +396,11 @@ static void test_refusals(void **state) {
   sr__random_init(&random, 1, SR_PURPOSE_LEARNER, 0, 0);
   sr__minirocket_options few = {.features = 83, .dilations = 32};
   sr__minirocket_options none = {.features = 84, .dilations = 0};
-  assert_int_equal(sr__minirocket_fit(ctx, rows, (sr__picked){NULL, 1}, 20, &few, &random, &m),
+  assert_int_equal(sr__minirocket_fit(ctx, (sr__mini_sample){rows, {NULL, 1}, 20}, &few, &random,
+                                      &m),
                    SR_ERROR_ARGUMENT);
-  assert_int_equal(sr__minirocket_fit(ctx, rows, (sr__picked){NULL, 1}, 20, &none, &random, &m),
+  assert_int_equal(sr__minirocket_fit(ctx, (sr__mini_sample){rows, {NULL, 1}, 20}, &none, &random,
+                                      &m),
                    SR_ERROR_ARGUMENT);
   assert_null(m);
   sr__series_rows_free(rows);

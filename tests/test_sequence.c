@@ -84,8 +84,8 @@ static sr_status fit(sr_context *ctx, const sr__body *body, const encoded *e, in
                      const sr__sequence_sample *held_out, sr__sequence_member **member) {
   sr__random random;
   sr__random_init(&random, 5, SR_PURPOSE_LEARNER, 0, 0);
-  return sr__sequence_fit(ctx, body, e->encoder, classes, options, true, sample, held_out, &random,
-                          member);
+  sr__sequence_task task = {body, e->encoder, classes, options, true, sample, held_out};
+  return sr__sequence_fit(ctx, &task, &random, member);
 }
 
 static double share_right(sr_context *ctx, const sr__body *body, const encoded *e,
@@ -364,8 +364,8 @@ static sr_status whole_life(sr_context *ctx, void *data) {
   SR_TRY(sr__sequence_encoder_new(ctx, &set->view, SR__SCALE_SERIES, &encoder));
   SR_TRY(sr__sequence_encode(ctx, encoder, &set->view, 0, 4, &rows));
   const sr__sequence_sample sample = {.rows = rows, .label = set->label, .length = 4};
-  SR_TRY(sr__sequence_fit(ctx, BODIES[1], encoder, 2, &options, true, &sample, &sample, &random,
-                          &member));
+  sr__sequence_task task = {BODIES[1], encoder, 2, &options, true, &sample, &sample};
+  SR_TRY(sr__sequence_fit(ctx, &task, &random, &member));
   SR_TRY(sr__sequence_predict(ctx, BODIES[1], member, rows, (sr__picked){NULL, 4},
                               (sr__answers){NULL, proba}));
   sr__sequence_member_save(member, &bytes);

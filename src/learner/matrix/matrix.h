@@ -60,4 +60,12 @@ void sr__matrix_free_encoder(sr__encoder *encoder);
 void sr__matrix_free_encoded(sr__encoded *rows);
 void sr__matrix_free_training(sr__training *training);
 
+#define SR__MATRIX_LEARNER_OPERATIONS                                                  \
+  .flags = SR_LEARNER_TAKES_FEATURES, .training_encoded = sr__matrix_training_encoded, \
+  .encode = sr__matrix_encode, .copy_feature = sr__matrix_copy_feature,                \
+  .copy_encoded = sr__matrix_copy_encoded, .classes = sr__matrix_classes,              \
+  .features = sr__matrix_features, .save_encoder = sr__matrix_save_encoder,            \
+  .free_encoder = sr__matrix_free_encoder, .free_training = sr__matrix_free_training,  \
+  .free_encoded = sr__matrix_free_encoded
+
 #endif

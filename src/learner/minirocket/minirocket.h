@@ -48,10 +48,15 @@ typedef struct sr__minirocket_options {
   int whole;         /* flag */
 } sr__minirocket_options;
 
-/* For series of up to `length` values; the biases come from the picked rows. Free with
- * sr__minirocket_free. */
-SR_MUST_CHECK sr_status sr__minirocket_fit(sr_context *ctx, const sr__series_rows *rows,
-                                           sr__picked picked, int64_t length,
+/* Series of up to `length` values; the biases come from the picked rows. */
+typedef struct sr__mini_sample {
+  const sr__series_rows *rows;
+  sr__picked picked;
+  int64_t length;
+} sr__mini_sample;
+
+/* Free with sr__minirocket_free. */
+SR_MUST_CHECK sr_status sr__minirocket_fit(sr_context *ctx, sr__mini_sample sample,
                                            const sr__minirocket_options *options,
                                            sr__random *random, sr__minirocket **mini);
 void sr__minirocket_free(sr__minirocket *mini);

@@ -187,27 +187,28 @@ cleanup:
   return status;
 }
 
-sr_status sr__minirocket_fit(sr_context *ctx, const sr__series_rows *rows, sr__picked picked,
-                             int64_t length, const sr__minirocket_options *options,
-                             sr__random *random, sr__minirocket **mini) {
+sr_status sr__minirocket_fit(sr_context *ctx, sr__mini_sample sample,
+                             const sr__minirocket_options *options, sr__random *random,
+                             sr__minirocket **mini) {
   sr_status status = SR_OK;
   sr__minirocket *made = NULL;
+  int64_t length = sample.length < SR__MINI_TAPS ? SR__MINI_TAPS : sample.length;
   *mini = NULL;
   if (options->features < SR__MINI_FILTERS || options->features > SR__MINI_MAX_FEATURES ||
-      options->dilations < 1 || options->dilations > SR__MINI_MAX_DILATIONS || picked.count < 1)
+      options->dilations < 1 || options->dilations > SR__MINI_MAX_DILATIONS ||
+      sample.picked.count < 1)
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT,
                     "%lld features at %lld dilations from %lld series are out of range; use %d to "
                     "%d features, 1 to %d dilations and at least one series",
                     (long long)options->features, (long long)options->dilations,
-                    (long long)picked.count, SR__MINI_FILTERS, SR__MINI_MAX_FEATURES,
+                    (long long)sample.picked.count, SR__MINI_FILTERS, SR__MINI_MAX_FEATURES,
                     SR__MINI_MAX_DILATIONS));
-  if (length < SR__MINI_TAPS) length = SR__MINI_TAPS;
-  SR_TRY(sr__minirocket_new(ctx, rows->channels, (int32_t)length, &made));
+  SR_TRY(sr__minirocket_new(ctx, sample.rows->channels, (int32_t)length, &made));
   made->whole = options->whole != 0;
   find_dilations(made->length, (int32_t)(options->features / SR__MINI_FILTERS),
                  (int32_t)options->dilations, made);
   SR_TRY(sr__minirocket_arrays(ctx, 0, made));
-  SR_TRY(find_biases(ctx, rows, picked, random, made));
+  SR_TRY(find_biases(ctx, sample.rows, sample.picked, random, made));
   sr__minirocket_measure(made);
   *mini = made;
   made = NULL;

@@ -13,8 +13,8 @@ static int32_t filters_of(const sr__minirocket *mini, int32_t d) {
 static sr_status fit(sr_context *ctx, const sr__series_recipe *recipe,
                      const sr__series_cases *cases, sr__random *random, void **made) {
   sr__minirocket *mini = NULL;
-  sr_status status = sr__minirocket_fit(ctx, cases->rows, (sr__picked){cases->row, cases->count},
-                                        recipe->length, recipe->options, random, &mini);
+  sr__mini_sample sample = {cases->rows, {cases->row, cases->count}, recipe->length};
+  sr_status status = sr__minirocket_fit(ctx, sample, recipe->options, random, &mini);
   *made = mini;
   return status;
 }

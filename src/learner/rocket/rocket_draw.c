@@ -12,23 +12,23 @@ void sr__rocket_free(sr__rocket *rocket) {
   sr__release(&allocator, rocket);
 }
 
-sr_status sr__rocket_new(sr_context *ctx, int32_t filters, int32_t channels, int32_t length,
-                         int64_t channels_read, int64_t weights, sr__rocket **rocket) {
+sr_status sr__rocket_new(sr_context *ctx, sr__rocket_sizes sizes, sr__rocket **rocket) {
   sr_status status = SR_OK;
   sr__rocket *made = NULL;
+  int64_t filters = sizes.filters;
   *rocket = NULL;
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
-  made->filters = filters;
-  made->channels = channels;
-  made->length = length;
+  made->filters = sizes.filters;
+  made->channels = sizes.channels;
+  made->length = sizes.length;
   SR_NEW(ctx, made->taps, filters);
   SR_NEW(ctx, made->dilation, filters);
   SR_NEW(ctx, made->padding, filters);
-  SR_NEW_ZERO(ctx, made->channel_begin, (int64_t)filters + 1);
-  SR_NEW(ctx, made->channel, channels_read);
-  SR_NEW_ZERO(ctx, made->weight_begin, (int64_t)filters + 1);
-  SR_NEW(ctx, made->weight, weights);
+  SR_NEW_ZERO(ctx, made->channel_begin, filters + 1);
+  SR_NEW(ctx, made->channel, sizes.channels_read);
+  SR_NEW_ZERO(ctx, made->weight_begin, filters + 1);
+  SR_NEW(ctx, made->weight, sizes.weights);
   SR_NEW(ctx, made->bias, filters);
   *rocket = made;
   made = NULL;
@@ -144,8 +144,9 @@ sr_status sr__rocket_draw(sr_context *ctx, int64_t filters, int64_t length, int3
   SR_NEW(ctx, d.bitmap, (channels + 63) / 64);
   for (int32_t k = 0; k < filters; k++) SR_TRY(draw_filter(&d, random, k));
   qsort(d.filter, (size_t)filters, sizeof *d.filter, by_shape);
-  SR_TRY(sr__rocket_new(ctx, (int32_t)filters, channels, (int32_t)length, d.channels_read,
-                        d.weights, rocket));
+  sr__rocket_sizes sizes = {(int32_t)filters, channels, (int32_t)length, d.channels_read,
+                            d.weights};
+  SR_TRY(sr__rocket_new(ctx, sizes, rocket));
   lay_out(&d, *rocket);
   sr__rocket_measure(*rocket);
 cleanup:

@@ -70,8 +70,9 @@ sr_status sr__rocket_load(sr__byte_reader *reader, sr__rocket **rocket) {
        channels_read > INT32_MAX))
     sr__get_refuse(reader, "the sizes of a set of kernels are wrong");
   SR_TRY(reader->status);
-  SR_TRY(sr__rocket_new(reader->ctx, (int32_t)filters, (int32_t)channels, (int32_t)length,
-                        (int64_t)channels_read, (int64_t)weights, &made));
+  sr__rocket_sizes sizes = {(int32_t)filters, (int32_t)channels, (int32_t)length,
+                            (int64_t)channels_read, (int64_t)weights};
+  SR_TRY(sr__rocket_new(reader->ctx, sizes, &made));
   for (int32_t k = 0; k < filters && reader->status == SR_OK; k++)
     load_filter(reader, made, k, (int64_t)weights, (int64_t)channels_read);
   SR_TRY(reader->status);

@@ -300,20 +300,19 @@ static int64_t longest_of(const sr__sequence_sample *sample) {
   return longest;
 }
 
-sr_status sr__sequence_fit(sr_context *ctx, const sr__body *body,
-                           const sr__sequence_encoder *encoder, int32_t classes,
-                           const sr__sequence_options *options, bool augment,
-                           const sr__sequence_sample *sample, const sr__sequence_sample *held_out,
-                           sr__random *random, sr__sequence_member **result) {
+sr_status sr__sequence_fit(sr_context *ctx, const sr__sequence_task *task, sr__random *random,
+                           sr__sequence_member **result) {
   sr_status status = SR_OK;
+  const sr__sequence_options *options = task->options;
+  const sr__sequence_sample *sample = task->sample;
   sr__sequence_member *member = NULL;
-  const sr__net_shape shape = shape_of(encoder, classes, options);
-  const int64_t own = longest_of(sample), others = longest_of(held_out);
+  const sr__net_shape shape = shape_of(task->encoder, task->classes, options);
+  const int64_t own = longest_of(sample), others = longest_of(task->held_out);
   training t = {.options = options,
                 .sample = sample,
-                .held_out = held_out,
-                .channels = encoder->channels,
-                .augment = augment,
+                .held_out = task->held_out,
+                .channels = task->encoder->channels,
+                .augment = task->augment,
                 .random = random,
                 .adam = {.beta1 = 0.9f,
                          .beta2 = 0.99f,
@@ -325,10 +324,10 @@ sr_status sr__sequence_fit(sr_context *ctx, const sr__body *body,
     SR_TRY(sr__fail(ctx, SR_ERROR_DATA,
                     "a sequence net was given no row with a class to learn from; larger bags hold "
                     "some"));
-  SR_TRY(sr__net_new(ctx, body, &shape, own > others ? own : others, true, &t.net));
+  SR_TRY(sr__net_new(ctx, task->body, &shape, own > others ? own : others, true, &t.net));
   SR_TRY(new_member(ctx, &shape, t.net->parameters.count, LOOKS + 1, &member));
   SR_NEW(ctx, t.series, own * sample->rows->inputs);
-  SR_NEW(ctx, t.scores, held_out_rows(&t) * classes);
+  SR_NEW(ctx, t.scores, held_out_rows(&t) * task->classes);
   for (int64_t i = 0; i < t.entries; i++) member->seen[sample->label[t.order[i]]] = 1;
   sr__net_initialize(t.net, random);
   t.key = (uint32_t)sr__random_bits(random);

@@ -48,16 +48,23 @@ typedef struct sr__sequence_member {
   int64_t looks, best_look; /* best_look: the one that was liked best; -1 = nothing was held out */
 } sr__sequence_member;
 
-/* Trains on `sample`; `held_out` (whole parts that the sample does not touch; length 0 = none)
- * chooses the step whose parameters are kept, and the temperature. Shifts, gains and noise are put
- * on the series where `augment`. SR_ERROR_DATA for a sample without rows; SR_ERROR_NOT_CONVERGED,
- * without a member, where the loss left the finite numbers. */
-SR_MUST_CHECK sr_status sr__sequence_fit(sr_context *ctx, const sr__body *body,
-                                         const sr__sequence_encoder *encoder, int32_t classes,
-                                         const sr__sequence_options *options, bool augment,
-                                         const sr__sequence_sample *sample,
-                                         const sr__sequence_sample *held_out, sr__random *random,
-                                         sr__sequence_member **member);
+/* What a net is made of and learns from. */
+typedef struct sr__sequence_task {
+  const sr__body *body;
+  const sr__sequence_encoder *encoder;
+  int32_t classes;
+  const sr__sequence_options *options;
+  bool augment; /* shifts, gains and noise are put on the series */
+  const sr__sequence_sample *sample;
+  /* Whole parts that the sample does not touch; length 0 = none. They choose the step whose
+   * parameters are kept, and the temperature. */
+  const sr__sequence_sample *held_out;
+} sr__sequence_task;
+
+/* SR_ERROR_DATA for a sample without rows; SR_ERROR_NOT_CONVERGED, without a member, where the loss
+ * left the finite numbers. */
+SR_MUST_CHECK sr_status sr__sequence_fit(sr_context *ctx, const sr__sequence_task *task,
+                                         sr__random *random, sr__sequence_member **member);
 void sr__sequence_member_free(sr__sequence_member *member);
 
 /* Classes that the member never saw get 0. */

@@ -136,9 +136,10 @@ typedef struct split_bag {
   sr__sequence_sample training, held_out;
 } split_bag;
 
-static sr_status split(sr_context *ctx, const sr__encoder *encoder, const sr__training *training,
-                       const sr__bag *bag, double share, sr__random *random, split_bag *parts) {
+static sr_status split(sr_context *ctx, const sr__fit_input *input, const sr__bag *bag,
+                       double share, sr__random *random, split_bag *parts) {
   sr_status status = SR_OK;
+  const sr__training *training = input->training;
   sr__labeled_bag labeled = {0};
   uint8_t *role = NULL;
   int64_t at = 0;
@@ -150,7 +151,7 @@ static sr_status split(sr_context *ctx, const sr__encoder *encoder, const sr__tr
                               .count = labeled.length,
                               .row = labeled.row,
                               .label = labeled.label,
-                              .classes = encoder->classes};
+                              .classes = input->encoder->classes};
   SR_TRY(sr__hold_out_units(ctx, &entries, share, random, role));
   for (int side = SR__ENTRY_TRAINS; side <= SR__ENTRY_HELD_OUT; side++) {
     sr__sequence_sample *sample = side ? &parts->held_out : &parts->training;
@@ -188,8 +189,14 @@ typedef struct fitting {
 static sr_status fit_once(sr_context *ctx, const fitting *f, bool augment,
                           const sr__sequence_sample *training, const sr__sequence_sample *held_out,
                           sr__sequence_member **member) {
-  return sr__sequence_fit(ctx, f->body, f->encoder->sequence, f->encoder->classes, &f->net, augment,
-                          training, held_out, f->random, member);
+  sr__sequence_task task = {.body = f->body,
+                            .encoder = f->encoder->sequence,
+                            .classes = f->encoder->classes,
+                            .options = &f->net,
+                            .augment = augment,
+                            .sample = training,
+                            .held_out = held_out};
+  return sr__sequence_fit(ctx, &task, f->random, member);
 }
 
 /* Both ways from the same start and in the same order of rows, where the held-out rows are to
@@ -246,7 +253,7 @@ sr_status sr__sequence_learner_fit(sr_context *ctx, const sr__body *body,
   sr__member *made = NULL;
   bool augment = o->augment == YES || o->augment == AUTO;
   *member = NULL;
-  SR_TRY(split(ctx, input->encoder, input->training, bag, o->validation, random, &f.parts));
+  SR_TRY(split(ctx, input, bag, o->validation, random, &f.parts));
   bool judged = f.parts.held_out.length > 0;
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);

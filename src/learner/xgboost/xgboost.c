@@ -275,22 +275,12 @@ const sr__learner sr__learner_xgboost = {
     .search =
         "rounds=30|100|300,max_depth=2|4|6|8,eta=0.03|0.1|0.3,min_child_weight=1|5|20,"
         "subsample=0.5|1,colsample=0.5|1",
-    .flags = SR_LEARNER_TAKES_FEATURES,
+    SR__MATRIX_LEARNER_OPERATIONS,
     .prepare = prepare,
-    .training_encoded = sr__matrix_training_encoded,
     .fit = fit,
-    .encode = sr__matrix_encode,
     .predict = predict,
-    .copy_feature = sr__matrix_copy_feature,
-    .copy_encoded = sr__matrix_copy_encoded,
-    .classes = sr__matrix_classes,
-    .features = sr__matrix_features,
-    .save_encoder = sr__matrix_save_encoder,
     .load_encoder = load_encoder,
     .save_member = save_member,
     .load_member = load_member,
-    .free_encoder = sr__matrix_free_encoder,
-    .free_training = sr__matrix_free_training,
-    .free_encoded = sr__matrix_free_encoded,
     .free_member = free_member,
 };
