@@ -3,12 +3,12 @@
 
 #include "ucr_methods.h"
 
-static int count_cases(experiment_scale scale) {
+int ucr_count_cases(experiment_scale scale) {
   (void)scale;
   return UCR_SETS * UCR_METHODS;
 }
 
-static void name_case(experiment_scale scale, int index, char *name, size_t size) {
+void ucr_name_case(experiment_scale scale, int index, char *name, size_t size) {
   (void)scale;
   ucr_case_name(index / UCR_METHODS, index % UCR_METHODS, name, size);
 }
@@ -18,7 +18,7 @@ static bool is_available(const char *data, experiment_scale scale, int index) {
   return ucr_set_available(data, ucr_set_names[index / UCR_METHODS]);
 }
 
-static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurement *out) {
+sr_status ucr_run_unit(sr_context *ctx, const experiment_unit *unit, measurement *out) {
   return ucr_run(ctx, unit, ucr_set_names[unit->index / UCR_METHODS], unit->index % UCR_METHODS,
                  out);
 }
@@ -182,8 +182,8 @@ const experiment experiment_ucr = {.about = {"ucr",
                                    .needs = "the UCR archive: --data DIR",
                                    .seeds = {1, 5},
                                    .core_seconds = {5400, 360000},
-                                   .case_count = count_cases,
-                                   .case_name = name_case,
+                                   .case_count = ucr_count_cases,
+                                   .case_name = ucr_name_case,
                                    .available = is_available,
-                                   .run = run_unit,
+                                   .run = ucr_run_unit,
                                    .conclude = read_results};

@@ -5,15 +5,8 @@
 
 extern const experiment experiment_ucr, experiment_ucr_cd;
 
-static int count_cases(experiment_scale scale) { return experiment_ucr.case_count(scale); }
-static void name_case(experiment_scale scale, int index, char *name, size_t size) {
-  experiment_ucr.case_name(scale, index, name, size);
-}
 static bool is_available(const char *data, experiment_scale scale, int index) {
   return index % UCR_METHODS < UCR_PAPER_METHODS && experiment_ucr.available(data, scale, index);
-}
-static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurement *out) {
-  return experiment_ucr.run(ctx, unit, out);
 }
 
 /* p of every pair by the signed ranks, corrected by Holm over all pairs. */
@@ -109,8 +102,8 @@ const experiment experiment_ucr_cd = {
     .seeds = {1, 5},
     .core_seconds = {2700, 180000},
     .measured_by = "ucr",
-    .case_count = count_cases,
-    .case_name = name_case,
+    .case_count = ucr_count_cases,
+    .case_name = ucr_name_case,
     .available = is_available,
-    .run = run_unit,
+    .run = ucr_run_unit,
     .conclude = read_results};

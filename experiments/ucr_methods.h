@@ -32,6 +32,12 @@ typedef struct ucr_method {
 } ucr_method;
 const ucr_method *ucr_method_at(int method);
 
+/* The cases of the experiment that measures all sets under all methods; others read them. */
+int ucr_count_cases(experiment_scale scale);
+void ucr_name_case(experiment_scale scale, int index, char *name, size_t size);
+SR_MUST_CHECK sr_status ucr_run_unit(sr_context *ctx, const experiment_unit *unit,
+                                     measurement *out);
+
 /* Cases are sets x methods. */
 void ucr_case_name(int set, int method, char *name, size_t size);
 /* Case c of all: set c / UCR_METHODS, method c % UCR_METHODS. */

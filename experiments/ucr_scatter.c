@@ -8,17 +8,10 @@ extern const experiment experiment_ucr, experiment_ucr_scatter;
 static const int compared[] = {UCR_RF, UCR_RF_SPECTRAL, UCR_RF_ROUTED, UCR_RF_SIZE};
 enum { COMPARED = 4 };
 
-static int count_cases(experiment_scale scale) { return experiment_ucr.case_count(scale); }
-static void name_case(experiment_scale scale, int index, char *name, size_t size) {
-  experiment_ucr.case_name(scale, index, name, size);
-}
 static bool is_available(const char *data, experiment_scale scale, int index) {
   bool needed = false;
   for (int k = 0; k < COMPARED; k++) needed = needed || index % UCR_METHODS == compared[k];
   return needed && experiment_ucr.available(data, scale, index);
-}
-static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurement *out) {
-  return experiment_ucr.run(ctx, unit, out);
 }
 
 /* Spearman's correlation with a 95 % interval by Fisher's transform. */
@@ -89,8 +82,8 @@ const experiment experiment_ucr_scatter = {
     .seeds = {1, 5},
     .core_seconds = {900, 30000},
     .measured_by = "ucr",
-    .case_count = count_cases,
-    .case_name = name_case,
+    .case_count = ucr_count_cases,
+    .case_name = ucr_name_case,
     .available = is_available,
-    .run = run_unit,
+    .run = ucr_run_unit,
     .conclude = read_results};
