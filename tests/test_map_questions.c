@@ -34,8 +34,8 @@ static void intervals_equal_a_reference(void **state) {
     }
     loss[cases[k].rows] = NAN; /* not judged: left out */
     group[cases[k].rows] = 0;
-    sr__map_answer a =
-        sr__map_interval(loss, group, cases[k].rows + 1, 10, sum, rows, cases[k].widen, 0.95);
+    sr__map_answer a = sr__map_interval((sr__grouped_losses){cases[k].rows + 1, loss, group, 10},
+                                        sum, rows, cases[k].widen, 0.95);
     const double got[] = {a.estimate, a.low, a.high, a.next_low, a.next_high, a.worth};
     for (int v = 0; v < 6; v++)
       assert_close(got[v], cases[k].expected[v], 1e-8 * fmax(1.0, fabs(cases[k].expected[v])));

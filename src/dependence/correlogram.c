@@ -126,10 +126,16 @@ static double edge_correlation(const correlogram_work *w, int left_out) {
 
 /* ---- many steps --------------------------------------------------------------------------- */
 
+typedef struct walk_room {
+  int32_t *mark, *queue; /* a node each */
+  int32_t stamp;         /* marks those that were reached */
+} walk_room;
+
 /* Breadth-first from one source: products to `steps`, ring sizes to `ring_steps` where `deep`.
  * Gives the number of nodes met. */
-static int64_t walk(const correlogram_work *w, int32_t source, bool deep, int32_t stamp,
-                    int32_t *mark, int32_t *queue, region *r) {
+static int64_t walk(const correlogram_work *w, int32_t source, bool deep, walk_room room,
+                    region *r) {
+  int32_t *mark = room.mark, *queue = room.queue, stamp = room.stamp;
   const sr_graph_view *g = w->graph;
   int64_t head = 0, tail = 1;
   int32_t most = deep ? w->ring_steps : w->steps;
@@ -166,7 +172,7 @@ static sr_status measure_rings(sr_context *ctx, void *data, int64_t b, int slot)
     int32_t stamp = (int32_t)(b * MOST_SOURCES + s + 1);
     int32_t source = w->member[w->offset[b] + size * (2 * s + 1) / (2 * sources)];
     bool deep = s * w->deep_sources % sources < w->deep_sources;
-    walk(w, source, deep, stamp, mark, queue, w->regions + b);
+    walk(w, source, deep, (walk_room){mark, queue, stamp}, w->regions + b);
     sr_status status = sr__check_interrupt(ctx);
     if (status != SR_OK) return status;
   }
@@ -182,11 +188,11 @@ static void plan_rings(correlogram_work *w, double rho) {
   w->ring_steps = (int32_t)fmin(4.0 + ceil(12.0 * range), MOST_RINGS);
   region probe = {0};
   int32_t middle = w->member[w->graph->nodes / 2];
-  double met = (double)walk(w, middle, false, -1, w->mark, w->queue, &probe);
+  double met = (double)walk(w, middle, false, (walk_room){w->mark, w->queue, -1}, &probe);
   double sources = PRODUCTS / (met * (double)(w->d + 1)) / BLOCKS;
   w->sources = (int64_t)fmin(fmax(sources, LEAST_SOURCES), MOST_SOURCES);
   probe.ring_size = w->rings;
-  met = (double)walk(w, middle, true, -2, w->mark, w->queue, &probe);
+  met = (double)walk(w, middle, true, (walk_room){w->mark, w->queue, -2}, &probe);
   memset(w->rings, 0, MOST_RINGS * sizeof *w->rings);
   double deep = fmin(fmax(VISITS / met / BLOCKS, LEAST_SOURCES), (double)w->sources);
   w->deep_sources = (int64_t)deep;

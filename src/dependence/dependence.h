@@ -95,9 +95,16 @@ sr_scale sr__lags_integrated_scale(const sr__lags *lags, const sr__integrated *i
 /* Sum of a[i] * b[i] in a fixed order, float products with double totals. */
 double sr__dot(const float *a, const float *b, int64_t count);
 
+/* n values with mean 0, in pieces. */
+typedef struct sr__centered_runs {
+  const float *value;
+  int64_t n;
+  const sr__piece *piece;
+  int64_t piece_count;
+} sr__centered_runs;
+
 /* Politis and White on a centered series, pairs inside the runs only; n >= 10. */
-SR_MUST_CHECK sr_status sr__politis_white_runs(sr_context *ctx, const float *centered, int64_t n,
-                                               const sr__piece *piece, int64_t piece_count,
+SR_MUST_CHECK sr_status sr__politis_white_runs(sr_context *ctx, const sr__centered_runs *runs,
                                                sr_politis_white_form form,
                                                sr_politis_white *length);
 

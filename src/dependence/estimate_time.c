@@ -270,8 +270,8 @@ static sr_status keep_block_length(sr_context *ctx, const time_work *w, sr_depen
   sr_status status = SR_OK;
   sr_politis_white length;
   if (!w->has_slow) goto cleanup;
-  SR_TRY(sr__politis_white_runs(ctx, w->slow_column.value, w->rows.n, w->rows.piece,
-                                w->rows.piece_count, SR_POLITIS_WHITE_ARCH, &length));
+  sr__centered_runs runs = {w->slow_column.value, w->rows.n, w->rows.piece, w->rows.piece_count};
+  SR_TRY(sr__politis_white_runs(ctx, &runs, SR_POLITIS_WHITE_ARCH, &length));
   d->view.politis_white_stationary = length.stationary;
   d->view.politis_white_circular = length.circular;
   d->view.politis_white_saturated = length.saturated;

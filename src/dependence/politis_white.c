@@ -100,11 +100,14 @@ static void block_lengths(const politis_white_work *w, sr_politis_white *out) {
   out->circular = fmin(out->circular, cap);
 }
 
-sr_status sr__politis_white_runs(sr_context *ctx, const float *centered, int64_t n,
-                                 const sr__piece *piece, int64_t piece_count,
+sr_status sr__politis_white_runs(sr_context *ctx, const sr__centered_runs *runs,
                                  sr_politis_white_form form, sr_politis_white *length) {
   sr_status status = SR_OK;
-  politis_white_work w = {.x = centered, .piece = piece, .piece_count = piece_count, .n = n};
+  int64_t n = runs->n;
+  politis_white_work w = {.x = runs->value,
+                          .piece = runs->piece,
+                          .piece_count = runs->piece_count,
+                          .n = n};
   double digits = sr__log_portable((double)n) * 0.43429448190325182765;
   if (fabs(digits - rint(digits)) < 1e-13 * digits) digits = rint(digits); /* powers of ten */
   *length = (sr_politis_white){NAN, NAN, 0, 0};
@@ -115,7 +118,7 @@ sr_status sr__politis_white_runs(sr_context *ctx, const float *centered, int64_t
   w.band = (form == SR_POLITIS_WHITE_ARCH ? 2.0 : 1.959963984540054) * sqrt(digits / (double)n);
   SR_NEW_ZERO(ctx, w.covariance, w.cap + 1);
   SR_NEW_ZERO(ctx, w.significant, w.cap + 1);
-  if (!(sr__dot(centered, centered, n) > 0.0)) goto cleanup; /* constant: no length */
+  if (!(sr__dot(runs->value, runs->value, n) > 0.0)) goto cleanup; /* constant: no length */
   length->bandwidth = choose_bandwidth(&w, form, length);
   block_lengths(&w, length);
 cleanup:
@@ -135,7 +138,7 @@ sr_status sr_politis_white_length(sr_context *ctx, const float *series, int64_t 
   SR_NEW(ctx, centered, n);
   for (int64_t i = 0; i < n; i++) sum += (double)series[i];
   for (int64_t i = 0; i < n; i++) centered[i] = (float)((double)series[i] - sum / (double)n);
-  SR_TRY(sr__politis_white_runs(ctx, centered, n, &whole, 1, form, length));
+  SR_TRY(sr__politis_white_runs(ctx, &(sr__centered_runs){centered, n, &whole, 1}, form, length));
 cleanup:
   sr__free(ctx, centered);
   return status;

@@ -203,18 +203,24 @@ static double mean_of(const double *x, int64_t n) {
   return sum / (double)n;
 }
 
+/* A run of one series, or of two side by side. */
+typedef struct series_run {
+  const double *first, *second; /* second: NULL: none */
+  double mean[2];
+  int64_t length, lags;
+} series_run;
+
 /* Two real series are one complex one: the sums of products of the first come out as real, those of
  * the second as imaginary numbers. */
-static void add_run(const sr__fft *fft, const double *first, const double *second,
-                    const double mean[2], int64_t length, int64_t lags, double *re, double *im,
-                    double *power, double *sum[2]) {
-  int64_t size = fft->size;
-  for (int64_t i = 0; i < length; i++) {
-    re[i] = first[i] - mean[0];
-    im[i] = second ? second[i] - mean[1] : 0.0;
+static void add_run(const sr__fft *fft, const series_run *run, double *memory, double *sum[2]) {
+  int64_t size = fft->size, zeros = size - run->length;
+  double *re = memory, *im = re + size, *power = im + size;
+  for (int64_t i = 0; i < run->length; i++) {
+    re[i] = run->first[i] - run->mean[0];
+    im[i] = run->second ? run->second[i] - run->mean[1] : 0.0;
   }
-  memset(re + length, 0, (size_t)(size - length) * sizeof *re);
-  memset(im + length, 0, (size_t)(size - length) * sizeof *im);
+  memset(re + run->length, 0, (size_t)zeros * sizeof *re);
+  memset(im + run->length, 0, (size_t)zeros * sizeof *im);
   sr__fft_run(fft, re, im);
   for (int64_t k = 0; k < size; k++) { /* |X|^2 and |Y|^2 of z = x + i y */
     int64_t back = k ? size - k : 0;
@@ -223,7 +229,7 @@ static void add_run(const sr__fft *fft, const double *first, const double *secon
     power[size + k] = 0.25 * (c * c + d * d);
   }
   sr__fft_run(fft, power, power + size); /* both are even: forward is backward */
-  for (int64_t k = 0; k <= lags; k++) {
+  for (int64_t k = 0; k <= run->lags; k++) {
     sum[0][k] += power[k] / (double)size;
     sum[1][k] += power[size + k] / (double)size;
   }
@@ -259,8 +265,12 @@ sr_status sr__reach_measure(sr_context *ctx, const sr__reach_plan *plan, const d
       if (second) sum[1][0] += (second[at] - mean[1]) * (second[at] - mean[1]);
       continue;
     }
-    add_run(&plan->fft[fft_of(plan, k)], first + at, second ? second + at : NULL, mean, length,
-            run_lags(plan, k), memory, memory + largest, memory + 2 * largest, sum);
+    series_run run = {.first = first + at,
+                      .second = second ? second + at : NULL,
+                      .mean = {mean[0], mean[1]},
+                      .length = length,
+                      .lags = run_lags(plan, k)};
+    add_run(&plan->fft[fft_of(plan, k)], &run, memory, sum);
   }
   for (int s = 0; s < (second ? 2 : 1); s++) {
     if (!scale_sums(plan, sum[s])) continue;

@@ -14,11 +14,17 @@ typedef struct sr__map_answer {
   double worth;               /* groups of equal size that they are worth: n^2 / sum n_g^2 */
 } sr__map_answer;
 
+typedef struct sr__grouped_losses {
+  int64_t count;
+  const double *loss;
+  const int32_t *group; /* of each, below `groups` */
+  int32_t groups;
+} sr__grouped_losses;
+
 /* The mean loss over rows whose groups are independent: Student's t with worth - 1 degrees of
  * freedom on the logit scale, `widen` times the variance between groups. NaN losses are left out.
  * `sum` and `rows` hold `groups` numbers of scratch. */
-sr__map_answer sr__map_interval(const double *loss, const int32_t *group, int64_t count,
-                                int32_t groups, double *sum, double *rows, double widen,
+sr__map_answer sr__map_interval(sr__grouped_losses of, double *sum, double *rows, double widen,
                                 double level);
 
 /* The questions of a map; in place of sr__answer_questions where the structure has one. `between`

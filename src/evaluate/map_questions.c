@@ -5,6 +5,7 @@
 #include <specroute/stats.h>
 
 #include "core/maths.h"
+#include "core/sort.h"
 #include "data/match_columns.h"
 #include "ensemble/applicability.h"
 #include "interval.h"
@@ -29,22 +30,21 @@ enum {
 /* ---- answers -----------------------------------------------------------------------------------
  */
 
-sr__map_answer sr__map_interval(const double *loss, const int32_t *group, int64_t count,
-                                int32_t groups, double *sum, double *rows, double widen,
+sr__map_answer sr__map_interval(sr__grouped_losses of, double *sum, double *rows, double widen,
                                 double level) {
   sr__map_answer a = {.estimate = NAN, .low = NAN, .high = NAN, .next_low = NAN, .next_high = NAN};
   double n = 0.0, total = 0.0, squares = 0.0, spread = 0.0;
-  for (int32_t g = 0; g < groups; g++) sum[g] = rows[g] = 0.0;
-  for (int64_t k = 0; k < count; k++) {
-    if (isnan(loss[k])) continue;
-    sum[group[k]] += loss[k];
-    rows[group[k]] += 1.0;
-    total += loss[k];
+  for (int32_t g = 0; g < of.groups; g++) sum[g] = rows[g] = 0.0;
+  for (int64_t k = 0; k < of.count; k++) {
+    if (isnan(of.loss[k])) continue;
+    sum[of.group[k]] += of.loss[k];
+    rows[of.group[k]] += 1.0;
+    total += of.loss[k];
     n += 1.0;
   }
   if (n < 1.0) return a;
   double p = fmin(fmax(total / n, 0.5 / (n + 1.0)), 1.0 - 0.5 / (n + 1.0));
-  for (int32_t g = 0; g < groups; g++) {
+  for (int32_t g = 0; g < of.groups; g++) {
     a.groups += rows[g] > 0.0;
     squares += rows[g] * rows[g];
     spread += (sum[g] - p * rows[g]) * (sum[g] - p * rows[g]);
@@ -188,12 +188,20 @@ cleanup:
 /* ---- refusals ----------------------------------------------------------------------------------
  */
 
+/* Groups of rows, of which a class must be worth `least`. */
+typedef struct confinement {
+  const int32_t *group;
+  int32_t groups;
+  double least;
+  const char *what;
+} confinement;
+
 /* Classes whose rows are worth too few groups: nothing that was held out tells their error, and the
  * line is that of the others. */
-static sr_status leave_confined(sr_context *ctx, map_job *job, const int32_t *group, int32_t groups,
-                                double least, const char *what, const sr__judged *judged,
-                                double *loss) {
+static sr_status leave_confined(sr_context *ctx, map_job *job, const confinement *within,
+                                const sr__judged *judged, double *loss) {
   sr_status status = SR_OK;
+  int32_t groups = within->groups;
   const sr_table_view *view = job->in->prepared->view;
   double *size = NULL;
   int32_t named = 0;
@@ -202,26 +210,21 @@ static sr_status leave_confined(sr_context *ctx, map_job *job, const int32_t *gr
     double n = 0.0, squares = 0.0;
     for (int32_t g = 0; g < groups; g++) size[g] = 0.0;
     for (int64_t i = 0; i < view->rows; i++)
-      if (view->label[i] == c) size[group[i]] += 1.0;
+      if (view->label[i] == c) size[within->group[i]] += 1.0;
     for (int32_t g = 0; g < groups; g++) {
       n += size[g];
       squares += size[g] * size[g];
     }
-    if (n < 1.0 || n * n / squares >= least) continue;
+    if (n < 1.0 || n * n / squares >= within->least) continue;
     for (int64_t k = 0; k < judged->count; k++)
       if (view->label[judged->row[k]] == c) loss[k] = NAN;
     if (named++ < NAMED_CLASSES)
       say(job, "Class %s is worth %.1f %s: its error elsewhere is not known and not in this line.",
-          view->classes.names[c], n * n / squares, what);
+          view->classes.names[c], n * n / squares, within->what);
   }
 cleanup:
   sr__free(ctx, size);
   return status;
-}
-
-static int compare_doubles(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
 }
 
 static sr_status median_distance(sr_context *ctx, const design *d, const sr__judged *judged,
@@ -232,7 +235,7 @@ static sr_status median_distance(sr_context *ctx, const design *d, const sr__jud
   int64_t known = 0;
   for (int64_t k = 0; k < judged->count; k++)
     if (!isnan(d->distance[judged->row[k]])) sorted[known++] = d->distance[judged->row[k]];
-  qsort(sorted, (size_t)known, sizeof *sorted, compare_doubles);
+  qsort(sorted, (size_t)known, sizeof *sorted, sr__compare_doubles);
   *median = known ? sorted[known / 2] : NAN;
 cleanup:
   sr__free(ctx, sorted);
@@ -284,14 +287,17 @@ static sr_status answer(sr_context *ctx, map_job *job, const design *d, const sr
   SR_TRY(median_distance(ctx, d, judged, &median));
   bool regions = d->kind == SR_QUESTION_REGIONS;
   if (regions)
-    SR_TRY(leave_confined(ctx, job, d->group, d->groups, LEAST_CLASS_REGIONS, "regions", judged,
-                          loss));
-  else if (job->map->unit)
-    SR_TRY(leave_confined(ctx, job, job->map->unit, job->map->units, LEAST_CLASS_UNITS, "units",
+    SR_TRY(leave_confined(ctx, job,
+                          &(confinement){d->group, d->groups, LEAST_CLASS_REGIONS, "regions"},
                           judged, loss));
+  else if (job->map->unit)
+    SR_TRY(
+        leave_confined(ctx, job,
+                       &(confinement){job->map->unit, job->map->units, LEAST_CLASS_UNITS, "units"},
+                       judged, loss));
   double widen = d->kind == SR_QUESTION_AREAS ? 1.0 + d->folds / (d->folds - 1.0) : 1.5;
-  sr__map_answer a = sr__map_interval(loss, group, judged->count, d->groups, sum, rows, widen,
-                                      job->options->level);
+  sr__map_answer a = sr__map_interval((sr__grouped_losses){judged->count, loss, group, d->groups},
+                                      sum, rows, widen, job->options->level);
   bool refused = refuse(job, d, a.worth);
   if (d->buffer > 0.0 && d->buffer < job->map->range.reach)
     say(job, "The buffer was cut to a sixth of the map, %s.", distance_text(job, d->buffer, text));

@@ -196,27 +196,34 @@ enum { SAME_TOLERANCES = 3 };
 
 /* ---- one graph ---------------------------------------------------------------------------- */
 
+/* Where the pairs go. */
+typedef struct pairs_place {
+  double *const *x;
+  double *value;
+  const int32_t *order; /* a node's own number; NULL: the same */
+} pairs_place;
+
 /* The whole of a graph that has no useful coarse graphs. */
 static sr_status solve_by_lanczos(sr_context *ctx, const sr__csr *graph,
-                                  const sr__multilevel_options *options, int size, double *const *x,
-                                  double *value, const int32_t *order,
+                                  const sr__multilevel_options *options, const pairs_place *to,
                                   sr__multilevel_result *result) {
   sr_status status = SR_OK;
+  int size = options->start ? 1 : options->pairs;
   sr__lanczos_options own = {.pairs = size,
                              .tolerance = options->tolerance,
                              .start = options->start};
   sr__lanczos_result outcome;
   double *scratch = NULL;
   if (options->make_room) SR_TRY(options->make_room(ctx, options->data));
-  SR_TRY(sr__lanczos_pairs(ctx, graph, &own, x, value, &outcome));
+  SR_TRY(sr__lanczos_pairs(ctx, graph, &own, to->x, to->value, &outcome));
   result->error = outcome.error;
   result->iterations = outcome.iterations;
   result->converged = outcome.converged;
-  if (!order) goto cleanup;
+  if (!to->order) goto cleanup;
   SR_NEW(ctx, scratch, graph->nodes);
   for (int i = 0; i < size; i++) {
-    memcpy(scratch, x[i], (size_t)graph->nodes * sizeof *scratch);
-    for (int64_t node = 0; node < graph->nodes; node++) x[i][order[node]] = scratch[node];
+    memcpy(scratch, to->x[i], (size_t)graph->nodes * sizeof *scratch);
+    for (int64_t node = 0; node < graph->nodes; node++) to->x[i][to->order[node]] = scratch[node];
   }
 cleanup:
   sr__free(ctx, scratch);
@@ -225,9 +232,10 @@ cleanup:
 
 /* `graph` is freed as soon as it is laid out where it is a relabeled copy: `order` is given. */
 static sr_status solve_ordered(sr_context *ctx, sr__csr *graph,
-                               const sr__multilevel_options *options, double *const *x,
-                               double *value, const int32_t *order, sr__multilevel_result *result) {
+                               const sr__multilevel_options *options, const pairs_place *to,
+                               sr__multilevel_result *result) {
   sr_status status = SR_OK;
+  const int32_t *order = to->order;
   sr__hierarchy h = {0};
   sr__block block = {0};
   int size = options->start ? 1 : options->pairs + (options->guard ? MORE_GUARDS : 0);
@@ -235,8 +243,7 @@ static sr_status solve_ordered(sr_context *ctx, sr__csr *graph,
   bool stalled;
   SR_TRY(sr__hierarchy_build(ctx, graph, size, options->arc_limit, &h, &stalled));
   if (stalled) {
-    status = solve_by_lanczos(ctx, graph, options, options->start ? 1 : options->pairs, x, value,
-                              order, result);
+    status = solve_by_lanczos(ctx, graph, options, to, result);
     goto cleanup;
   }
   int64_t nodes = graph->nodes;
@@ -252,10 +259,10 @@ static sr_status solve_ordered(sr_context *ctx, sr__csr *graph,
   if (options->make_room) SR_TRY(options->make_room(ctx, options->data));
   int given = options->start ? 1 : options->pairs + (options->guard ? 1 : 0);
   for (int i = 0; i < given; i++) {
-    value[i] = block.value[i];
-    for (int32_t s = 0; x[i] && s < slots; s++) {
+    to->value[i] = block.value[i];
+    for (int32_t s = 0; to->x[i] && s < slots; s++) {
       int32_t node = sr__node_at(nodes, s);
-      if (node >= 0) x[i][order ? order[node] : node] = block.x[i][s];
+      if (node >= 0) to->x[i][order ? order[node] : node] = block.x[i][s];
     }
   }
   for (int i = 0; i < options->pairs; i++) result->error = fmax(result->error, block.error[i]);
@@ -278,7 +285,7 @@ sr_status sr__multilevel_pairs(sr_context *ctx, const sr__csr *graph,
   *result = (sr__multilevel_result){0};
   if (sr__is_local(graph)) {
     sr__csr same = *graph;
-    SR_TRY(solve_ordered(ctx, &same, options, x, value, NULL, result));
+    SR_TRY(solve_ordered(ctx, &same, options, &(pairs_place){x, value, NULL}, result));
     goto cleanup;
   }
   SR_NEW(ctx, order, graph->nodes);
@@ -289,7 +296,7 @@ sr_status sr__multilevel_pairs(sr_context *ctx, const sr__csr *graph,
     for (int64_t k = 0; k < graph->nodes; k++) start[k] = options->start[order[k]];
     own.start = start;
   }
-  SR_TRY(solve_ordered(ctx, &permuted, &own, x, value, order, result));
+  SR_TRY(solve_ordered(ctx, &permuted, &own, &(pairs_place){x, value, order}, result));
 cleanup:
   sr__free(ctx, order);
   sr__free(ctx, start);

@@ -214,8 +214,15 @@ static sr_status apply_mask(sr_context *ctx, rasters *r, GDALRasterBandH band, s
 }
 
 /* One band, some rows at a time, into floats or (target) doubles; classes are not scaled. */
-static sr_status read_band(sr_context *ctx, rasters *r, const raster_band *band, strip *s, float *x,
-                           double *target, bool scaled) {
+/* Where a band goes: `x`, or else `target`. */
+typedef struct band_place {
+  float *x;
+  double *target;
+  bool scaled; /* by the band's scale and offset */
+} band_place;
+
+static sr_status read_band(sr_context *ctx, rasters *r, const raster_band *band, strip *s,
+                           band_place to) {
   sr_status status = SR_OK;
   int has_scale = 0, has_offset = 0, columns = (int)s->tile.columns;
   double scale = GDALGetRasterScale(band->handle, &has_scale);
@@ -231,13 +238,12 @@ static sr_status read_band(sr_context *ctx, rasters *r, const raster_band *band,
                      columns, rows, GDT_Float64, 0, 0) != CE_None)
       SR_TRY(fail_raster(ctx, r, r->file_paths[band->file]));
     SR_TRY(apply_mask(ctx, r, band->handle, s, top, rows));
-    for (int64_t i = 0; i < count && (x || scaled); i++)
-      s->values[i] = s->values[i] * scale + offset;
-    if (x)
-      SR_TRY(
-          sr__grid_store(ctx, r->file_paths[band->file], band->name, s->values, count, x + first));
+    for (int64_t i = 0; i < count && to.scaled; i++) s->values[i] = s->values[i] * scale + offset;
+    if (to.x)
+      SR_TRY(sr__grid_store(ctx, r->file_paths[band->file], band->name, s->values, count,
+                            to.x + first));
     else
-      memcpy(target + first, s->values, (size_t)count * sizeof *target);
+      memcpy(to.target + first, s->values, (size_t)count * sizeof *to.target);
   }
 cleanup:
   return status;
@@ -265,10 +271,12 @@ static sr_status read_bands(sr_context *ctx, rasters *r, const sr__tile *tile, b
   SR_NEW(ctx, s.mask, s.rows * tile->columns);
   for (int64_t b = 0; b < r->count; b++) {
     if (b == r->target)
-      SR_TRY(read_band(ctx, r, &r->bands[b], &s, NULL, grid->target,
-                       r->roles[b].rule.form != SR__CLASSES));
+      SR_TRY(read_band(ctx, r, &r->bands[b], &s,
+                       (band_place){.target = grid->target,
+                                    .scaled = r->roles[b].rule.form != SR__CLASSES}));
     if (r->roles[b].role != SR_ROLE_FEATURE || !r->bands[b].chosen) continue;
-    SR_TRY(read_band(ctx, r, &r->bands[b], &s, grid->x + feature++ * cells, NULL, true));
+    SR_TRY(read_band(ctx, r, &r->bands[b], &s,
+                     (band_place){.x = grid->x + feature++ * cells, .scaled = true}));
     if (alone) sr__progress(ctx, "reading", feature, grid->features);
   }
   place_cells(r, tile, grid);

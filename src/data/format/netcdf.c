@@ -142,15 +142,20 @@ cleanup:
 
 /* ---- which steps are asked for ------------------------------------------------------------ */
 
-/* Marks steps [first, end) of a variable. */
-static sr_status want_steps(sr_context *ctx, nc_file *file, nc_variable *variable, int64_t first,
-                            int64_t end, uint8_t wanted) {
+/* Steps [first, end) of a variable. */
+typedef struct nc_steps {
+  nc_variable *variable;
+  int64_t first, end;
+} nc_steps;
+
+static sr_status want_steps(sr_context *ctx, nc_file *file, nc_steps steps, uint8_t wanted) {
+  nc_variable *variable = steps.variable;
   if (!variable->wanted) {
     variable->wanted = sr__arena_alloc(ctx, &file->arena, variable->steps, 1);
     if (!variable->wanted) return SR_ERROR_MEMORY;
     memset(variable->wanted, 0, (size_t)variable->steps);
   }
-  memset(variable->wanted + first, wanted, (size_t)(end - first));
+  memset(variable->wanted + steps.first, wanted, (size_t)(steps.end - steps.first));
   return SR_OK;
 }
 
@@ -177,7 +182,7 @@ static sr_status fail_steps(sr_context *ctx, const nc_file *file, const char *wh
 
 /* The variable of "sst", "sst:3" or "sst:1-24", and its steps, which count from 1. */
 static sr_status find_steps(sr_context *ctx, nc_file *file, const char *what, const char *asked,
-                            nc_variable **variable, int64_t *first, int64_t *end) {
+                            nc_steps *found) {
   sr_status status = SR_OK;
   char name[NC_MAX_NAME + 1];
   const char *colon = strrchr(asked, ':');
@@ -186,11 +191,10 @@ static sr_status find_steps(sr_context *ctx, nc_file *file, const char *what, co
   snprintf(name, sizeof name, "%.*s", steps ? (int)(colon - asked) : (int)strlen(asked), asked);
   SR_TRY(sr__find_column(ctx, (sr__file_columns){file->path, file->names, file->count}, what, name,
                          &v));
-  *variable = &file->variables[v];
-  *first = 0;
-  *end = (*variable)->steps;
-  const char *rest = steps ? read_steps(*variable, colon, first, end) : "";
-  if (!rest || *rest) SR_TRY(fail_steps(ctx, file, what, asked, *variable));
+  nc_variable *variable = &file->variables[v];
+  *found = (nc_steps){variable, 0, variable->steps};
+  const char *rest = steps ? read_steps(variable, colon, &found->first, &found->end) : "";
+  if (!rest || *rest) SR_TRY(fail_steps(ctx, file, what, asked, variable));
 cleanup:
   return status;
 }
@@ -244,7 +248,8 @@ static sr_status choose_target(sr_context *ctx, nc_file *file, const sr_read_opt
                        (long long)variable->steps));
   if (target->step < 0) target->step = 0;
   target->variable = variable;
-  if (variable->wanted) SR_TRY(want_steps(ctx, file, variable, target->step, target->step + 1, 0));
+  nc_steps own = {variable, target->step, target->step + 1};
+  if (variable->wanted) SR_TRY(want_steps(ctx, file, own, 0));
 cleanup:
   sr__free(ctx, cut);
   return status;
@@ -253,17 +258,18 @@ cleanup:
 static sr_status choose(sr_context *ctx, nc_file *file, const sr_read_options *options,
                         nc_target *target) {
   sr_status status = SR_OK;
-  nc_variable *variable;
-  int64_t first, end;
-  for (int64_t v = 0; v < file->count && !options->variables; v++)
-    SR_TRY(want_steps(ctx, file, &file->variables[v], 0, file->variables[v].steps, 1));
+  nc_steps found;
+  for (int64_t v = 0; v < file->count && !options->variables; v++) {
+    nc_variable *variable = &file->variables[v];
+    SR_TRY(want_steps(ctx, file, (nc_steps){variable, 0, variable->steps}, 1));
+  }
   for (const char *const *name = options->variables; name && *name; name++) {
-    SR_TRY(find_steps(ctx, file, "variable", *name, &variable, &first, &end));
-    SR_TRY(want_steps(ctx, file, variable, first, end, 1));
+    SR_TRY(find_steps(ctx, file, "variable", *name, &found));
+    SR_TRY(want_steps(ctx, file, found, 1));
   }
   for (const char *const *name = options->drop; name && *name; name++) {
-    SR_TRY(find_steps(ctx, file, "drop", *name, &variable, &first, &end));
-    SR_TRY(want_steps(ctx, file, variable, first, end, 0));
+    SR_TRY(find_steps(ctx, file, "drop", *name, &found));
+    SR_TRY(want_steps(ctx, file, found, 0));
   }
   SR_TRY(choose_target(ctx, file, options, target));
 cleanup:
@@ -377,18 +383,20 @@ static double unpack(const packing *p, double stored) {
 
 /* One step of a variable: the whole grid. */
 static sr_status read_step(sr_context *ctx, const nc_file *file, const nc_variable *variable,
-                           int64_t step, const packing *p, int64_t cells, double *values) {
+                           int64_t step, const packing *p, double *values) {
   sr_status status = SR_OK;
-  size_t start[MOST_DIMENSIONS] = {0}, count[MOST_DIMENSIONS];
+  size_t start[MOST_DIMENSIONS] = {0}, count[MOST_DIMENSIONS], cells = 1;
   for (int d = variable->dimensions - 3; d >= 0; d--) {
     start[d] = (size_t)step % variable->length[d];
     step /= (int64_t)variable->length[d];
   }
-  for (int d = 0; d < variable->dimensions; d++)
+  for (int d = 0; d < variable->dimensions; d++) {
     count[d] = d < variable->dimensions - 2 ? 1 : variable->length[d];
+    cells *= count[d];
+  }
   SR_TRY(sr__check_interrupt(ctx));
   NC_TRY(nc_get_vara_double(file->id, variable->id, start, count, values), variable->name);
-  for (int64_t i = 0; i < cells; i++) values[i] = unpack(p, values[i]);
+  for (size_t i = 0; i < cells; i++) values[i] = unpack(p, values[i]);
 cleanup:
   return status;
 }
@@ -400,7 +408,7 @@ static sr_status read_variable(sr_context *ctx, const nc_file *file, const nc_va
   const packing p = read_packing(file, variable);
   for (int64_t step = 0; variable->wanted && step < variable->steps; step++) {
     if (!variable->wanted[step]) continue;
-    SR_TRY(read_step(ctx, file, variable, step, &p, cells, values));
+    SR_TRY(read_step(ctx, file, variable, step, &p, values));
     float *x = grid->x + *feature * cells;
     SR_TRY(sr__grid_store(ctx, file->path, variable->name, values, cells, x));
     sr__progress(ctx, "reading", ++*feature, grid->features);
@@ -523,8 +531,7 @@ static sr_status read_grid(sr_context *ctx, nc_file *file, nc_target *target, sr
     SR_TRY(read_variable(ctx, file, &file->variables[v], grid, values, &feature));
   if (target->variable) {
     const packing p = read_packing(file, target->variable);
-    SR_TRY(read_step(ctx, file, target->variable, target->step, &p, grid->rows * grid->columns,
-                     grid->target));
+    SR_TRY(read_step(ctx, file, target->variable, target->step, &p, grid->target));
   }
   SR_TRY(read_coordinates(ctx, file, grid));
 cleanup:
@@ -627,15 +634,21 @@ static sr_status name_apart(sr_context *ctx, const sr_table_view *t, const char 
   return SR_OK;
 }
 
+/* The middles of cells along a dimension: first + (i + 1/2) step, i < length. */
+typedef struct axis_places {
+  int dimension;
+  int64_t length;
+  double first, step;
+} axis_places;
+
 static sr_status put_axis(sr_context *ctx, const nc_file *file, const cf_axis *axis,
-                          bool referenced, int dimension, int64_t length, double first,
-                          double step) {
+                          bool referenced, axis_places at) {
   sr_status status = SR_OK;
   double *place = NULL;
   int id;
-  SR_NEW(ctx, place, length);
-  for (int64_t i = 0; i < length; i++) place[i] = first + ((double)i + 0.5) * step;
-  NC_TRY(nc_def_var(file->id, axis->name, NC_DOUBLE, 1, &dimension, &id), axis->name);
+  SR_NEW(ctx, place, at.length);
+  for (int64_t i = 0; i < at.length; i++) place[i] = at.first + ((double)i + 0.5) * at.step;
+  NC_TRY(nc_def_var(file->id, axis->name, NC_DOUBLE, 1, &at.dimension, &id), axis->name);
   SR_TRY(put_text(ctx, file, id, "axis", axis->letter));
   if (referenced) {
     SR_TRY(put_text(ctx, file, id, "standard_name", axis->standard));
@@ -705,10 +718,10 @@ static sr_status fill_file(sr_context *ctx, nc_file *file, const sr_table_view *
     SR_TRY(put_text(ctx, file, id, "crs_wkt", t->projection));
     if (in_degrees) SR_TRY(put_text(ctx, file, id, "grid_mapping_name", "latitude_longitude"));
   }
-  SR_TRY(put_axis(ctx, file, &axis[1], referenced, dimensions[0], t->grid_rows, transform[3],
-                  transform[5]));
-  SR_TRY(put_axis(ctx, file, &axis[0], referenced, dimensions[1], t->grid_columns, transform[0],
-                  transform[1]));
+  SR_TRY(put_axis(ctx, file, &axis[1], referenced,
+                  (axis_places){dimensions[0], t->grid_rows, transform[3], transform[5]}));
+  SR_TRY(put_axis(ctx, file, &axis[0], referenced,
+                  (axis_places){dimensions[1], t->grid_columns, transform[0], transform[1]}));
   SR_TRY(put_layers(ctx, file, dimensions, t, reference));
 cleanup:
   return status;
