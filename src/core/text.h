@@ -1,8 +1,17 @@
-/* Text that grows in memory. Internal. */
+/* Text that grows in memory, and blanks around a text. Internal. */
 #ifndef SR_CORE_TEXT_H
 #define SR_CORE_TEXT_H
 
+#include <ctype.h>
+
 #include "core.h"
+
+/* The text without the blanks around it: where it begins, and its length. */
+static inline const char *sr__trim(const char *text, size_t *length) {
+  while (*length && isspace((unsigned char)*text)) text++, --*length;
+  while (*length && isspace((unsigned char)text[*length - 1])) --*length;
+  return text;
+}
 
 /* A struct of zeros is empty text; free `bytes` with sr__free. */
 typedef struct sr__text {

@@ -1,11 +1,11 @@
 #include "target.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "column_roles.h"
 #include "core/sort.h"
+#include "core/text.h"
 #include "parse_number.h"
 #include "print_number.h"
 
@@ -37,9 +37,8 @@ static const char *find_sign(const char *text, int *relation) {
 
 static sr_status parse_threshold(sr_context *ctx, const char *file, const char *text,
                                  const char *right, sr__target_rule *rule) {
-  while (isspace((unsigned char)*right)) right++;
   size_t length = strlen(right);
-  while (length && isspace((unsigned char)right[length - 1])) length--;
+  right = sr__trim(right, &length);
   rule->with_median = length == strlen("median") && strncmp(right, "median", length) == 0;
   if (rule->with_median ||
       (sr__whole_double(right, length, &rule->threshold) && isfinite(rule->threshold)))
@@ -62,11 +61,10 @@ sr_status sr__find_target(sr_context *ctx, sr__file_columns columns, const sr_re
   if (!sign) return sr__find_column(ctx, columns, "target", text, column);
   rule->form = SR__COMPARISON;
   SR_TRY(parse_threshold(ctx, columns.file, text, sign + strlen(signs[rule->relation]), rule));
-  while (isspace((unsigned char)*text)) text++;
+  size_t length = (size_t)(sign - text);
+  text = sr__trim(text, &length);
   left = sr__strdup(ctx, text);
   if (!left) SR_TRY(SR_ERROR_MEMORY);
-  size_t length = (size_t)(sign - text);
-  while (length && isspace((unsigned char)left[length - 1])) length--;
   left[length] = '\0';
   SR_TRY(sr__find_column(ctx, columns, "target", left, column));
 cleanup:

@@ -123,8 +123,7 @@ static sr_status add_value(sr_context *ctx, ts_file *ts, const char *text, size_
                            int64_t column) {
   sr_status status = SR_OK;
   float value = NAN;
-  while (length && isspace((unsigned char)*text)) text++, length--;
-  while (length && isspace((unsigned char)text[length - 1])) length--;
+  text = sr__trim(text, &length);
   if (length == 0 || (!sr__is_missing(text, length) && !sr__whole_float(text, length, &value)))
     SR_TRY(sr__fail_at(ctx, SR_ERROR_FORMAT, ts->file, ts->line, column,
                        "found '%.*s', expected a number or ? for a missing value",
@@ -160,9 +159,8 @@ cleanup:
 
 static sr_status read_label(sr_context *ctx, ts_file *ts, const char *text, int64_t column) {
   sr_status status = SR_OK;
-  while (isspace((unsigned char)*text)) text++;
   size_t length = strlen(text);
-  while (length && isspace((unsigned char)text[length - 1])) length--;
+  text = sr__trim(text, &length);
   SR_GROW(ctx, ts->label, ts->label_capacity, ts->cases + 1);
   ts->label[ts->cases] = sr__names_find(&ts->classes, text, length);
   if (ts->label[ts->cases] < 0 && !sr__is_missing(text, length))
@@ -175,9 +173,8 @@ cleanup:
 
 static sr_status read_number(sr_context *ctx, ts_file *ts, const char *text, int64_t column) {
   sr_status status = SR_OK;
-  while (isspace((unsigned char)*text)) text++;
   size_t length = strlen(text);
-  while (length && isspace((unsigned char)text[length - 1])) length--;
+  text = sr__trim(text, &length);
   SR_GROW(ctx, ts->number, ts->number_capacity, ts->cases + 1);
   ts->number[ts->cases] = NAN;
   if (!sr__is_missing(text, length) && !sr__whole_double(text, length, &ts->number[ts->cases]))
