@@ -1,4 +1,4 @@
-/* Series to test the learners on intervals with. */
+/* Series to test the learners on intervals with, and members of them. */
 #ifndef SR_TESTS_INTERVAL_KIT_H
 #define SR_TESTS_INTERVAL_KIT_H
 
@@ -6,7 +6,7 @@
 
 #include "core/random.h"
 #include "harness.h"
-#include "learner/intervals/even_series.h"
+#include "learner/intervals/interval_learner.h"
 
 typedef struct kit_series {
   sr__series_view ragged;
@@ -76,6 +76,39 @@ static inline double kit_accuracy(const kit_series *series, const int32_t *vote)
   double right = 0.0;
   for (int64_t i = 0; i < series->ragged.rows; i++) right += vote[i] == series->label[i];
   return right / (double)series->ragged.rows;
+}
+
+/* A member, and what it was learned from. */
+typedef struct kit_fitted {
+  sr__encoder *encoder;
+  sr__encoded *rows; /* NULL where it was loaded */
+  sr__member *member;
+} kit_fitted;
+
+/* From f->rows, which are those of the series. */
+static inline sr_status kit_fit(sr_context *ctx, const sr__learner *learner,
+                                const kit_series *series, sr__bag bag, const void *options,
+                                sr__random *random, kit_fitted *f) {
+  sr__training training = {.rows = f->rows, .label = series->label};
+  sr__fit_input input = {f->encoder, &training, options};
+  return learner->fit(ctx, &input, &bag, random, &f->member);
+}
+
+static inline sr_status kit_load(sr_context *ctx, const sr__learner *learner, const uint8_t *data,
+                                 int64_t size, kit_fitted *f) {
+  sr_status status = SR_OK;
+  sr__byte_reader reader = {.ctx = ctx, .data = data, .size = size, .what = "the test"};
+  *f = (kit_fitted){0};
+  SR_TRY(learner->load_encoder(&reader, &f->encoder));
+  SR_TRY(learner->load_member(&reader, f->encoder, &f->member));
+cleanup:
+  return status;
+}
+
+static inline void kit_fitted_free(const sr__learner *learner, kit_fitted *f) {
+  learner->free_member(f->member);
+  learner->free_encoded(f->rows);
+  learner->free_encoder(f->encoder);
 }
 
 #endif

@@ -467,33 +467,21 @@ static void searches_agree_with_a_slow_one(void **state) {
 
 /* ---- trees --------------------------------------------------------------------------------- */
 
-typedef struct fitted {
-  sr__encoder *encoder;
-  sr__encoded *rows;
-  sr__member *member;
-} fitted;
-
 static sr_status fit_series(sr_context *ctx, const kit_series *series, const int32_t *bag,
                             const int32_t *counts, int64_t length, const sr__quant_options *options,
-                            fitted *f) {
+                            kit_fitted *f) {
   sr_status status = SR_OK;
   sr__random random;
-  *f = (fitted){0};
+  *f = (kit_fitted){0};
   sr__random_init(&random, 7, SR_PURPOSE_LEARNER, 0, 0);
   SR_TRY(sr__quant_prepare(ctx, &series->ragged, series->classes, &f->encoder, &f->rows));
-  sr__training training = {.rows = f->rows, .label = series->label};
-  sr__fit_input input = {f->encoder, &training, options};
   sr__bag rows = {.rows = bag, .counts = counts, .length = length};
-  SR_TRY(sr__quant_fit(ctx, &input, &rows, &random, &f->member));
+  SR_TRY(kit_fit(ctx, &sr__learner_quant, series, rows, options, &random, f));
 cleanup:
   return status;
 }
 
-static void fitted_free(fitted *f) {
-  sr__quant_free_member(f->member);
-  sr__quant_free_encoded(f->rows);
-  sr__quant_free_encoder(f->encoder);
-}
+static void fitted_free(kit_fitted *f) { kit_fitted_free(&sr__learner_quant, f); }
 
 static void assert_same_member(const sr__member *a, const sr__member *b) {
   assert_int_equal(a->nodes, b->nodes);
@@ -515,7 +503,7 @@ static void training_rows_are_known_by_heart(void **state) {
     int32_t *all = kit_all_rows(rows), *vote = malloc(sizeof *vote * (size_t)rows);
     float *share[2];
     sr__encoded *values = NULL;
-    fitted f;
+    kit_fitted f;
     assert_ok(ctx, fit_series(ctx, &series, all, NULL, rows, &options, &f));
     assert_ok(ctx, sr__quant_encode(ctx, f.encoder, &series.ragged, 0, rows, &values));
     for (int v = 0; v < 2; v++) {
@@ -550,7 +538,7 @@ static void new_shapelets_are_told_apart(void **state) {
     int32_t *all = kit_all_rows(form->rows), *vote = malloc(sizeof *vote * (size_t)form->rows);
     sr__quant_options options = {.trees = 100, .share = 0.1};
     sr__encoded *values = NULL;
-    fitted f;
+    kit_fitted f;
     assert_ok(ctx, fit_series(ctx, &train, all, NULL, form->rows, &options, &f));
     assert_ok(ctx, sr__quant_encode(ctx, f.encoder, &test.ragged, 0, form->rows, &values));
     assert_ok(ctx, sr__quant_predict(ctx, f.encoder, f.member, values,
@@ -575,7 +563,7 @@ static void counts_are_repeated_rows(void **state) {
   sr_context *ctx = test_context(1);
   kit_series series = kit_shapelets(&shape, 1.0, 9);
   int32_t bag[ROWS], counts[ROWS], repeated[4 * ROWS], length = 0, kept = 0;
-  fitted by_count, by_row;
+  kit_fitted by_count, by_row;
   for (int i = 0; i < ROWS; i += 7) series.label[i] = -1;
   for (int i = 0; i < ROWS; i += 1 + i % 2) {
     bag[kept] = i;
@@ -606,7 +594,7 @@ static void leaves_hold_shares(void **state) {
   kit_series series = kit_shapelets(&shape, 1.0, 4);
   int32_t *all = kit_all_rows(12), vote[12];
   float share[12 * 3];
-  fitted f;
+  kit_fitted f;
   for (int i = 0; i < 12 * 2; i++)
     for (int t = 0; t < 20; t++) series.values[20 * i + t] = i % 2 ? (float)(i / 2 % 2) : NAN;
   for (int i = 0; i < 12; i++) series.label[i] = i % 2 ? 2 : i % 4 / 2; /* even rows: 0 1 0 1 0 1 */
@@ -642,7 +630,7 @@ static void missing_channels_are_seen(void **state) {
   int32_t *all = kit_all_rows(60), vote[60];
   sr__quant_options options = {.trees = 20, .share = 0.3};
   sr__encoded *values = NULL;
-  fitted f;
+  kit_fitted f;
   for (int i = 0; i < 60; i++)
     for (int t = 0; t < 25; t++) {
       series.values[(2 * i) * 25 + t] = i % 2 ? NAN : (float)(i * t % 7);
@@ -671,7 +659,7 @@ static void huge_values_have_an_answer(void **state) {
   int32_t *all = kit_all_rows(50), vote[2][50];
   sr__quant_options options = {.trees = 5, .share = 0.2};
   sr__encoded *values = NULL;
-  fitted f;
+  kit_fitted f;
   assert_ok(ctx, fit_series(ctx, &series, all, NULL, 50, &options, &f));
   assert_ok(ctx, sr__quant_encode(ctx, f.encoder, &series.ragged, 0, 50, &values));
   assert_ok(ctx, sr__quant_predict(ctx, f.encoder, f.member, values, (sr__picked){NULL, 50},
@@ -689,21 +677,15 @@ static void huge_values_have_an_answer(void **state) {
 
 /* ---- storing ------------------------------------------------------------------------------- */
 
-static void save_all(sr_context *ctx, const fitted *f, sr__bytes *bytes) {
+static void save_all(sr_context *ctx, const kit_fitted *f, sr__bytes *bytes) {
   *bytes = (sr__bytes){.ctx = ctx};
   sr__quant_save_encoder(f->encoder, true, bytes);
   sr__quant_save_member(f->encoder, f->member, bytes);
   assert_ok(ctx, bytes->status);
 }
 
-static sr_status load_all(sr_context *ctx, const uint8_t *data, int64_t size, fitted *f) {
-  sr_status status = SR_OK;
-  sr__byte_reader reader = {.ctx = ctx, .data = data, .size = size, .what = "the test"};
-  *f = (fitted){0};
-  SR_TRY(sr__quant_load_encoder(&reader, &f->encoder));
-  SR_TRY(sr__quant_load_member(&reader, f->encoder, &f->member));
-cleanup:
-  return status;
+static sr_status load_all(sr_context *ctx, const uint8_t *data, int64_t size, kit_fitted *f) {
+  return kit_load(ctx, &sr__learner_quant, data, size, f);
 }
 
 static void what_is_stored_is_what_was(void **state) {
@@ -713,7 +695,7 @@ static void what_is_stored_is_what_was(void **state) {
   kit_series series = kit_shapelets(&shape, 1.0, 12);
   int32_t *all = kit_all_rows(50);
   sr__quant_options options = {.trees = 4, .share = 0.1};
-  fitted f, back;
+  kit_fitted f, back;
   sr__bytes bytes, again;
   assert_ok(ctx, fit_series(ctx, &series, all, NULL, 50, &options, &f));
   save_all(ctx, &f, &bytes);
@@ -755,7 +737,7 @@ static sr_status whole_life(sr_context *ctx, void *data) {
   sr_status status = SR_OK;
   const kit_series *series = data;
   int32_t all[20], vote[20];
-  fitted f = {0}, back = {0};
+  kit_fitted f = {0}, back = {0};
   sr__encoded *values = NULL, *bins = NULL;
   sr__bytes bytes = {.ctx = ctx};
   for (int i = 0; i < 20; i++) all[i] = i;
@@ -796,7 +778,7 @@ static void model_bytes(int threads, sr__bytes *bytes, sr_context **context) {
   float share[150 * 4];
   sr__quant_options options = {.trees = 5, .share = 0.1};
   sr__encoded *values = NULL;
-  fitted f;
+  kit_fitted f;
   assert_ok(ctx, fit_series(ctx, &series, all, NULL, 100, &options, &f));
   save_all(ctx, &f, bytes);
   assert_ok(ctx, sr__quant_encode(ctx, f.encoder, &series.ragged, 0, 150, &values));
@@ -867,7 +849,7 @@ static void what_cannot_be_is_said(void **state) {
   kit_series series = kit_shapelets(&shape, 1.0, 17);
   int32_t *all = kit_all_rows(10);
   sr__quant_options options[] = {{0, 0.1}, {1, 0.0}, {1, 1.5}, {1, NAN}};
-  fitted f;
+  kit_fitted f;
   for (int k = 0; k < 4; k++) {
     assert_int_equal(fit_series(ctx, &series, all, NULL, 10, &options[k], &f), SR_ERROR_ARGUMENT);
     fitted_free(&f);

@@ -3,25 +3,17 @@
 #include "interval_kit.h"
 #include "learner/tsf/tsf_kernel.h"
 
-typedef struct fitted {
-  sr__encoder *encoder;
-  sr__encoded *rows;
-  sr__member *member;
-} fitted;
-
 /* Of `intervals` intervals, into f->member. */
 static sr_status fit_bag(sr_context *ctx, const kit_series *series, sr__bag bag, int64_t intervals,
-                         sr__random *random, fitted *f) {
-  sr__training training = {.rows = f->rows, .label = series->label};
-  sr__fit_input input = {f->encoder, &training, &(sr__tsf_options){intervals}};
-  return sr__tsf_fit(ctx, &input, &bag, random, &f->member);
+                         sr__random *random, kit_fitted *f) {
+  return kit_fit(ctx, &sr__learner_tsf, series, bag, &(sr__tsf_options){intervals}, random, f);
 }
 
 static sr_status fit_series(sr_context *ctx, const kit_series *series, const int32_t *bag,
-                            const int32_t *counts, int64_t length, uint64_t member, fitted *f) {
+                            const int32_t *counts, int64_t length, uint64_t member, kit_fitted *f) {
   sr_status status = SR_OK;
   sr__random random;
-  *f = (fitted){0};
+  *f = (kit_fitted){0};
   sr__random_init(&random, 7, SR_PURPOSE_LEARNER, 0, member);
   SR_TRY(sr__tsf_prepare(ctx, &series->ragged, series->classes, &f->encoder, &f->rows));
   sr__bag rows = {.rows = bag, .counts = counts, .length = length};
@@ -39,11 +31,7 @@ static float feature_of(const sr__encoder *encoder, const sr__encoded *rows, int
   return eight[row % 8];
 }
 
-static void fitted_free(fitted *f) {
-  sr__tsf_free_member(f->member);
-  sr__tsf_free_encoded(f->rows);
-  sr__tsf_free_encoder(f->encoder);
-}
+static void fitted_free(kit_fitted *f) { kit_fitted_free(&sr__learner_tsf, f); }
 
 /* ---- features ------------------------------------------------------------------------------ */
 
@@ -151,7 +139,7 @@ static void intervals_follow_the_law(void **state) {
     kit_series series = kit_shapelets(&shape, 1.0, 5);
     int32_t *all = kit_all_rows(4), covered[64] = {0}, whole = 0, drawn = 0;
     for (uint64_t member = 0; member < 300; member++) {
-      fitted f;
+      kit_fitted f;
       assert_ok(ctx, fit_series(ctx, &series, all, NULL, 4, member, &f));
       assert_int_equal(f.member->intervals, length < 4 ? 1 : (int)sqrt(length));
       for (int32_t k = 0; k < f.member->intervals; k++) {
@@ -189,7 +177,7 @@ static double entropy_left(const double count[2][16], int32_t classes) {
 }
 
 typedef struct walker {
-  const fitted *f;
+  const kit_fitted *f;
   const kit_series *series;
   const int32_t *counts; /* a row */
   int32_t checked;
@@ -257,7 +245,7 @@ static void every_split_is_the_best(void **state) {
     }
     if (k == 1) /* heaps of equal values */
       for (int64_t i = 0; i < series.offset[ROWS]; i++) series.values[i] = rintf(series.values[i]);
-    fitted f;
+    kit_fitted f;
     assert_ok(ctx,
               fit_series(ctx, &series, bag, k % 4 == 2 ? counts : NULL, ROWS, (uint64_t)k, &f));
     walker w = {&f, &series, counts, 0};
@@ -281,7 +269,7 @@ static double forest_accuracy(sr_context *ctx, const kit_series *train, const ki
   float *sum = calloc((size_t)(new_rows * classes), sizeof *sum);
   sr__encoded *encoded = NULL;
   sr__random random;
-  fitted f = {0};
+  kit_fitted f = {0};
   vote = malloc(sizeof *vote * (size_t)new_rows);
   assert_ok(ctx, sr__tsf_prepare(ctx, &train->ragged, classes, &f.encoder, &f.rows));
   assert_ok(ctx, sr__tsf_encode(ctx, f.encoder, &test->ragged, 0, new_rows, &encoded));
@@ -345,7 +333,7 @@ static void counts_are_repeated_rows(void **state) {
   kit_series series = kit_shapelets(&shape, 1.0, 9);
   int32_t bag[ROWS], counts[ROWS], repeated[4 * ROWS], length = 0, kept = 0;
   int32_t vote[2][ROWS], ones[4 * ROWS];
-  fitted f[3];
+  kit_fitted f[3];
   for (int i = 0; i < ROWS; i += 7) series.label[i] = -1;
   for (int i = 0; i < ROWS; i += 1 + i % 2) {
     bag[kept] = i;
@@ -392,7 +380,7 @@ static void leaves_hold_shares(void **state) {
   kit_series series = kit_shapelets(&shape, 1.0, 4);
   int32_t *all = kit_all_rows(12), vote[12];
   float share[12 * 3];
-  fitted f;
+  kit_fitted f;
   for (int i = 0; i < 12; i++) {
     for (int t = 0; t < 20; t++) series.values[20 * i + t] = i % 2 ? 1.0f : NAN;
     series.label[i] = i % 2 ? 2 : i % 4 / 2; /* even rows: 0 1 0 1 0 1 */
@@ -419,7 +407,7 @@ static void scale_does_not_matter(void **state) {
   sr_context *ctx = test_context(1);
   kit_series plain = kit_shapelets(&shape, 1.0, 4), doubled = kit_shapelets(&shape, 1.0, 4);
   int32_t *all = kit_all_rows(80), vote[2][80];
-  fitted f[2];
+  kit_fitted f[2];
   for (int i = 0; i < 80 * 50; i++) doubled.values[i] *= 2.0f;
   for (int k = 0; k < 2; k++) {
     assert_ok(ctx, fit_series(ctx, k ? &doubled : &plain, all, NULL, 50, 1, &f[k]));
@@ -439,17 +427,11 @@ static void scale_does_not_matter(void **state) {
 
 /* ---- storing and memory --------------------------------------------------------------------- */
 
-static sr_status load_all(sr_context *ctx, const uint8_t *data, int64_t size, fitted *f) {
-  sr_status status = SR_OK;
-  sr__byte_reader reader = {.ctx = ctx, .data = data, .size = size, .what = "the test"};
-  *f = (fitted){0};
-  SR_TRY(sr__tsf_load_encoder(&reader, &f->encoder));
-  SR_TRY(sr__tsf_load_member(&reader, f->encoder, &f->member));
-cleanup:
-  return status;
+static sr_status load_all(sr_context *ctx, const uint8_t *data, int64_t size, kit_fitted *f) {
+  return kit_load(ctx, &sr__learner_tsf, data, size, f);
 }
 
-static void save_all(const fitted *f, sr__bytes *bytes) {
+static void save_all(const kit_fitted *f, sr__bytes *bytes) {
   sr__tsf_save_encoder(f->encoder, bytes);
   sr__tsf_save_member(f->encoder, f->member, bytes);
 }
@@ -460,7 +442,7 @@ static void what_is_stored_is_what_was(void **state) {
   sr_context *ctx = test_context(1);
   kit_series series = kit_shapelets(&shape, 1.0, 12);
   int32_t *all = kit_all_rows(50), vote[50];
-  fitted f, back;
+  kit_fitted f, back;
   sr__bytes bytes = {.ctx = ctx}, again = {.ctx = ctx};
   assert_ok(ctx, fit_series(ctx, &series, all, NULL, 50, 1, &f));
   save_all(&f, &bytes);
@@ -497,7 +479,7 @@ static sr_status whole_life(sr_context *ctx, void *data) {
   sr_status status = SR_OK;
   const kit_series *series = data;
   int32_t all[20], counts[20];
-  fitted f = {0}, back = {0};
+  kit_fitted f = {0}, back = {0};
   sr__bytes bytes = {.ctx = ctx};
   for (int i = 0; i < 20; i++) {
     all[i] = i;
@@ -532,7 +514,7 @@ static void what_cannot_be_is_said(void **state) {
   int32_t *all = kit_all_rows(10);
   sr__random random;
   sr__encoded *rows = NULL;
-  fitted f;
+  kit_fitted f;
   assert_ok(ctx, fit_series(ctx, &series, all, NULL, 10, 1, &f));
   sr__tsf_free_member(f.member);
   sr__random_init(&random, 1, SR_PURPOSE_TEST, 0, 0);
