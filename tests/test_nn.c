@@ -7,6 +7,7 @@
 #include "nn/adam_kernel.h"
 #include "nn/pointwise_kernel.h"
 #include "nn/product_kernel.h"
+#include "nn/sparse_kernel.h"
 
 /* The tables of a kernel at the levels that this machine can run. */
 #if defined(__x86_64__)
@@ -166,6 +167,66 @@ static void product_is_its_definition_to_the_bit(void **state) {
   (void)state;
   sr__random random = stream(2);
   for (int trial = 0; trial < 200; trial++) check_product(&random, trial % 20 == 0);
+}
+
+static void slow_sparse_product(const sr__sparse_product *p) {
+  for (int64_t j = 0; j < p->columns; j++) {
+    for (int64_t k = 0; k < p->inner; k++)
+      p->column_sums[j] += p->b[k * p->b_row + j * p->b_column];
+    for (int64_t i = 0; i < p->rows; i++) {
+      float sum = p->bias ? p->bias[j] : 0;
+      for (int64_t k = 0; k < p->inner; k++) {
+        float x = p->a[i * p->a_row + k * p->a_inner];
+        if (x != 0) sum = fmaf(x, p->b[k * p->b_row + j * p->b_column], sum);
+      }
+      p->c[i * p->c_row + j] = sum;
+    }
+  }
+}
+
+static void sparse_product_is_its_definition_to_the_bit(void **state) {
+  (void)state;
+  LEVELS(sr__sparse_kernel)
+  sr__random random = stream(5);
+  for (int trial = 0; trial < 60; trial++) {
+    int64_t m = 1 + (int64_t)sr__random_below(&random, 21);
+    int64_t k = 1 + (int64_t)sr__random_below(&random, trial % 6 ? 70 : 200);
+    int64_t n = SR__SPARSE_COLUMNS * (1 + (int64_t)sr__random_below(&random, 3)), c_row = n + 5;
+    uint64_t zeros = sr__random_below(&random, 5); /* of four elements of A */
+    bool across = sr__random_below(&random, 2), turned = sr__random_below(&random, 2);
+    float *a = malloc(sizeof(float) * (size_t)(m * k)),
+          *b = malloc(sizeof(float) * (size_t)(k * n));
+    float *bias = malloc(sizeof(float) * (size_t)n);
+    float *c[2] = {calloc((size_t)(m * c_row), 4), calloc((size_t)(m * c_row), 4)};
+    float *sums[2] = {calloc((size_t)n, 4), calloc((size_t)n, 4)};
+    fill(&random, a, m * k), fill(&random, b, k * n), fill(&random, bias, n);
+    for (int64_t i = 0; i < m * k; i++)
+      if (sr__random_below(&random, 4) < zeros) a[i] = i % 2 ? 0.0f : -0.0f;
+    sr__sparse_product p = {.rows = m,
+                            .columns = n,
+                            .inner = k,
+                            .a = a,
+                            .a_row = across ? 1 : k,
+                            .a_inner = across ? m : 1,
+                            .b = b,
+                            .b_row = turned ? 1 : n,
+                            .b_column = turned ? k : 1,
+                            .c = c[0],
+                            .c_row = c_row,
+                            .bias = sr__random_below(&random, 2) ? bias : NULL,
+                            .column_sums = sums[0]};
+    slow_sparse_product(&p);
+    for (int l = 0; l < levels(); l++) {
+      memset(c[1], 0, sizeof(float) * (size_t)(m * c_row));
+      memset(sums[1], 0, sizeof(float) * (size_t)n);
+      p.c = c[1];
+      p.column_sums = sums[1];
+      level[l]->product(&p);
+      assert_memory_equal(c[1], c[0], sizeof(float) * (size_t)(m * c_row));
+      assert_memory_equal(sums[1], sums[0], sizeof(float) * (size_t)n);
+    }
+    free(a), free(b), free(bias), free(c[0]), free(c[1]), free(sums[0]), free(sums[1]);
+  }
 }
 
 static void packing_of_the_transpose_is_packing_transposed(void **state) {
@@ -441,6 +502,7 @@ int main(void) {
       cmocka_unit_test(fused_sums_round_once_at_every_level),
       cmocka_unit_test(infinite_sums_stay_infinite),
       cmocka_unit_test(product_is_its_definition_to_the_bit),
+      cmocka_unit_test(sparse_product_is_its_definition_to_the_bit),
       cmocka_unit_test(packing_of_the_transpose_is_packing_transposed),
       cmocka_unit_test(linear_layer_has_the_gradients_of_its_definition),
       cmocka_unit_test(functions_and_slopes_are_close_to_double),

@@ -166,20 +166,6 @@ static void net_kernels_give_the_same_bits_at_every_level(void **state) {
   free(w), free(bias), free(dense), free(dy), free(result[0]), free(result[1]);
 }
 
-static void transposes_of_any_size(void **state) {
-  (void)state;
-  LEVELS(sr__qnet_kernel)
-  for (int rows = 1; rows < 27; rows += 5)
-    for (int columns = 1; columns < 20; columns += 3)
-      for (int l = 0; l < levels(); l++) {
-        float from[26 * 20], to[26 * 20];
-        for (int i = 0; i < 26 * 20; i++) from[i] = (float)i;
-        level[l]->transpose(rows, columns, from, 20, to);
-        for (int i = 0; i < rows; i++)
-          for (int j = 0; j < columns; j++) assert_true(to[j * rows + i] == from[20 * i + j]);
-      }
-}
-
 /* ---- RMSProp ------------------------------------------------------------------------------- */
 
 static void rmsprop_follows_its_equations(void **state) {
@@ -369,7 +355,6 @@ int main(void) {
                                      cmocka_unit_test(kernels_give_the_same_bits_at_every_level),
                                      cmocka_unit_test(
                                          net_kernels_give_the_same_bits_at_every_level),
-                                     cmocka_unit_test(transposes_of_any_size),
                                      cmocka_unit_test(rmsprop_follows_its_equations),
                                      cmocka_unit_test(grid_net_gradients),
                                      cmocka_unit_test(gray_net_gradients),

@@ -63,6 +63,28 @@ SR__INLINE sr__wide sr__root(sr__wide x) {
 }
 SR__INLINE sr__wide sr__magnitude(sr__wide x) { return (sr__wide)((sr__wide_int)x & 0x7fffffff); }
 
+/* Eight rows become eight columns: pairs, then fours, then halves change places. */
+SR__INLINE void sr__transpose_square(sr__wide row[SR__WIDE]) {
+  sr__wide pair[SR__WIDE], four[SR__WIDE];
+#pragma GCC unroll 4
+  for (int i = 0; i < 8; i += 2) {
+    pair[i] = __builtin_shufflevector(row[i], row[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+    pair[i + 1] = __builtin_shufflevector(row[i], row[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+  }
+#pragma GCC unroll 4
+  for (int k = 0; k < 4; k++) {
+    const int i = k / 2 * 4, j = k % 2;
+    sr__wide x = pair[i + j], y = pair[i + 2 + j];
+    four[i + 2 * j] = __builtin_shufflevector(x, y, 0, 1, 8, 9, 4, 5, 12, 13);
+    four[i + 2 * j + 1] = __builtin_shufflevector(x, y, 2, 3, 10, 11, 6, 7, 14, 15);
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; i++) {
+    row[i] = __builtin_shufflevector(four[i], four[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+    row[i + 4] = __builtin_shufflevector(four[i], four[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+  }
+}
+
 /* Sum and maximum of the lanes, always as the tree ((0 4)(2 6))((1 5)(3 7)). */
 SR__INLINE float sr__lane_sum(sr__wide x) {
   return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));

@@ -45,6 +45,24 @@ void sr__nn_pack(int64_t inner, int64_t columns, const float *b, int64_t b_row, 
 void sr__nn_pack_transposed(int64_t inner, int64_t columns, const float *b, int64_t b_row,
                             float *packed);
 
+/* C (rows x columns) = bias + A B where many elements of A are 0, as behind a ReLU. An element is
+ * one chain of fused multiply-adds from `bias` (or 0), inner ascending; terms where A is 0 are left
+ * out. */
+enum { SR__SPARSE_COLUMNS = 64 };
+typedef struct sr__sparse_product {
+  int64_t rows, columns, inner; /* columns: a multiple of SR__SPARSE_COLUMNS */
+  const float *a;               /* (i, k) is a[i * a_row + k * a_inner]; one of the two is 1 */
+  int64_t a_row, a_inner;
+  const float *b; /* (k, j) is b[k * b_row + j * b_column]; one of the two is 1 */
+  int64_t b_row, b_column;
+  float *c; /* rows c_row apart */
+  int64_t c_row;
+  const float *bias;  /* columns, or NULL */
+  float *column_sums; /* the elements of each column of B are added in order; NULL: none */
+} sr__sparse_product;
+
+void sr__nn_sparse_product(const sr__sparse_product *p);
+
 /* ---- linear layer: y = x w + b ------------------------------------------------------------ */
 
 typedef struct sr__linear {

@@ -1,12 +1,20 @@
 #include <assert.h>
 
 #include "nn/product_kernel.h"
+#include "nn/sparse_kernel.h"
 
 void sr__nn_product(const sr__product *p) {
   assert(p->a_row == 1 || p->a_inner == 1);
   assert(p->c_row >= p->columns || (p->add && p->c_row >= 16));
   assert(!p->column_sums || p->b_row);
   sr__product_kernel_now()->product(p);
+}
+
+void sr__nn_sparse_product(const sr__sparse_product *p) {
+  assert(p->a_row == 1 || p->a_inner == 1);
+  assert(p->b_row == 1 || p->b_column == 1);
+  assert(p->columns % SR__SPARSE_COLUMNS == 0);
+  sr__sparse_kernel_now()->product(p);
 }
 
 int64_t sr__nn_packed_size(int64_t inner, int64_t columns) {

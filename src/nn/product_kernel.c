@@ -165,28 +165,6 @@ static void pack(int64_t inner, int64_t columns, const float *b, int64_t b_row, 
   }
 }
 
-/* Eight rows become eight columns: pairs, then fours, then halves change places. */
-SR__INLINE void transpose_square(sr__wide row[SR__WIDE]) {
-  sr__wide pair[SR__WIDE], four[SR__WIDE];
-#pragma GCC unroll 4
-  for (int i = 0; i < 8; i += 2) {
-    pair[i] = __builtin_shufflevector(row[i], row[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
-    pair[i + 1] = __builtin_shufflevector(row[i], row[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
-  }
-#pragma GCC unroll 4
-  for (int k = 0; k < 4; k++) {
-    const int i = k / 2 * 4, j = k % 2;
-    sr__wide x = pair[i + j], y = pair[i + 2 + j];
-    four[i + 2 * j] = __builtin_shufflevector(x, y, 0, 1, 8, 9, 4, 5, 12, 13);
-    four[i + 2 * j + 1] = __builtin_shufflevector(x, y, 2, 3, 10, 11, 6, 7, 14, 15);
-  }
-#pragma GCC unroll 4
-  for (int i = 0; i < 4; i++) {
-    row[i] = __builtin_shufflevector(four[i], four[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-    row[i + 4] = __builtin_shufflevector(four[i], four[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
-  }
-}
-
 /* `to` is inner x width; column n is row n of b. */
 static void transpose_panel(int64_t inner, int64_t columns, int64_t width, const float *b,
                             int64_t b_row, float *restrict to) {
@@ -200,7 +178,7 @@ static void transpose_panel(int64_t inner, int64_t columns, int64_t width, const
                  : deep == SR__WIDE ? sr__load(from)
                                     : sr__load_some(from, deep);
       }
-      transpose_square(row);
+      sr__transpose_square(row);
       for (int64_t l = 0; l < deep; l++) sr__store(to + (k + l) * width + n, row[l]);
     }
   }

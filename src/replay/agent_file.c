@@ -89,7 +89,6 @@ static void get_nets(sr__byte_reader *reader, sr_agent *agent) {
     get_floats(reader, online->first_moment, online->count);
     get_floats(reader, online->second_moment, online->count);
     get_floats(reader, agent->net[k].target.parameters.value, online->count);
-    sr__qnet_repack(&agent->net[k].target);
     agent->net[k].adam.power1 = sr__get_f64(reader);
     agent->net[k].adam.power2 = sr__get_f64(reader);
   }

@@ -53,26 +53,10 @@ sr_status sr__qnet_new(sr_context *ctx, const sr__qnet_shape *shape, bool traini
   net->weight[l + 1] =
       sr__parameters_add(&net->parameters, "heads", shape->hidden, shape->outputs, false);
   net->bias[l + 1] = sr__parameters_add(&net->parameters, "bias", 1, shape->outputs, false);
-  sr_status status = sr__parameters_allocate(ctx, &net->parameters, training);
-  if (status == SR_OK && !training) {
-    (void)sr__floats_take(&net->packed, sr__nn_packed_size(shape->flat, shape->hidden));
-    status = sr__floats_allocate(ctx, &net->packed);
-  }
-  return status;
+  return sr__parameters_allocate(ctx, &net->parameters, training);
 }
 
-void sr__qnet_free(sr__qnet *net) {
-  sr__parameters_free(&net->parameters);
-  sr__floats_free(&net->packed);
-}
-
-void sr__qnet_repack(sr__qnet *net) {
-  const sr__qnet_shape *shape = &net->shape;
-  if (net->packed.base)
-    sr__nn_pack(shape->flat, shape->hidden,
-                sr__parameters_value(&net->parameters, net->weight[shape->convs]), shape->hidden,
-                net->packed.base);
-}
+void sr__qnet_free(sr__qnet *net) { sr__parameters_free(&net->parameters); }
 
 void sr__qnet_draw_weights(sr__qnet *net, sr__random *random) {
   for (int l = 0; l < net->shape.convs + 2; l++) {
@@ -85,13 +69,11 @@ void sr__qnet_draw_weights(sr__qnet *net, sr__random *random) {
     for (int64_t i = 0; i < bias->columns; i++)
       b[i] = (float)(width * (2 * sr__random_uniform(random) - 1));
   }
-  sr__qnet_repack(net);
 }
 
 void sr__qnet_copy_weights(const sr__qnet *from, sr__qnet *to) {
   memcpy(to->parameters.value, from->parameters.value,
          (size_t)from->parameters.count * sizeof(float));
-  sr__qnet_repack(to);
 }
 
 /* ---- scratch ------------------------------------------------------------------------------ */
@@ -110,10 +92,6 @@ static void lay_out(const sr__qnet_shape *shape, sr__qnet_work *work) {
     packed = larger(packed, sr__conv2d_weights(&shape->conv[l]));
     if (l > 0) scratch = larger(scratch, sr__conv2d_scratch(&shape->conv[l]));
   }
-  /* the gradient of the flat layer is computed transposed, from the packed gradient of the hidden
-   * layer */
-  scratch = larger(scratch, shape->flat * ((batch + 15) / 16 * 16));
-  packed = larger(packed, sr__nn_packed_size(shape->hidden, batch + 16));
   work->hidden = sr__floats_take(floats, batch * shape->hidden);
   work->dhidden = sr__floats_take(floats, batch * shape->hidden);
   work->q = sr__floats_take(floats, batch * shape->outputs);
@@ -178,24 +156,24 @@ void sr__qnet_forward(const sr__qnet *net, sr__qnet_work *work, int64_t count,
   const sr__qnet_kernel *kernel = sr__qnet_kernel_now();
   int l = shape->convs;
   forward_pictures(net, work, count, frames);
-  if (count <= SMALL_BATCH) {
+  const float *weight = value(net, net->weight[l]), *bias = value(net, net->bias[l]);
+  if (count <= SMALL_BATCH) { /* the same sums, and the weights are read once */
     for (int64_t i = 0; i < count; i++)
-      kernel->dense_row(shape->flat, shape->hidden, work->x[l] + i * shape->flat,
-                        value(net, net->weight[l]), value(net, net->bias[l]),
+      kernel->dense_row(shape->flat, shape->hidden, work->x[l] + i * shape->flat, weight, bias,
                         work->hidden + i * shape->hidden);
   } else {
-    sr__nn_product(
-        &(sr__product){.rows = count,
-                       .columns = shape->hidden,
-                       .inner = shape->flat,
-                       .a = work->x[l],
-                       .a_row = shape->flat,
-                       .a_inner = 1,
-                       .b = net->packed.base ? net->packed.base : value(net, net->weight[l]),
-                       .b_row = net->packed.base ? 0 : shape->hidden,
-                       .c = work->hidden,
-                       .c_row = shape->hidden,
-                       .bias = value(net, net->bias[l])});
+    sr__nn_sparse_product(&(sr__sparse_product){.rows = count,
+                                                .columns = shape->hidden,
+                                                .inner = shape->flat,
+                                                .a = work->x[l],
+                                                .a_row = shape->flat,
+                                                .a_inner = 1,
+                                                .b = weight,
+                                                .b_row = shape->hidden,
+                                                .b_column = 1,
+                                                .c = work->hidden,
+                                                .c_row = shape->hidden,
+                                                .bias = bias});
   }
   kernel->relu(count * shape->hidden, work->hidden);
   sr__linear layer = heads_layer(net, work);
@@ -211,31 +189,30 @@ static void backward_hidden(sr__qnet *net, sr__qnet_work *work, int64_t count) {
   const sr__qnet_shape *shape = &net->shape;
   int l = shape->convs;
   int64_t flat = shape->flat, hidden = shape->hidden;
-  sr__nn_product(
-      &(sr__product){.rows = flat,
-                     .columns = hidden,
-                     .inner = count,
-                     .a = work->x[l],
-                     .a_row = 1,
-                     .a_inner = flat,
-                     .b = work->dhidden,
-                     .b_row = hidden,
-                     .c = sr__parameters_gradient(&net->parameters, net->weight[l]),
-                     .c_row = hidden,
-                     .column_sums = sr__parameters_gradient(&net->parameters, net->bias[l])});
-  /* dx' = W dhidden': the weights are read where they lie. */
-  sr__nn_pack_transposed(hidden, count, work->dhidden, hidden, work->packed);
-  int64_t apart = (count + 15) / 16 * 16;
-  sr__nn_product(&(sr__product){.rows = flat,
-                                .columns = count,
-                                .inner = hidden,
-                                .a = value(net, net->weight[l]),
-                                .a_row = hidden,
-                                .a_inner = 1,
-                                .b = work->packed,
-                                .c = work->scratch,
-                                .c_row = apart});
-  sr__qnet_kernel_now()->transpose(flat, count, work->scratch, apart, work->dx[l]);
+  sr__nn_sparse_product(&(
+      sr__sparse_product){.rows = flat,
+                          .columns = hidden,
+                          .inner = count,
+                          .a = work->x[l],
+                          .a_row = 1,
+                          .a_inner = flat,
+                          .b = work->dhidden,
+                          .b_row = hidden,
+                          .b_column = 1,
+                          .c = sr__parameters_gradient(&net->parameters, net->weight[l]),
+                          .c_row = hidden,
+                          .column_sums = sr__parameters_gradient(&net->parameters, net->bias[l])});
+  sr__nn_sparse_product(&(sr__sparse_product){.rows = count,
+                                              .columns = flat,
+                                              .inner = hidden,
+                                              .a = work->dhidden,
+                                              .a_row = hidden,
+                                              .a_inner = 1,
+                                              .b = value(net, net->weight[l]),
+                                              .b_row = 1,
+                                              .b_column = hidden,
+                                              .c = work->dx[l],
+                                              .c_row = flat});
 }
 
 static void backward_pictures(sr__qnet *net, sr__qnet_work *work, int64_t count,

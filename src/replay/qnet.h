@@ -33,8 +33,6 @@ typedef struct sr__qnet {
   sr__parameters parameters;
   int weight[SR__CONVS_MAX + 2],
       bias[SR__CONVS_MAX + 2]; /* tensors: convolutions, hidden layer, heads */
-  sr__floats
-      packed; /* hidden layer's weights in the order that products read; empty where `training` */
 } sr__qnet;
 
 /* Zeros; with gradient and moments where `training`. Free with sr__qnet_free. */
@@ -44,8 +42,6 @@ void sr__qnet_free(sr__qnet *net);
 /* Weights and biases uniform within 1 / sqrt(inputs of a unit). */
 void sr__qnet_draw_weights(sr__qnet *net, sr__random *random);
 void sr__qnet_copy_weights(const sr__qnet *from, sr__qnet *to);
-/* To be called after the values were changed by other means. */
-void sr__qnet_repack(sr__qnet *net);
 
 /* What forward leaves for backward; for batches of up to `batch` rows. Networks of one shape share
  * it. */

@@ -124,44 +124,5 @@ static void interleave(int32_t frames, int64_t cells, const uint8_t *const *fram
     for (int64_t i = 0; i < cells; i++) to[i * frames + f] = (float)frame[f][i] * scale;
 }
 
-/* Eight rows of eight become eight columns, by halves of ever larger pieces. */
-SR__INLINE void transpose_square(const float *from, int64_t row_step, float *to, int64_t to_step) {
-  sr__wide r[8], t[8];
-#pragma GCC unroll 8
-  for (int i = 0; i < 8; i++) r[i] = sr__load(from + i * row_step);
-#pragma GCC unroll 4
-  for (int i = 0; i < 8; i += 2) {
-    t[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
-    t[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
-  }
-#pragma GCC unroll 2
-  for (int i = 0; i < 8; i += 4)
-#pragma GCC unroll 2
-    for (int k = i; k < i + 2; k++) {
-      r[k] = __builtin_shufflevector(t[k], t[k + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-      r[k + 2] = __builtin_shufflevector(t[k], t[k + 2], 2, 3, 10, 11, 6, 7, 14, 15);
-    }
-#pragma GCC unroll 4
-  for (int k = 0; k < 4; k++) {
-    sr__store(to + k * to_step, __builtin_shufflevector(r[k], r[k + 4], 0, 1, 2, 3, 8, 9, 10, 11));
-    sr__store(to + (k + 4) * to_step,
-              __builtin_shufflevector(r[k], r[k + 4], 4, 5, 6, 7, 12, 13, 14, 15));
-  }
-}
-
-static void transpose(int64_t rows, int64_t columns, const float *from, int64_t row_step,
-                      float *to) {
-  for (int64_t i = 0; i < rows; i += SR__WIDE)
-    for (int64_t j = 0; j < columns; j += SR__WIDE) {
-      if (i + SR__WIDE <= rows && j + SR__WIDE <= columns) {
-        transpose_square(from + i * row_step + j, row_step, to + j * rows + i, rows);
-        continue;
-      }
-      for (int64_t a = i; a < i + SR__WIDE && a < rows; a++)
-        for (int64_t b = j; b < j + SR__WIDE && b < columns; b++)
-          to[b * rows + a] = from[a * row_step + b];
-    }
-}
-
-const sr__qnet_kernel SR__KERNEL(sr__qnet_kernel) = {grid_forward, grid_backward, dense_row,
-                                                     relu,         interleave,    transpose};
+const sr__qnet_kernel SR__KERNEL(sr__qnet_kernel) = {grid_forward, grid_backward, dense_row, relu,
+                                                     interleave};

@@ -25,8 +25,6 @@ typedef struct sr__qnet_kernel {
   void (*relu)(int64_t count, float *x);
   /* to (cells x frames) = frame / 255. */
   void (*interleave)(int32_t frames, int64_t cells, const uint8_t *const *frame, float *to);
-  /* to (columns x rows) = transposed from (rows x columns, row_step apart). */
-  void (*transpose)(int64_t rows, int64_t columns, const float *from, int64_t row_step, float *to);
 } sr__qnet_kernel;
 SR__KERNEL_LEVELS(sr__qnet_kernel)
 

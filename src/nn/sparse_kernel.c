@@ -1,0 +1,167 @@
+/* Blocks of B lie in the nearest cache; a stretch of a row of C stays in vectors while the elements
+ * of A's row that are not 0 are found by the bits of a mask. */
+#include "nn/sparse_kernel.h"
+
+#include "nn/lanes.h"
+
+/* Vectors of a stretch, as many as there are registers for, and rows of a block of B: 16 KB. */
+#if defined(__AVX512F__)
+enum { MOST_VECTORS = 16 };
+#else
+enum { MOST_VECTORS = 8 };
+#endif
+enum { LEAST_VECTORS = 8, BLOCK = 512 / MOST_VECTORS, GROUP = SR__WIDE };
+
+/* Bit k: element k of `count` is not 0. */
+SR__INLINE uint64_t mask_along(const float *a, int64_t count) {
+  uint64_t mask = 0;
+  int64_t k = 0;
+#if defined(__AVX512F__)
+  for (; k + 16 <= count; k += 16)
+    mask |= (uint64_t)_mm512_cmp_ps_mask(_mm512_loadu_ps(a + k), _mm512_setzero_ps(), _CMP_NEQ_UQ)
+            << k;
+#elif defined(__AVX2__)
+  for (; k + 8 <= count; k += 8)
+    mask |= (uint64_t)(uint32_t)_mm256_movemask_ps(
+                _mm256_cmp_ps(_mm256_loadu_ps(a + k), _mm256_setzero_ps(), _CMP_NEQ_UQ))
+            << k;
+#endif
+  for (; k < count; k++) mask |= (uint64_t)(a[k] != 0) << k;
+  return mask;
+}
+
+/* Bits `first` to `end` of eight neighbors whose elements lie a_inner apart; the elements are kept
+ * side by side, since such steps often fall on one another in the cache. */
+SR__INLINE sr__wide_bits masks_across(const float *a, int64_t a_inner, int64_t first, int64_t end,
+                                      float *tile) {
+  sr__wide_bits mask = {0}, bit = mask + 1;
+  for (int64_t k = first; k < end; k++, bit += bit) {
+    const sr__wide x = sr__load(a + k * a_inner);
+    sr__store(tile + k * GROUP, x);
+    mask |= (sr__wide_bits)(x != sr__all(0)) & bit;
+  }
+  return mask;
+}
+
+/* Rows of A: element k of row i is a[i * row + k * inner]. */
+typedef struct group {
+  const float *a;
+  int64_t row, inner;
+  uint64_t mask[GROUP];
+  float tile[BLOCK * GROUP] __attribute__((aligned(64)));
+} group;
+
+static void open_group(const sr__sparse_product *p, const float *a, int64_t rows, int64_t count,
+                       group *g) {
+  g->a = a;
+  g->row = p->a_row;
+  g->inner = p->a_inner;
+  if (p->a_inner == 1) {
+    for (int64_t i = 0; i < rows; i++) g->mask[i] = mask_along(a + i * p->a_row, count);
+  } else if (rows == GROUP) {
+    const int64_t half = count < 32 ? count : 32;
+    sr__wide_bits low = masks_across(a, p->a_inner, 0, half, g->tile);
+    sr__wide_bits high = masks_across(a, p->a_inner, half, count, g->tile);
+    for (int i = 0; i < GROUP; i++) g->mask[i] = low[i] | (uint64_t)high[i] << 32;
+    g->a = g->tile;
+    g->inner = GROUP;
+  } else {
+    for (int64_t i = 0; i < rows; i++) {
+      g->mask[i] = 0;
+      for (int64_t k = 0; k < count; k++) g->mask[i] |= (uint64_t)(a[i + k * p->a_inner] != 0) << k;
+    }
+  }
+}
+
+SR__INLINE void add_terms(const int vectors, uint64_t mask, const float *a, int64_t a_inner,
+                          const float *block, sr__wide *sum) {
+  for (; mask; mask &= mask - 1) {
+    const int64_t k = __builtin_ctzll(mask);
+    const sr__wide x = sr__all(a[k * a_inner]);
+    const float *b = block + k * SR__WIDE * vectors;
+#pragma GCC unroll 16
+    for (int v = 0; v < vectors; v++) sum[v] = sr__fused(x, sr__load(b + SR__WIDE * v), sum[v]);
+  }
+}
+
+/* A stretch of all rows of C, `count` elements of inner; `start` (one row, or NULL: 0) is for the
+ * first of them, later ones go on from C. */
+SR__INLINE void add_block(const int vectors, const sr__sparse_product *p, int64_t inner,
+                          int64_t count, const float *block, const float *start, float *c) {
+  group g;
+  for (int64_t first = 0; first < p->rows; first += GROUP) {
+    const int64_t rows = p->rows - first < GROUP ? p->rows - first : GROUP;
+    open_group(p, p->a + first * p->a_row + inner * p->a_inner, rows, count, &g);
+    for (int64_t i = 0; i < rows; i++) {
+      float *to = c + (first + i) * p->c_row;
+      const float *from = inner > 0 ? to : start;
+      sr__wide sum[MOST_VECTORS];
+#pragma GCC unroll 16
+      for (int v = 0; v < vectors; v++) sum[v] = from ? sr__load(from + SR__WIDE * v) : sr__all(0);
+      add_terms(vectors, g.mask[i], g.a + i * g.row, g.inner, block, sum);
+#pragma GCC unroll 16
+      for (int v = 0; v < vectors; v++) sr__store(to + SR__WIDE * v, sum[v]);
+    }
+  }
+}
+
+/* Each gives back a block of `count` rows and `columns` columns of B. The one that comes next is
+ * asked for meanwhile: weights of a large layer come from afar. */
+static void copy_block(int64_t count, int64_t columns, const float *b, int64_t b_row,
+                       float *restrict block) {
+  for (int64_t k = 0; k < count; k++, b += b_row)
+    for (int64_t j = 0; j < columns; j += 2 * SR__WIDE, block += 2 * SR__WIDE) {
+      const sr__wide first = sr__load(b + j), second = sr__load(b + j + SR__WIDE);
+      __builtin_prefetch(b + BLOCK * b_row + j, 0, 2);
+      sr__store(block, first);
+      sr__store(block + SR__WIDE, second);
+    }
+}
+
+/* Columns lie b_column apart. */
+static void turn_block(int64_t count, int64_t columns, const float *b, int64_t b_column,
+                       float *restrict block) {
+  for (int64_t k = 0; k < count; k += SR__WIDE) {
+    const int64_t deep = count - k < SR__WIDE ? count - k : SR__WIDE;
+    for (int64_t n = 0; n < columns; n += SR__WIDE) {
+      sr__wide row[SR__WIDE];
+      for (int64_t i = 0; i < SR__WIDE; i++) {
+        const float *from = b + (n + i) * b_column + k;
+        row[i] = deep == SR__WIDE ? sr__load(from) : sr__load_some(from, deep);
+      }
+      sr__transpose_square(row);
+      for (int64_t l = 0; l < deep; l++) sr__store(block + (k + l) * columns + n, row[l]);
+    }
+  }
+}
+
+static void add_sums(int64_t count, int64_t columns, const float *block, float *column_sums) {
+  for (int64_t j = 0; j < columns; j += SR__WIDE) {
+    sr__wide sum = sr__load(column_sums + j);
+    for (int64_t k = 0; k < count; k++) sum += sr__load(block + k * columns + j);
+    sr__store(column_sums + j, sum);
+  }
+}
+
+static void product(const sr__sparse_product *p) {
+  float block[BLOCK * MOST_VECTORS * SR__WIDE] __attribute__((aligned(64)));
+  int64_t columns;
+  for (int64_t j = 0; j < p->columns; j += columns) {
+    columns = SR__WIDE * (p->columns - j < MOST_VECTORS * SR__WIDE ? LEAST_VECTORS : MOST_VECTORS);
+    for (int64_t k = 0; k == 0 || k < p->inner; k += BLOCK) {
+      const int64_t count = p->inner - k < BLOCK ? p->inner - k : BLOCK;
+      const float *b = p->b + k * p->b_row + j * p->b_column, *bias = p->bias ? p->bias + j : NULL;
+      if (p->b_column == 1)
+        copy_block(count, columns, b, p->b_row, block);
+      else
+        turn_block(count, columns, b, p->b_column, block);
+      if (p->column_sums) add_sums(count, columns, block, p->column_sums + j);
+      if (columns == MOST_VECTORS * SR__WIDE)
+        add_block(MOST_VECTORS, p, k, count, block, bias, p->c + j);
+      else
+        add_block(LEAST_VECTORS, p, k, count, block, bias, p->c + j);
+    }
+  }
+}
+
+const sr__sparse_kernel SR__KERNEL(sr__sparse_kernel) = {product};
