@@ -6,6 +6,7 @@
 #include "harness.h"
 #include "nn/conv2d_kernel.h"
 #include "nn/rmsprop_kernel.h"
+#include "nn/sparse_kernel.h"
 #include "replay/qnet.h"
 #include "replay/qnet_kernel.h"
 
@@ -94,6 +95,51 @@ static void convolution_agrees_with_its_definition(void **state) {
     free(x), free(w), free(bias), free(y), free(packed), free(dy), free(dx), free(dw), free(db),
         free(scratch);
     free(turned), free(yd), free(dxd), free(dwd), free(dbd);
+  }
+}
+
+/* Pictures with zeros, all windows, every level: to the bit what the plain kernels give. */
+static void zeros_left_out_change_nothing(void **state) {
+  (void)state;
+  LEVELS(sr__sparse_kernel)
+  const sr__conv2d some[] = {{5, 6, 16, 3, 1, 64}, {20, 20, 32, 4, 2, 64}, {9, 9, 8, 3, 1, 64}};
+  for (size_t s = 0; s < sizeof some / sizeof *some; s++) {
+    const sr__conv2d *c = &some[s];
+    int64_t in = sr__conv2d_in_size(c), out = sr__conv2d_out_size(c), n = sr__conv2d_weights(c);
+    float *x = floats(in), *w = floats(n), *packed = floats(n), *bias = floats(64);
+    float *dy = floats(out), *start = floats(n), *db = floats(64);
+    float *y[2] = {floats(out), floats(out)}, *dw[2] = {floats(n), floats(n)};
+    sr__random random = stream(60 + s);
+    fill(&random, x, in), fill(&random, w, n), fill(&random, bias, 64), fill(&random, dy, out);
+    fill(&random, start, n);
+    for (int64_t i = 0; i < in; i++) x[i] = x[i] > (i < in / 2 ? 0 : 9) ? x[i] : 0;
+    sr__conv2d_pack(c, w, packed);
+    sr__conv2d_forward(c, 1, x, packed, bias, y[0]);
+    memcpy(dw[0], start, (size_t)n * sizeof(float));
+    sr__conv2d_backward_weight(c, 1, x, dy, dw[0], db);
+    sr__windows windows = {x,
+                           sr__conv2d_rows(c),
+                           sr__conv2d_columns(c),
+                           (int64_t)c->stride * c->width * c->in,
+                           (int64_t)c->stride * c->in,
+                           c->size,
+                           c->size * c->in,
+                           (int64_t)c->width * c->in};
+    assert_true(sr__conv2d_may_be_sparse(c));
+    for (int l = 0; l <= levels(); l++) {
+      memcpy(dw[1], start, (size_t)n * sizeof(float));
+      if (l < levels()) {
+        level[l]->apply(&windows, w, bias, y[1]);
+        level[l]->weight_gradient(&windows, dy, dw[1]);
+      } else {
+        sr__conv2d_forward_sparse(c, 1, x, w, bias, y[1]);
+        sr__conv2d_backward_weight_sparse(c, 1, x, dy, dw[1], db);
+      }
+      assert_memory_equal(y[1], y[0], (size_t)out * sizeof(float));
+      assert_memory_equal(dw[1], dw[0], (size_t)n * sizeof(float));
+    }
+    free(x), free(w), free(packed), free(bias), free(dy), free(start), free(db);
+    free(y[0]), free(y[1]), free(dw[0]), free(dw[1]);
   }
 }
 
@@ -352,6 +398,7 @@ static void grid_net_is_a_convolution(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(convolution_agrees_with_its_definition),
+                                     cmocka_unit_test(zeros_left_out_change_nothing),
                                      cmocka_unit_test(kernels_give_the_same_bits_at_every_level),
                                      cmocka_unit_test(
                                          net_kernels_give_the_same_bits_at_every_level),

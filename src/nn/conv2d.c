@@ -1,6 +1,7 @@
 #include <assert.h>
 
 #include "nn/conv2d_kernel.h"
+#include "nn/sparse_kernel.h"
 
 static sr__windows windows_of(const sr__conv2d *c, const float *x) {
   return (sr__windows){.in = x,
@@ -35,6 +36,31 @@ void sr__conv2d_backward_weight(const sr__conv2d *c, int64_t count, const float 
     const float *own = dy + i * sr__conv2d_out_size(c);
     kernel->weight_gradient(&w, own, c->out, weight_gradient);
     kernel->row_sums((int64_t)w.rows * w.columns, c->out, own, bias_gradient);
+  }
+}
+
+bool sr__conv2d_may_be_sparse(const sr__conv2d *c) {
+  return c->out == SR__SPARSE_COLUMNS && c->size * c->in % 8 == 0;
+}
+
+void sr__conv2d_forward_sparse(const sr__conv2d *c, int64_t count, const float *x,
+                               const float *weight, const float *bias, float *y) {
+  assert(sr__conv2d_may_be_sparse(c));
+  for (int64_t i = 0; i < count; i++) {
+    sr__windows w = windows_of(c, x + i * sr__conv2d_in_size(c));
+    sr__sparse_kernel_now()->apply(&w, weight, bias, y + i * sr__conv2d_out_size(c));
+  }
+}
+
+void sr__conv2d_backward_weight_sparse(const sr__conv2d *c, int64_t count, const float *x,
+                                       const float *dy, float *weight_gradient,
+                                       float *bias_gradient) {
+  assert(sr__conv2d_may_be_sparse(c));
+  for (int64_t i = 0; i < count; i++) {
+    sr__windows w = windows_of(c, x + i * sr__conv2d_in_size(c));
+    const float *own = dy + i * sr__conv2d_out_size(c);
+    sr__sparse_kernel_now()->weight_gradient(&w, own, weight_gradient);
+    sr__conv2d_kernel_now()->row_sums((int64_t)w.rows * w.columns, c->out, own, bias_gradient);
   }
 }
 

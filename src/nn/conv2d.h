@@ -40,6 +40,14 @@ void sr__conv2d_forward(const sr__conv2d *c, int64_t count, const float *x, cons
 /* dy is the gradient before the ReLU (see sr__relu_backward). */
 void sr__conv2d_backward_weight(const sr__conv2d *c, int64_t count, const float *x, const float *dy,
                                 float *weight_gradient, float *bias_gradient);
+/* The same, faster where half of x is 0 or more; the weight is not packed. For the shapes that
+ * sr__conv2d_may_be_sparse names. */
+bool sr__conv2d_may_be_sparse(const sr__conv2d *c);
+void sr__conv2d_forward_sparse(const sr__conv2d *c, int64_t count, const float *x,
+                               const float *weight, const float *bias, float *y);
+void sr__conv2d_backward_weight_sparse(const sr__conv2d *c, int64_t count, const float *x,
+                                       const float *dy, float *weight_gradient,
+                                       float *bias_gradient);
 /* Needs stride to divide size, in to be a multiple of 16, and every input cell to be under some
  * window. turned: sr__conv2d_weights floats from sr__conv2d_turn; scratch: sr__conv2d_scratch
  * floats. */

@@ -164,4 +164,78 @@ static void product(const sr__sparse_product *p) {
   }
 }
 
-const sr__sparse_kernel SR__KERNEL(sr__sparse_kernel) = {product};
+/* ---- convolution --------------------------------------------------------------------------- */
+
+enum {
+  CHANNELS = SR__SPARSE_COLUMNS,
+  DEEP = 64
+}; /* elements of a window taken together: 16 KB of weights */
+
+/* `count` elements of all windows of a picture, from the element at `offset` on, into `out`. */
+SR__INLINE void add_windows(const sr__windows *w, int64_t offset, int64_t count,
+                            const float *weight, const float *start, bool relu, float *out) {
+  for (int32_t row = 0; row < w->rows; row++)
+    for (int32_t column = 0; column < w->columns; column++, out += CHANNELS) {
+      const float *a = w->in + row * w->in_row + column * w->in_column + offset;
+      const float *from = start ? start : out;
+      sr__wide sum[LEAST_VECTORS];
+#pragma GCC unroll 8
+      for (int v = 0; v < LEAST_VECTORS; v++) sum[v] = sr__load(from + SR__WIDE * v);
+      add_terms(LEAST_VECTORS, mask_along(a, count), a, 1, weight, sum);
+#pragma GCC unroll 8
+      for (int v = 0; v < LEAST_VECTORS; v++)
+        sr__store(out + SR__WIDE * v, relu ? sr__larger(sum[v], sr__all(0)) : sum[v]);
+    }
+}
+
+static void apply(const sr__windows *w, const float *weight, const float *bias, float *out) {
+  for (int32_t r = 0; r < w->runs; r++)
+    for (int32_t k = 0; k < w->run; k += DEEP) {
+      const int64_t count = w->run - k < DEEP ? w->run - k : DEEP;
+      const bool first = r == 0 && k == 0, last = r + 1 == w->runs && k + DEEP >= w->run;
+      add_windows(w, r * w->run_step + k, count, weight, first ? bias : NULL, last, out);
+      weight += count * CHANNELS;
+    }
+}
+
+/* Windows [begin, end) into the gradient of eight places of the window, the first at `offset`. */
+SR__INLINE void add_places(const sr__windows *w, int32_t begin, int32_t end, int64_t offset,
+                           const float *dy, float *gradient) {
+  float tile[DEEP * GROUP] __attribute__((aligned(64)));
+  uint64_t mask[GROUP];
+  sr__wide_bits half[2] = {{0}, {0}};
+  int32_t row = begin / w->columns, column = begin % w->columns, at = begin;
+#pragma GCC unroll 2
+  for (int h = 0; h < 2; h++) {
+    sr__wide_bits found = {0}, bit = found + 1;
+    for (; at < end && at - begin < 32 * (h + 1); at++, bit += bit) {
+      const sr__wide x = sr__load(w->in + row * w->in_row + column * w->in_column + offset);
+      sr__store(tile + (at - begin) * GROUP, x);
+      found |= (sr__wide_bits)(x != sr__all(0)) & bit;
+      if (++column == w->columns) column = 0, row++;
+    }
+    half[h] = found;
+  }
+  for (int i = 0; i < GROUP; i++) mask[i] = half[0][i] | (uint64_t)half[1][i] << 32;
+  for (int i = 0; i < GROUP; i++, gradient += CHANNELS) {
+    sr__wide sum[LEAST_VECTORS];
+#pragma GCC unroll 8
+    for (int v = 0; v < LEAST_VECTORS; v++) sum[v] = sr__load(gradient + SR__WIDE * v);
+    add_terms(LEAST_VECTORS, mask[i], tile + i, GROUP, dy + (int64_t)begin * CHANNELS, sum);
+#pragma GCC unroll 8
+    for (int v = 0; v < LEAST_VECTORS; v++) sr__store(gradient + SR__WIDE * v, sum[v]);
+  }
+}
+
+static void weight_gradient(const sr__windows *w, const float *dy, float *gradient) {
+  const int32_t windows = w->rows * w->columns, pieces = (windows + DEEP - 1) / DEEP;
+  for (int32_t p = 0; p < pieces; p++) {
+    const int32_t begin = p * windows / pieces, end = (p + 1) * windows / pieces;
+    for (int32_t r = 0; r < w->runs; r++)
+      for (int32_t k = 0; k < w->run; k += GROUP)
+        add_places(w, begin, end, r * w->run_step + k, dy,
+                   gradient + ((int64_t)r * w->run + k) * CHANNELS);
+  }
+}
+
+const sr__sparse_kernel SR__KERNEL(sr__sparse_kernel) = {product, apply, weight_gradient};

@@ -120,6 +120,11 @@ static const float *value(const sr__qnet *net, int tensor) {
   return sr__parameters_value(&net->parameters, tensor);
 }
 
+/* What comes out of a ReLU is half zeros or more. */
+static bool is_sparse(const sr__qnet_shape *shape, int layer) {
+  return layer > 0 && sr__conv2d_may_be_sparse(&shape->conv[layer]);
+}
+
 static void forward_pictures(const sr__qnet *net, sr__qnet_work *work, int64_t count,
                              const uint8_t *const *frames) {
   const sr__qnet_shape *shape = &net->shape;
@@ -136,9 +141,13 @@ static void forward_pictures(const sr__qnet *net, sr__qnet_work *work, int64_t c
     kernel->interleave(shape->stack, cells, frames + i * shape->stack,
                        work->x[0] + i * sr__conv2d_in_size(&shape->conv[0]));
   for (int l = 0; l < shape->convs; l++) {
-    sr__conv2d_pack(&shape->conv[l], value(net, net->weight[l]), work->packed);
-    sr__conv2d_forward(&shape->conv[l], count, work->x[l], work->packed, value(net, net->bias[l]),
-                       work->x[l + 1]);
+    const float *weight = value(net, net->weight[l]), *bias = value(net, net->bias[l]);
+    if (is_sparse(shape, l)) {
+      sr__conv2d_forward_sparse(&shape->conv[l], count, work->x[l], weight, bias, work->x[l + 1]);
+    } else {
+      sr__conv2d_pack(&shape->conv[l], weight, work->packed);
+      sr__conv2d_forward(&shape->conv[l], count, work->x[l], work->packed, bias, work->x[l + 1]);
+    }
   }
 }
 
@@ -231,7 +240,8 @@ static void backward_pictures(sr__qnet *net, sr__qnet_work *work, int64_t count,
                                              db);
       return;
     }
-    sr__conv2d_backward_weight(c, count, work->x[l], dy, dw, db);
+    (is_sparse(shape, l) ? sr__conv2d_backward_weight_sparse
+                         : sr__conv2d_backward_weight)(c, count, work->x[l], dy, dw, db);
     if (l == 0) return;
     sr__conv2d_turn(c, value(net, net->weight[l]), work->scratch, work->packed);
     sr__conv2d_backward_input(c, count, dy, work->packed, work->scratch, work->dx[l]);
