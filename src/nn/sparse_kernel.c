@@ -84,10 +84,12 @@ SR__INLINE void add_terms(const int vectors, uint64_t mask, const float *a, int6
   }
 }
 
-/* A stretch of all rows of C, `count` elements of inner; `start` (one row, or NULL: 0) is for the
- * first of them, later ones go on from C. */
-SR__INLINE void add_block(const int vectors, const sr__sparse_product *p, int64_t inner,
-                          int64_t count, const float *block, const float *start, float *c) {
+/* A stretch of all rows of C from `column` on, `count` elements of inner: the first of them begin
+ * with the bias, later ones go on from C. */
+SR__INLINE void add_block(const int vectors, const sr__sparse_product *p, int64_t column,
+                          int64_t inner, int64_t count, const float *block) {
+  const float *start = p->bias ? p->bias + column : NULL;
+  float *c = p->c + column;
   group g;
   for (int64_t first = 0; first < p->rows; first += GROUP) {
     const int64_t rows = p->rows - first < GROUP ? p->rows - first : GROUP;
@@ -150,16 +152,16 @@ static void product(const sr__sparse_product *p) {
     columns = SR__WIDE * (p->columns - j < MOST_VECTORS * SR__WIDE ? LEAST_VECTORS : MOST_VECTORS);
     for (int64_t k = 0; k == 0 || k < p->inner; k += BLOCK) {
       const int64_t count = p->inner - k < BLOCK ? p->inner - k : BLOCK;
-      const float *b = p->b + k * p->b_row + j * p->b_column, *bias = p->bias ? p->bias + j : NULL;
+      const float *b = p->b + k * p->b_row + j * p->b_column;
       if (p->b_column == 1)
         copy_block(count, columns, b, p->b_row, block);
       else
         turn_block(count, columns, b, p->b_column, block);
       if (p->column_sums) add_sums(count, columns, block, p->column_sums + j);
       if (columns == MOST_VECTORS * SR__WIDE)
-        add_block(MOST_VECTORS, p, k, count, block, bias, p->c + j);
+        add_block(MOST_VECTORS, p, j, k, count, block);
       else
-        add_block(LEAST_VECTORS, p, k, count, block, bias, p->c + j);
+        add_block(LEAST_VECTORS, p, j, k, count, block);
     }
   }
 }
@@ -171,30 +173,39 @@ enum {
   DEEP = 64
 }; /* elements of a window taken together: 16 KB of weights */
 
-/* `count` elements of all windows of a picture, from the element at `offset` on, into `out`. */
-SR__INLINE void add_windows(const sr__windows *w, int64_t offset, int64_t count,
-                            const float *weight, const float *start, bool relu, float *out) {
+/* Elements of all windows that are taken together: `count` from `offset` on. */
+typedef struct piece {
+  int64_t offset, count;
+  const float *weight; /* count x 64 */
+  const float *start;  /* bias; NULL: go on from what is there */
+  bool last;           /* the ReLU follows */
+} piece;
+
+SR__INLINE void add_windows(const sr__windows *w, const piece *p, float *out) {
   for (int32_t row = 0; row < w->rows; row++)
     for (int32_t column = 0; column < w->columns; column++, out += CHANNELS) {
-      const float *a = w->in + row * w->in_row + column * w->in_column + offset;
-      const float *from = start ? start : out;
+      const float *a = w->in + row * w->in_row + column * w->in_column + p->offset;
+      const float *from = p->start ? p->start : out;
       sr__wide sum[LEAST_VECTORS];
 #pragma GCC unroll 8
       for (int v = 0; v < LEAST_VECTORS; v++) sum[v] = sr__load(from + SR__WIDE * v);
-      add_terms(LEAST_VECTORS, mask_along(a, count), a, 1, weight, sum);
+      add_terms(LEAST_VECTORS, mask_along(a, p->count), a, 1, p->weight, sum);
 #pragma GCC unroll 8
       for (int v = 0; v < LEAST_VECTORS; v++)
-        sr__store(out + SR__WIDE * v, relu ? sr__larger(sum[v], sr__all(0)) : sum[v]);
+        sr__store(out + SR__WIDE * v, p->last ? sr__larger(sum[v], sr__all(0)) : sum[v]);
     }
 }
 
 static void apply(const sr__windows *w, const float *weight, const float *bias, float *out) {
   for (int32_t r = 0; r < w->runs; r++)
     for (int32_t k = 0; k < w->run; k += DEEP) {
-      const int64_t count = w->run - k < DEEP ? w->run - k : DEEP;
-      const bool first = r == 0 && k == 0, last = r + 1 == w->runs && k + DEEP >= w->run;
-      add_windows(w, r * w->run_step + k, count, weight, first ? bias : NULL, last, out);
-      weight += count * CHANNELS;
+      const piece p = {.offset = r * w->run_step + k,
+                       .count = w->run - k < DEEP ? w->run - k : DEEP,
+                       .weight = weight,
+                       .start = r == 0 && k == 0 ? bias : NULL,
+                       .last = r + 1 == w->runs && k + DEEP >= w->run};
+      add_windows(w, &p, out);
+      weight += p.count * CHANNELS;
     }
 }
 

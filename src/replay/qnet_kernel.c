@@ -4,28 +4,30 @@
 
 enum { FILTERS = SR__GRID_FILTERS, OUT = SR__GRID_OUT, SIDE = 10 };
 
-/* Calls `body` with channel c (of all frames) and the cell (x, y) for each cell that is set. */
-#define EACH_CELL(frames, channels, planes, body)                                     \
-  for (int32_t frame_ = 0; frame_ < (frames); frame_++)                               \
-    for (int32_t channel_ = 0; channel_ < (channels); channel_++)                     \
-      for (int32_t word_ = 0; word_ < 2; word_++) {                                   \
-        uint64_t set_;                                                                \
-        memcpy(&set_, (planes)[frame_] + 16 * channel_ + 8 * word_, 8);               \
-        const int32_t c = frame_ * (channels) + channel_;                             \
-        for (; set_; set_ &= set_ - 1) {                                              \
-          const int32_t cell_ = 64 * word_ + __builtin_ctzll(set_), y = cell_ / SIDE, \
-                        x = cell_ % SIDE;                                             \
-          body                                                                        \
-        }                                                                             \
-      }
+/* The filters of one tap. */
+typedef float filters __attribute__((vector_size(FILTERS * sizeof(float))));
+#define LOAD_FILTERS(to, from) memcpy(&(to), from, sizeof(filters))
+#define STORE_FILTERS(to, from) memcpy(to, &(from), sizeof(filters))
+
+/* Calls `body` with each cell (x, y) that is set in a plane of 16 bytes. */
+#define EACH_CELL(plane, body)                                                    \
+  for (int32_t word_ = 0; word_ < 2; word_++) {                                   \
+    uint64_t set_;                                                                \
+    memcpy(&set_, (plane) + 8 * word_, 8);                                        \
+    for (; set_; set_ &= set_ - 1) {                                              \
+      const int32_t cell_ = 64 * word_ + __builtin_ctzll(set_), y = cell_ / SIDE, \
+                    x = cell_ % SIDE;                                             \
+      body                                                                        \
+    }                                                                             \
+  }
 /* All nine windows that cover a cell, by the tap (down, right) that falls on it. The outputs have
  * an edge of two cells all round, so that no window needs to be asked whether it exists. */
-enum { EDGE = 2, PADDED = OUT + 2 * EDGE };
+enum { EDGE = 2, PADDED = OUT + 2 * EDGE, TAPS = 9 };
 #define EACH_WINDOW(body)                                                         \
   _Pragma("GCC unroll 3") for (int32_t down = 0; down < 3; down++)                \
       _Pragma("GCC unroll 3") for (int32_t right = 0; right < 3; right++) {       \
     const int32_t at = ((y - down + EDGE) * PADDED + x - right + EDGE) * FILTERS; \
-    const int64_t tap = ((int64_t)(down * 3 + right) * depth + c) * FILTERS;      \
+    const int32_t tap = down * 3 + right;                                         \
     body                                                                          \
   }
 /* Where the eight outputs of a row begin. */
@@ -33,18 +35,22 @@ static int32_t inner_row(int32_t row) { return ((row + EDGE) * PADDED + EDGE) * 
 
 static void grid_forward(int32_t frames, int32_t channels, const uint8_t *const *planes,
                          const float *weight, const float *bias, float *out) {
-  const int64_t depth = (int64_t)frames * channels;
-  const sr__wide low = sr__load(bias), high = sr__load(bias + SR__WIDE);
+  const int64_t apart = (int64_t)frames * channels * FILTERS; /* from tap to tap */
   float padded[PADDED * PADDED * FILTERS] __attribute__((aligned(64)));
-  for (int32_t i = 0; i < PADDED * PADDED; i++) {
-    sr__store(padded + i * FILTERS, low);
-    sr__store(padded + i * FILTERS + SR__WIDE, high);
-  }
-  EACH_CELL(frames, channels, planes, EACH_WINDOW({
-              sr__store(padded + at, sr__load(padded + at) + sr__load(weight + tap));
-              sr__store(padded + at + SR__WIDE,
-                        sr__load(padded + at + SR__WIDE) + sr__load(weight + tap + SR__WIDE));
-            }))
+  filters start, of_tap[TAPS];
+  LOAD_FILTERS(start, bias);
+  for (int32_t i = 0; i < PADDED * PADDED; i++) STORE_FILTERS(padded + i * FILTERS, start);
+  for (int32_t f = 0; f < frames; f++)
+    for (int32_t c = 0; c < channels; c++, weight += FILTERS) {
+#pragma GCC unroll 9
+      for (int k = 0; k < TAPS; k++) LOAD_FILTERS(of_tap[k], weight + k * apart);
+      EACH_CELL(planes[f] + 16 * c, EACH_WINDOW({
+                  filters sum;
+                  LOAD_FILTERS(sum, padded + at);
+                  sum += of_tap[tap];
+                  STORE_FILTERS(padded + at, sum);
+                }))
+    }
   for (int32_t row = 0; row < OUT; row++)
     for (int32_t i = 0; i < OUT * FILTERS; i += SR__WIDE)
       sr__store(out + row * OUT * FILTERS + i,
@@ -53,23 +59,30 @@ static void grid_forward(int32_t frames, int32_t channels, const uint8_t *const 
 
 static void grid_backward(int32_t frames, int32_t channels, const uint8_t *const *planes,
                           const float *dy, float *weight_gradient, float *bias_gradient) {
-  const int64_t depth = (int64_t)frames * channels;
-  sr__wide low = sr__all(0), high = sr__all(0);
+  const int64_t apart = (int64_t)frames * channels * FILTERS;
   float padded[PADDED * PADDED * FILTERS] __attribute__((aligned(64)));
+  filters all = {0}, one, of_tap[TAPS];
   memset(padded, 0, sizeof padded);
   for (int32_t row = 0; row < OUT; row++)
     memcpy(padded + inner_row(row), dy + row * OUT * FILTERS, OUT * FILTERS * sizeof *dy);
   for (int32_t i = 0; i < OUT * OUT; i++) {
-    low += sr__load(dy + i * FILTERS);
-    high += sr__load(dy + i * FILTERS + SR__WIDE);
+    LOAD_FILTERS(one, dy + i * FILTERS);
+    all += one;
   }
-  sr__store(bias_gradient, sr__load(bias_gradient) + low);
-  sr__store(bias_gradient + SR__WIDE, sr__load(bias_gradient + SR__WIDE) + high);
-  EACH_CELL(frames, channels, planes, EACH_WINDOW({
-              float *to = weight_gradient + tap;
-              sr__store(to, sr__load(to) + sr__load(padded + at));
-              sr__store(to + SR__WIDE, sr__load(to + SR__WIDE) + sr__load(padded + at + SR__WIDE));
-            }))
+  LOAD_FILTERS(one, bias_gradient);
+  one += all;
+  STORE_FILTERS(bias_gradient, one);
+  for (int32_t f = 0; f < frames; f++)
+    for (int32_t c = 0; c < channels; c++, weight_gradient += FILTERS) {
+#pragma GCC unroll 9
+      for (int k = 0; k < TAPS; k++) LOAD_FILTERS(of_tap[k], weight_gradient + k * apart);
+      EACH_CELL(planes[f] + 16 * c, EACH_WINDOW({
+                  LOAD_FILTERS(one, padded + at);
+                  of_tap[tap] += one;
+                }))
+#pragma GCC unroll 9
+      for (int k = 0; k < TAPS; k++) STORE_FILTERS(weight_gradient + k * apart, of_tap[k]);
+    }
 }
 
 /* Four inputs that are not 0 at a time, each sum one chain of fused multiply-adds. */
