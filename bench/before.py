@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """The programs of this tree beside those of an earlier commit, in turns, on one thread.
 
-Usage: python bench/before.py COMMIT [plan] [csv] [graph] [fiedler] [parts] [forest]
-The commit is built in .cache/before-COMMIT once, release preset. Each program runs TURNS times (3), the old one and the new
-one after each other with the same arguments; a line holds the least seconds of both. The peers of the programs are left out.
+Usage: python bench/before.py COMMIT|native [plan] [csv] [graph] [fiedler] [parts] [forest]
+The commit is built in .cache/before-COMMIT once, release preset; "native" is this tree in build/native, compiled for this machine
+alone (SR_NATIVE) instead of choosing kernels at run time. Each program runs TURNS times (3), the other one and ours after each
+other with the same arguments; a line holds the least seconds of both. The peers of the programs are left out.
 """
 import json
 import os
@@ -54,14 +55,17 @@ def jobs(name):
 
 
 def build(commit):
-    """The folder of the commit's programs."""
-    tree = ROOT / f".cache/before-{commit}"
+    """The folder of the other programs."""
+    tree, where, options = ROOT / f".cache/before-{commit}", "build/release", ["--preset", "release"]
+    if commit == "native":
+        tree, where = ROOT, "build/native"
+        options = ["-B", where, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DSR_BUILD_BENCH=ON", "-DSR_NATIVE=ON"]
     if not tree.exists():
         subprocess.run(["git", "worktree", "add", "--detach", tree, commit], cwd=ROOT, check=True, stdout=sys.stderr)
-    subprocess.run(["cmake", "--preset", "release"], cwd=tree, check=True, stdout=sys.stderr)
+    subprocess.run(["cmake", *options], cwd=tree, check=True, stdout=sys.stderr)
     targets = ["bench_" + name for name in NAMES]
-    subprocess.run(["cmake", "--build", "--preset", "release", "-j", "2", "--target", *targets], cwd=tree, check=True, stdout=sys.stderr)
-    return tree / "build/release/bench"
+    subprocess.run(["cmake", "--build", where, "-j", "2", "--target", *targets], cwd=tree, check=True, stdout=sys.stderr)
+    return tree / where / "bench"
 
 
 def times(folder, job):
@@ -78,7 +82,7 @@ def times(folder, job):
     return found
 
 
-def compare(commit, folders, job):
+def compare(folders, job):
     least = [{}, {}]
     for turn in range(2 * TURNS):
         for case, seconds in times(folders[turn % 2], job).items():
@@ -87,14 +91,15 @@ def compare(commit, folders, job):
         if (case, n, what) in least[1]:
             new = least[1][case, n, what]
             print(json.dumps(dict(bench="before", case=f"{job[0]} {case}", what=what, n=n, threads=1, us_seconds=new,
-                                  peer="commit " + commit, peer_seconds=old, ratio=round(old / new, 3))), flush=True)
+                                  peer=PEER, peer_seconds=old, ratio=round(old / new, 3))), flush=True)
 
 
 COMMIT, NAMES = sys.argv[1], sys.argv[2:] or ["plan", "csv", "graph", "fiedler", "parts", "forest"]
+PEER = "native build" if COMMIT == "native" else "commit " + COMMIT
 FOLDERS = build(COMMIT), ROOT / "build/release/bench"
 if os.environ.get("BUILD_ONLY"):
     sys.exit()
 with tempfile.TemporaryDirectory(prefix="before-") as FOLDER:
     for one in NAMES:
         for a_job in jobs(one):
-            compare(COMMIT, FOLDERS, a_job)
+            compare(FOLDERS, a_job)

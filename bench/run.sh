@@ -8,7 +8,7 @@
 # sets that some benchmarks need; those are left out where it is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-all=(csv before graph neighbors fiedler fiedler_large parts parts_large dependence coverage forest forest_levels plan python replay nn series intervals
+all=(csv before native graph neighbors fiedler fiedler_large parts parts_large dependence coverage forest forest_levels plan python replay nn series intervals
   auto_witness auto_real honest real_dependence honest_real honest_choice honest_coverage map_coverage)
 [ "${1:-}" != --list ] || { printf '%s\n' "${all[@]}"; exit 0; }
 programs=build/release/bench
@@ -20,6 +20,7 @@ with_data() { [ -d "$data" ] || { echo "no $data: $1 is left out"; return 1; }; 
 
 run_csv() { SR_BENCH_PYTHON=$python record csv $programs/bench_csv; }
 run_before() { record before $python bench/before.py 954a0f8; }
+run_native() { record native $python bench/before.py native graph fiedler forest; }
 run_graph() { record graph $python bench/graph_peers.py $programs/bench_graph; }
 run_neighbors() { record neighbors $python bench/neighbors_peers.py $programs; }
 run_fiedler() { SR_BENCH_PYTHON=$python record fiedler bench/fiedler.sh $programs/bench_fiedler; }

@@ -1,9 +1,7 @@
 /* Building the k-d tree: exact medians along the widest side of a box around each node. */
 #include "kdtree.h"
-#include "core/sort.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* While it grows, a point is `dimension` coordinates and its row number (exact in a double), moved
  * as one piece, so that every level works on memory in order. */
@@ -77,6 +75,18 @@ static inline int64_t partition(double *point, int64_t count, int stride, int ax
   return begin + partition_few(point + begin * stride, end - begin, stride, axis, pivot, equal_too);
 }
 
+/* The sample of that rank. Each is compared with all: no branch to mispredict. */
+static inline double value_of_rank(const double *sample, int size, int64_t wanted) {
+  double value = sample[0];
+  for (int i = 0; i < size; i++) {
+    int64_t before = 0;
+    for (int j = 0; j < size; j++)
+      before += (sample[j] < sample[i]) | ((sample[j] == sample[i]) & (j < i));
+    value = before == wanted ? sample[i] : value;
+  }
+  return value;
+}
+
 /* The value at the wanted rank of a sample, whose places look random, so that no natural order of
  * the data is a bad case. */
 static double choose_pivot(const double *point, int64_t count, int stride, int axis,
@@ -90,17 +100,10 @@ static double choose_pivot(const double *point, int64_t count, int stride, int a
     int64_t place = (int64_t)(((state >> 32) * (uint64_t)count) >> 32);
     sample[s] = point[place * stride + axis];
   }
-  if (size == LARGE) {
-    qsort(sample, LARGE, sizeof *sample, sr__compare_doubles);
-  } else {
-    for (int i = 1; i < size; i++) {
-      double value = sample[i];
-      int at = i;
-      for (; at > 0 && sample[at - 1] > value; at--) sample[at] = sample[at - 1];
-      sample[at] = value;
-    }
-  }
-  return sample[target * size / count];
+  int64_t wanted = target * size / count;
+  return size == SMALL    ? value_of_rank(sample, SMALL, wanted)
+         : size == MIDDLE ? value_of_rank(sample, MIDDLE, wanted)
+                          : value_of_rank(sample, LARGE, wanted);
 }
 
 /* Puts the `target` smallest along the axis first; false where all are equal along it, and then
