@@ -1,7 +1,7 @@
 /* Coverage of the honest error and its companions where the truth is known.
  *
- *   bench_honest [tune] FILE [SECONDS [SIZES [PLANS]]]
- *     sizes: 500,2000,10000; plans: auto,uniform,compare
+ *   bench_honest [tune] FILE [SECONDS [SIZES [PLANS [PROCESSES]]]]
+ *     sizes: 500,2000,10000; plans: auto,uniform,compare; processes by name, all without
  *
  * Every run draws a stream (or groups) from a process whose class probabilities are known, trains
  * on it, and asks: does the interval of the honest error hold the risk of the delivered ensemble,
@@ -206,21 +206,27 @@ typedef struct cell {
   uint64_t done;  /* runs that are in the file */
 } cell;
 
-static int32_t list_cells(const char *path, bool tuning, const char *sizes, const char *plans,
-                          cell *list) {
+/* What is asked for, each a list with commas; no processes: all of them. */
+typedef struct wishes {
+  bool tuning;
+  const char *sizes, *plans, *processes;
+} wishes;
+
+static int32_t list_cells(const char *path, const wishes *w, cell *list) {
   static const int64_t size[SIZES] = {500, 2000, 10000};
   static const uint64_t every[SIZES] = {1, 1, 16};
   static const char *const plan[PLANS] = {"auto", "uniform", "compare"};
-  const process *processes = tuning ? tuning_processes : test_processes;
-  int32_t count = 0, all = tuning ? TUNING_PROCESSES : TEST_PROCESSES;
+  const process *processes = w->tuning ? tuning_processes : test_processes;
+  int32_t count = 0, all = w->tuning ? TUNING_PROCESSES : TEST_PROCESSES;
   for (int a = 0; a < SIZES; a++) {
     char text[32], begin[256];
     snprintf(text, sizeof text, "%lld", (long long)size[a]);
-    if (!listed(sizes, text)) continue;
+    if (!listed(w->sizes, text)) continue;
     for (int32_t k = 0; k < all; k++)
       for (int b = 0; b < PLANS; b++) {
         const process *p = &processes[k];
-        if (!listed(plans, plan[b]) || (double)size[a] < 5.0 * fmax(p->tmix, p->noise_tmix))
+        if (w->processes && !listed(w->processes, p->name)) continue;
+        if (!listed(w->plans, plan[b]) || (double)size[a] < 5.0 * fmax(p->tmix, p->noise_tmix))
           continue;
         if (p->drifts && strcmp(plan[b], "compare") == 0) continue;
         snprintf(begin, sizeof begin, "{\"process\": \"%s\", \"n\": %s, \"plan\": \"%s\",", p->name,
@@ -233,18 +239,20 @@ static int32_t list_cells(const char *path, bool tuning, const char *sizes, cons
 
 int main(int argc, char **argv) {
   cell list[(TEST_PROCESSES + TUNING_PROCESSES) * SIZES * PLANS];
-  bool tuning = argc > 1 && strcmp(argv[1], "tune") == 0;
-  argv += tuning;
-  argc -= tuning;
+  wishes w = {.tuning = argc > 1 && strcmp(argv[1], "tune") == 0};
+  argv += w.tuning;
+  argc -= w.tuning;
   if (argc < 2) return 2;
+  w.sizes = argc > 3 ? argv[3] : "500,2000,10000";
+  w.plans = argc > 4 ? argv[4] : "auto,uniform,compare";
+  w.processes = argc > 5 ? argv[5] : NULL;
   double limit = argc > 2 ? atof(argv[2]) : 1e300, start = bench_seconds();
   sr_context *ctx = NULL;
   sr_context_options options;
   sr_context_options_init(&options);
   options.threads = 1;
   if (sr_context_new(&options, &ctx) != SR_OK) return 1;
-  int32_t cells = list_cells(argv[1], tuning, argc > 3 ? argv[3] : "500,2000,10000",
-                             argc > 4 ? argv[4] : "auto,uniform,compare", list);
+  int32_t cells = list_cells(argv[1], &w, list);
   FILE *out = fopen(argv[1], "ae");
   if (!out) return 1;
   for (uint64_t round = 0; round < MOST_RUNS * 16; round++)

@@ -5,6 +5,7 @@
 #include "dependence/reach.h"
 #include "evaluate/held.h"
 #include "evaluate/interval.h"
+#include "evaluate/trial.h"
 #include "harness.h"
 
 /* ---- Fourier ------------------------------------------------------------------------------ */
@@ -94,15 +95,117 @@ static void runs_are_never_joined(void **state) {
 
 /* ---- carrying ----------------------------------------------------------------------------- */
 
-static void the_parabola_is_exact_on_parabolas(void **state) {
+/* The error of h members whose margins are normal, over rows and over members. */
+static double normal_error(double margin, double between, double member, double h) {
+  return sr_normal_cdf(-margin / sqrt(between + member / h));
+}
+
+static void carrying_is_exact_on_normal_margins(void **state) {
   (void)state;
-  const double x[] = {1.0 / 17, 1.0 / 9, 1.0 / 3};
-  for (int k = 0; k < 20; k++) {
-    double at = 0.01 * k, weight[3], value = 0.0;
-    sr__parabola(x, at, weight);
-    for (int i = 0; i < 3; i++) value += weight[i] * (0.2 - 1.5 * x[i] + 3.0 * x[i] * x[i]);
-    assert_close(value, 0.2 - 1.5 * at + 3.0 * at * at, 1e-12);
+  const double margin[] = {0.1, 0.3, -0.2}, between[] = {0.0, 0.01, 0.2}, goal[] = {5, 9, 99, 1e6};
+  for (int a = 0; a < 3; a++)
+    for (int b = 0; b < 3; b++)
+      for (int g = 0; g < 4; g++) {
+        sr__vote_curve c = {.noise = {0.36 / 9, 0.36 / 3}, .goal = 0.36 / goal[g], .rows = 1e12};
+        c.classes = 2;
+        if (between[b] == 0.0 && goal[g] > 100) continue; /* no error at all */
+        c.error[0] = normal_error(margin[a], between[b], 0.36, 9);
+        c.error[1] = normal_error(margin[a], between[b], 0.36, 3);
+        double found = c.error[0] + sr__carry_steps(&c) * (c.error[0] - c.error[1]);
+        assert_close(found, normal_error(margin[a], between[b], 0.36, goal[g]), 1e-6);
+      }
+}
+
+static void carrying_ends_at_its_limits(void **state) {
+  (void)state;
+  sr__vote_curve c = {.noise = {0.04, 0.12}, .goal = 0.004, .rows = 1000, .classes = 2};
+  assert_close(sr__carry_steps(&c), 0.45, 1e-12); /* no error: a line, of length 0 */
+  c.error[0] = c.error[1] = 0.2;
+  assert_close(sr__carry_steps(&c), 0.45, 1e-12);
+  c.error[1] = 0.2 + 1e-6; /* and nearly so on a short way */
+  assert_close(sr__carry_steps(&c), 0.45, 1e-4);
+  c.error[0] = 0.0; /* what is never wrong stays so */
+  assert_close(sr__carry_steps(&c), 0.0, 0.0);
+  c.noise[1] = 0.04; /* one size: nowhere to go */
+  assert_close(sr__carry_steps(&c), 0.0, 0.0);
+  c = (sr__vote_curve){.error = {0.6, 2.0 / 3.0 - 1e-4}, .noise = {0.04, 0.12}, .goal = 0.004};
+  c.rows = 1000;
+  c.classes = 3; /* below a guess, above one half: still fewer errors with more members */
+  assert_true(sr__carry_steps(&c) > 0.0);
+}
+
+/* Nine weak members judge rows for a vote of 99: margins normal, or votes of one class each. */
+static void few_weak_members_stand_for_many(void **state) {
+  (void)state;
+  enum { N = 40000, FEW = 9, FULL = 99 };
+  sr_context *ctx = test_context(1);
+  double *z = malloc(sizeof *z * N), *mean = malloc(sizeof *mean * N);
+  int32_t *label = malloc(sizeof *label * N), *row = malloc(sizeof *row * N), delivered = FULL;
+  float *answer[FEW];
+  for (int j = 0; j < FEW; j++) answer[j] = malloc(2 * sizeof **answer * N);
+  sr_random_normal(1, 0, 0, N, mean);
+  for (int soft = 0; soft < 2; soft++) {
+    for (int j = 0; j < FEW; j++) {
+      sr_random_normal(2, (uint64_t)j, 0, N, z);
+      for (int i = 0; i < N; i++) {
+        double one = 0.5 + 0.5 * (0.1 + 0.1 * mean[i] + 0.6 * z[i]);
+        answer[j][2 * i + 1] = soft ? (float)one : one > 0.5 ? 1.0f : 0.0f;
+        answer[j][2 * i] = 1.0f - answer[j][2 * i + 1];
+        label[i] = 1;
+        row[i] = i;
+      }
+    }
+    sr_table_view view = {.rows = N, .label = label};
+    sr__prepared prepared = {.view = &view, .classes = 2};
+    sr__held_entry entry = {.members = FEW, .answer = answer};
+    int64_t first[] = {0, N / 2, N};
+    double weight = 1.0;
+    sr__vote_weights weights[2] = {{&weight, NULL, &delivered}, {&weight, NULL, &delivered}};
+    sr__trial trial = {.fold = weights};
+    trial.held = (sr__held){.prepared = &prepared,
+                            .rule = soft ? SR_VOTE_SOFT : SR_VOTE_HARD,
+                            .folds = 2,
+                            .first = first,
+                            .count = N,
+                            .row = row,
+                            .stride = 1,
+                            .classes = 2,
+                            .leaves = 1,
+                            .entries = 1,
+                            .entry = &entry};
+    sr__judged judged;
+    assert_ok(ctx, sr__trial_losses(ctx, &trial, &judged));
+    double lost = 0.0, truth = 0.0;
+    for (int i = 0; i < N; i++) {
+      double right = sr_normal_cdf((0.1 + 0.1 * mean[i]) / 0.6);
+      lost += judged.loss[i] / N;
+      double spread = sqrt(FULL * right * (1.0 - right));
+      if (!soft) truth += sr_normal_cdf((0.5 * FULL - FULL * right) / spread) / N;
+    }
+    if (soft) truth = normal_error(0.1, 0.01, 0.36, FULL);
+    assert_close(lost, truth, soft ? 0.03 : 0.06); /* few whole votes are not quite normal */
+    sr__judged_free(ctx, &judged);
   }
+  for (int j = 0; j < FEW; j++) free(answer[j]);
+  free(z);
+  free(mean);
+  free(label);
+  free(row);
+  sr_context_free(&ctx);
+}
+
+/* A mean that was carried far has a wider interval, one that was not the same. */
+static void the_interval_pays_for_the_way(void **state) {
+  (void)state;
+  sr__interval found = {.estimate = 0.2, .low = 0.1, .high = 0.3, .error = 0.03, .degrees = 12.0};
+  sr__interval same = found;
+  sr__interval_carried(0.0, 1000.0, 0.95, &same);
+  assert_close(same.low, 0.1, 0.0);
+  sr__interval_carried(-0.08, 1000.0, 0.95, &found);
+  double half = sr_student_quantile(0.975, 12.0) * 0.05, step = half / 0.16;
+  assert_close(found.error, 0.05, 1e-12); /* 3, 4, 5 */
+  assert_close(found.low, 1.0 / (1.0 + 4.0 * exp(step)), 1e-12);
+  assert_close(found.high, 1.0 / (1.0 + 4.0 * exp(-step)), 1e-12);
 }
 
 /* Every subset of nine votes counted. */
@@ -262,7 +365,10 @@ int main(void) {
       cmocka_unit_test(the_transform_is_the_sum_that_defines_it),
       cmocka_unit_test(the_reach_of_a_chain_is_its_scale),
       cmocka_unit_test(runs_are_never_joined),
-      cmocka_unit_test(the_parabola_is_exact_on_parabolas),
+      cmocka_unit_test(carrying_is_exact_on_normal_margins),
+      cmocka_unit_test(carrying_ends_at_its_limits),
+      cmocka_unit_test(few_weak_members_stand_for_many),
+      cmocka_unit_test(the_interval_pays_for_the_way),
       cmocka_unit_test(subset_errors_are_means_over_all_subsets),
       cmocka_unit_test(the_interval_of_one_wave),
       cmocka_unit_test(waves_tell_the_variance_of_white_noise),

@@ -1,32 +1,44 @@
-/* Losses of a vote of few members, carried row by row to the vote of all of them.
+/* Losses of a vote of few members, carried to the vote of all of them.
  *
- * A vote of h members has the loss e(h) of its row; over subsets this is nearly a parabola in the
- * variance that the members' own noise leaves in the vote (in 1/h for one plan). It is laid through
- * all members, about half and about a fifth of them, and read where the delivered vote stands. Per
- * row, so that the interval pays for the noise that this adds. */
+ * Over the rows the margin of a vote is nearly normal, its variance that between rows plus x, what
+ * the members' own noise leaves in the vote (v/h for h members of one plan). The error is then
+ * Phi(-m / sqrt(s + x)), and 1/z^2 of it, z = Phi^-1(error), is a line in x. It is laid through the
+ * votes of all members and of about a fifth of them, all folds together, and read where the
+ * delivered vote stands. Rows share the way in proportion to what the fifth loses more on them, so
+ * that the interval pays for the noise that this adds. */
 #include "core/maths.h"
 #include "held.h"
 
 #include <math.h>
+#include <specroute/stats.h>
 
-enum { SIZES = 3, DRAWS = 24, ROUGH_DRAWS = 6 };
+enum { ALL, FIFTH, SIZES, DRAWS = 24, ROUGH_DRAWS = 6 };
 #define TIE 1e-7 /* shares that are so near to each other are the same */
 
-void sr__parabola(const double x[3], double at, double weight[3]) {
-  for (int a = 0; a < 3; a++) {
-    weight[a] = 1.0;
-    for (int b = 0; b < 3; b++)
-      if (b != a) weight[a] *= (at - x[b]) / (x[a] - x[b]);
-  }
-}
-
-/* All, about half, about a fifth; odd, because an even vote is worth one member less. */
+/* Odd, because an even vote is worth one member less. */
 static void subset_sizes(int32_t members, int32_t size[SIZES]) {
   int32_t least = members >= 9 ? 3 : 1;
-  size[0] = members;
-  size[1] = (int32_t)(0.53 * members) | 1;
-  size[2] = (int32_t)(0.2 * members) | 1;
-  if (size[2] < least) size[2] = least;
+  size[ALL] = members;
+  size[FIFTH] = (int32_t)(0.2 * members) | 1;
+  if (size[FIFTH] < least) size[FIFTH] = least;
+}
+
+/* Errors of classes that are named at random stand at z = 0. */
+static double z_of(double error, const sr__vote_curve *c) {
+  double p = 0.5 * error / (1.0 - 1.0 / c->classes), least = 0.5 / c->rows;
+  return sr_normal_quantile(fmin(fmax(p, least), 1.0 - least));
+}
+
+double sr__carry_steps(const sr__vote_curve *c) {
+  const double *x = c->noise, *e = c->error;
+  if (!(x[ALL] > 1e-12 && x[FIFTH] > 1.01 * x[ALL])) return 0.0;
+  double line = (x[ALL] - c->goal) / (x[FIFTH] - x[ALL]);
+  double z = z_of(e[ALL], c), other = z_of(e[FIFTH], c);
+  if (z * other <= 0.0 || fabs(e[ALL] - e[FIFTH]) < 1e-9) return line;
+  double ratio = fmin(z * z / (other * other), x[FIFTH] / x[ALL]); /* rows differ: s >= 0 */
+  double there = z / sqrt(1.0 - (ratio - 1.0) * line);
+  double carried = e[ALL] * sr_normal_cdf(there) / sr_normal_cdf(z);
+  return (carried - e[ALL]) / (e[ALL] - e[FIFTH]);
 }
 
 /* ---- two classes, hard votes: exact -----------------------------------------------------------
@@ -48,28 +60,23 @@ double sr__subset_error(int32_t members, int32_t wrong, int32_t size) {
   return lost;
 }
 
-static sr_status carry_two_classes(sr_context *ctx, const sr__held *held, int32_t fold,
-                                   const sr__vote_weights *weights, double *loss) {
+static sr_status lose_exactly(sr_context *ctx, const sr__held *held, int32_t fold,
+                              double *const loss[SIZES]) {
   sr_status status = SR_OK;
   const int32_t *label = held->prepared->view->label;
   int64_t begin = held->first[fold], count = held->first[fold + 1] - begin;
-  int32_t members = held->entry[0].members, size[SIZES], full = weights->delivered[0];
-  double *table = NULL, x[SIZES], weight[SIZES] = {1.0, 0.0, 0.0};
-  SR_NEW(ctx, table, members + 1);
+  int32_t members = held->entry[0].members, size[SIZES];
+  double *table = NULL;
+  SR_NEW(ctx, table, SIZES * (members + 1));
   subset_sizes(members, size);
-  for (int k = 0; k < SIZES; k++) x[k] = 1.0 / size[k];
-  bool carried = full > members && size[0] > size[1] && size[1] > size[2];
-  if (carried) sr__parabola(x, 1.0 / (full - (full % 2 == 0)), weight);
-  for (int32_t wrong = 0; wrong <= members; wrong++) {
-    table[wrong] = 0.0;
-    for (int k = 0; k < (carried ? SIZES : 1); k++)
-      table[wrong] += weight[k] * sr__subset_error(members, wrong, size[k]);
-  }
+  for (int k = 0; k < SIZES; k++)
+    for (int32_t wrong = 0; wrong <= members; wrong++)
+      table[k * (members + 1) + wrong] = sr__subset_error(members, wrong, size[k]);
   for (int64_t i = 0; i < count; i++) {
     int32_t wrong = 0, other = 1 - label[held->row[begin + i]];
     for (int32_t j = 0; j < members; j++)
       wrong += sr__held_answer(held, 0, j, 0)[(begin + i) * 2 + other] > 0.5f;
-    loss[i] = table[wrong];
+    for (int k = 0; k < SIZES; k++) loss[k][i] = table[k * (members + 1) + wrong];
   }
 cleanup:
   sr__free(ctx, table);
@@ -97,8 +104,6 @@ typedef struct carry_work {
   float **blended;              /* per entry: members x values; NULL where it weighs nothing */
   double *part;                 /* weight of each entry */
   double *vote;                 /* values */
-  double noise[SIZES], goal;    /* variance that the members' own noise leaves in the vote */
-  double lost;                  /* by the vote of all members, over the rows */
 } carry_work;
 
 static sr_status blend_leaves(sr_context *ctx, carry_work *w, int32_t e) {
@@ -142,16 +147,17 @@ static double member_variance(const carry_work *w, int32_t e) {
   return total / (members - 1.0) / (double)w->count;
 }
 
-static void measure_noise(carry_work *w) {
+/* Variance that the members' own noise leaves in the vote, times the rows of the fold. */
+static void add_noise(const carry_work *w, sr__vote_curve *curve) {
   bool hard = w->held->rule != SR_VOTE_SOFT && w->held->classes == 2;
   for (int32_t e = 0; e < w->held->entries; e++) {
     if (!w->blended[e]) continue;
     int32_t size[SIZES], full = w->weights->delivered[e];
-    double one = member_variance(w, e) * w->part[e] * w->part[e];
+    double one = member_variance(w, e) * w->part[e] * w->part[e] * (double)w->count;
     subset_sizes(w->held->entry[e].members, size);
     if (hard && full % 2 == 0 && full > 1) full--;
-    for (int k = 0; k < SIZES; k++) w->noise[k] += one / size[k];
-    w->goal += one / full;
+    for (int k = 0; k < SIZES; k++) curve->noise[k] += one / size[k];
+    curve->goal += one / full;
   }
 }
 
@@ -170,10 +176,8 @@ static void cast(carry_work *w, int k, int32_t *const *order) {
   }
 }
 
-/* Gives the sum of the losses as they are. */
-static double add_losses(const carry_work *w, double times, double *loss) {
+static void add_losses(const carry_work *w, double times, double *loss) {
   const int32_t *label = w->held->prepared->view->label;
-  double sum = 0.0;
   int32_t classes = w->held->classes;
   const double *offset = w->weights->offset;
   double lean = classes == 2 && offset ? offset[1] - offset[0] : 0.0;
@@ -189,9 +193,7 @@ static double add_losses(const carry_work *w, double times, double *loss) {
       lost = sr__vote_loss(vote, offset, classes, own);
     }
     loss[i] += times * lost;
-    sum += lost;
   }
-  return sum;
 }
 
 static void give_vote(const carry_work *w, int32_t *vote, float *share) {
@@ -212,33 +214,28 @@ static void give_vote(const carry_work *w, int32_t *vote, float *share) {
   }
 }
 
-static sr_status carry_any(sr_context *ctx, carry_work *w, int32_t fold, int draws, double *loss) {
+/* Leaves the vote of all members in the work. */
+static sr_status lose_by_draws(sr_context *ctx, carry_work *w, int32_t fold, int draws,
+                               double *const loss[SIZES]) {
   sr_status status = SR_OK;
   const sr__held *held = w->held;
   int32_t **order = NULL;
-  double weight[SIZES];
   SR_NEW_ZERO(ctx, order, held->entries);
   for (int32_t e = 0; e < held->entries; e++) {
     SR_NEW(ctx, order[e], held->entry[e].members);
     for (int32_t j = 0; j < held->entry[e].members; j++) order[e][j] = j;
   }
-  memset(loss, 0, (size_t)w->count * sizeof *loss);
-  bool apart =
-      w->noise[0] > 1e-12 && w->noise[1] > 1.01 * w->noise[0] && w->noise[2] > 1.01 * w->noise[1];
-  bool carried = apart && fabs(w->goal - w->noise[0]) > 0.001 * w->noise[0];
-  if (carried) sr__parabola(w->noise, w->goal, weight);
-  for (int draw = 0; carried && draw < draws; draw++) {
+  for (int k = 0; k < SIZES; k++) memset(loss[k], 0, (size_t)w->count * sizeof **loss);
+  for (int draw = 0; draw < draws; draw++) {
     sr__random random;
     sr__random_init(&random, held->seed, SR_PURPOSE_CARRY, (uint64_t)fold, (uint64_t)draw);
-    for (int k = 1; k < SIZES; k++) {
-      for (int32_t e = 0; e < held->entries; e++)
-        sr__random_shuffle(&random, order[e], held->entry[e].members);
-      cast(w, k, order);
-      add_losses(w, weight[k] / draws, loss);
-    }
+    for (int32_t e = 0; e < held->entries; e++)
+      sr__random_shuffle(&random, order[e], held->entry[e].members);
+    cast(w, FIFTH, order);
+    add_losses(w, 1.0 / draws, loss[FIFTH]);
   }
-  cast(w, 0, order); /* all members: the order does not count */
-  w->lost = add_losses(w, carried ? weight[0] : 1.0, loss);
+  cast(w, ALL, order); /* their order does not count */
+  add_losses(w, 1.0, loss[ALL]);
 cleanup:
   for (int32_t e = 0; order && e < held->entries; e++) sr__free(ctx, order[e]);
   sr__free(ctx, order);
@@ -268,32 +265,60 @@ static void close_work(sr_context *ctx, carry_work *w) {
   sr__free(ctx, w->vote);
 }
 
-sr_status sr__carry_fold(sr_context *ctx, const sr__held *held, int32_t fold,
-                         const sr__vote_weights *weights, double *loss, int32_t *vote,
-                         float *share) {
+/* ---- all folds ------------------------------------------------------------------------------ */
+
+typedef struct carry_job {
+  const sr__held *held;
+  const sr__vote_weights *weights; /* per fold */
+  sr__carried *to;
+  double *fifth;         /* losses of a fifth of the members, per row */
+  sr__vote_curve *curve; /* per fold, its noise times its rows */
+} carry_job;
+
+static sr_status carry_fold(sr_context *ctx, void *data, int64_t fold, int slot) {
+  (void)slot;
+  const carry_job *job = data;
   sr_status status = SR_OK;
+  const sr__held *held = job->held;
+  const sr__vote_weights *weights = &job->weights[fold];
+  int64_t at = held->first[fold];
+  double *const loss[SIZES] = {job->to->loss + at, job->fifth + at};
   carry_work w = {0};
   bool exact = held->entries == 1 && held->leaves == 1 && held->classes == 2 &&
                held->rule == SR_VOTE_HARD && !weights->offset;
-  SR_TRY(open_work(ctx, held, fold, weights, &w));
-  if (!exact) measure_noise(&w);
-  SR_TRY(carry_any(ctx, &w, fold, DRAWS, loss));
-  give_vote(&w, vote, share);
-  if (exact) SR_TRY(carry_two_classes(ctx, held, fold, weights, loss));
+  int draws = exact ? 0 : job->to->roughly ? ROUGH_DRAWS : DRAWS;
+  SR_TRY(open_work(ctx, held, (int32_t)fold, weights, &w));
+  add_noise(&w, &job->curve[fold]);
+  SR_TRY(lose_by_draws(ctx, &w, (int32_t)fold, draws, loss));
+  give_vote(&w, job->to->vote ? job->to->vote + at : NULL,
+            job->to->share ? job->to->share + at * held->classes : NULL);
+  if (exact) SR_TRY(lose_exactly(ctx, held, (int32_t)fold, loss));
 cleanup:
   close_work(ctx, &w);
   return status;
 }
 
-sr_status sr__carry_roughly(sr_context *ctx, const sr__held *held, int32_t fold,
-                            const sr__vote_weights *weights, double *loss, double *lost) {
+sr_status sr__carry_losses(sr_context *ctx, const sr__held *held, const sr__vote_weights *weights,
+                           sr__carried *to) {
   sr_status status = SR_OK;
-  carry_work w = {0};
-  SR_TRY(open_work(ctx, held, fold, weights, &w));
-  measure_noise(&w);
-  SR_TRY(carry_any(ctx, &w, fold, ROUGH_DRAWS, loss));
-  *lost = w.lost;
+  carry_job job = {.held = held, .weights = weights, .to = to};
+  sr__vote_curve curve = {.classes = held->classes, .rows = (double)held->count};
+  SR_NEW(ctx, job.fifth, held->count);
+  SR_NEW_ZERO(ctx, job.curve, held->folds);
+  SR_TRY(sr__parallel_for(ctx, held->folds, carry_fold, &job));
+  for (int32_t f = 0; f < held->folds; f++) {
+    for (int k = 0; k < SIZES; k++) curve.noise[k] += job.curve[f].noise[k] / curve.rows;
+    curve.goal += job.curve[f].goal / curve.rows;
+  }
+  for (int64_t i = 0; i < held->count; i++) {
+    curve.error[ALL] += to->loss[i] / curve.rows;
+    curve.error[FIFTH] += job.fifth[i] / curve.rows;
+  }
+  double steps = sr__carry_steps(&curve);
+  for (int64_t i = 0; i < held->count; i++) to->loss[i] += steps * (to->loss[i] - job.fifth[i]);
+  to->way = steps * (curve.error[ALL] - curve.error[FIFTH]);
 cleanup:
-  close_work(ctx, &w);
+  sr__free(ctx, job.fifth);
+  sr__free(ctx, job.curve);
   return status;
 }

@@ -79,6 +79,7 @@ typedef struct sr__judged {
   int32_t *vote;  /* class */
   float *share;   /* rows x classes: shares of the vote; NULL: none */
   int64_t stride; /* one of so many held-out rows was judged */
+  double way;     /* by which their mean was carried */
 } sr__judged;
 void sr__judged_free(sr_context *ctx, sr__judged *judged);
 /* The row of the table for every row of its file, -1 where the table left it out; free *at with

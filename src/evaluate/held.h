@@ -81,23 +81,31 @@ typedef struct sr__vote_weights {
   int32_t *delivered; /* per entry */
 } sr__vote_weights;
 
-/* Losses of the rows of one fold, carried to the delivered members, and the vote as it is. Arrays
- * hold one entry per row of the fold; `vote` and `share` (rows x classes) may be NULL. */
-SR_MUST_CHECK sr_status sr__carry_fold(sr_context *ctx, const sr__held *held, int32_t fold,
-                                       const sr__vote_weights *weights, double *loss, int32_t *vote,
-                                       float *share);
+/* Losses of all held-out rows, carried to the delivered members, and the votes as they are. Arrays
+ * hold one entry per held-out row; `vote` and `share` (rows x classes) may be NULL. */
+typedef struct sr__carried {
+  double *loss;
+  int32_t *vote;
+  float *share;
+  bool roughly; /* from fewer draws */
+  double way;   /* the mean loss minus that of the votes as they are */
+} sr__carried;
+SR_MUST_CHECK sr_status sr__carry_losses(sr_context *ctx, const sr__held *held,
+                                         const sr__vote_weights *weights, sr__carried *to);
+/* Mean loss of all members and of about a fifth of them, the variance that their own noise leaves
+ * in either vote, and in the delivered one. */
+typedef struct sr__vote_curve {
+  double error[2], noise[2], goal, rows;
+  int32_t classes;
+} sr__vote_curve;
+/* How many times the first error less the second is to be added to the first: 1/z(error)^2 is a
+ * line in the noise. 0 where the noise of both is the same. */
+double sr__carry_steps(const sr__vote_curve *curve);
 /* The loss of a vote whose shares are moved by `offset` (NULL: none); ties count as the share of
  * wrong classes among those at the top. */
 double sr__vote_loss(const double *vote, const double *offset, int32_t classes, int32_t label);
-/* The same losses from fewer draws, and what the vote as it is lost on all rows of the fold: how
- * far the carry goes. */
-SR_MUST_CHECK sr_status sr__carry_roughly(sr_context *ctx, const sr__held *held, int32_t fold,
-                                          const sr__vote_weights *weights, double *loss,
-                                          double *lost);
 /* The error of `size` of `members` votes for two classes, `wrong` of them wrong: the mean over all
  * subsets, ties split. */
 double sr__subset_error(int32_t members, int32_t wrong, int32_t size);
-/* Weights of the values at x[0..2] in the parabola through them at `at`. */
-void sr__parabola(const double x[3], double at, double weight[3]);
 
 #endif

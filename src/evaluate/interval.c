@@ -11,6 +11,7 @@
 
 enum { LEAST_WAVES = 3, MOST_WAVES = 12, SCALES_PER_WAVE = 4 };
 #define WIDEN_SHORT 6.0 /* more of it where there are few spans: times T / n */
+#define CARRY_ERROR 0.5 /* standard error of a carried mean, over the way */
 
 static double student(double level, double degrees) {
   return sr_student_quantile(0.5 + 0.5 * level, degrees);
@@ -139,6 +140,13 @@ void sr__interval_of_units(const double *loss, const double *rows, int32_t units
 void sr__interval_of_unit_differences(const double *difference, const double *rows, int32_t units,
                                       double widen, double level, sr__interval *interval) {
   if (mean_of_units(difference, rows, units, widen, interval) > 0.0) set_around(level, interval);
+}
+
+void sr__interval_carried(double way, double rows, double level, sr__interval *interval) {
+  if (way == 0.0 || !isfinite(interval->low)) return;
+  double own = CARRY_ERROR * way;
+  interval->error = sqrt(interval->error * interval->error + own * own);
+  set_on_logit(student(level, interval->degrees) * interval->error, rows, interval);
 }
 
 void sr__interval_next(double center, const double *unit_error, int32_t units, double degrees,

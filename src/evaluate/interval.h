@@ -29,6 +29,9 @@ void sr__interval_of_differences(const double *difference, int64_t n, double tmi
                                  double level, sr__interval *interval);
 void sr__interval_of_unit_differences(const double *difference, const double *rows, int32_t units,
                                       double widen, double level, sr__interval *interval);
+/* Also pays for the model behind losses whose mean was carried by `way` to other members: half of
+ * the way is added as a standard error of its own. */
+void sr__interval_carried(double way, double rows, double level, sr__interval *interval);
 /* For one more unit around `center`: NaN for fewer than two. */
 void sr__interval_next(double center, const double *unit_error, int32_t units, double degrees,
                        double level, double *low, double *high);

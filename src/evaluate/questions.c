@@ -144,6 +144,7 @@ static sr_status judge_mean(sr_context *ctx, question_job *job) {
   else
     sr__interval_of_units(job->unit_loss, job->unit_rows, job->folds->units, widen, level,
                           &job->mean);
+  sr__interval_carried(job->judged->way, n, level, &job->mean);
   double spans = n / job->tmix, rows = n * (double)job->judged->stride;
   if (job->in_order && isnan(job->to->tmix_careful)) {
     say(job, "T cannot be told from these rows, so no interval can be given; give T (--tmix).");

@@ -101,31 +101,19 @@ cleanup:
 
 /* ---- losses ------------------------------------------------------------------------------- */
 
-typedef struct loss_job {
-  const sr__trial *trial;
-  sr__judged *judged;
-} loss_job;
-
-static sr_status lose_fold(sr_context *ctx, void *data, int64_t fold, int slot) {
-  (void)slot;
-  const loss_job *job = data;
-  const sr__held *held = &job->trial->held;
-  int64_t at = held->first[fold];
-  return sr__carry_fold(ctx, held, (int32_t)fold, &job->trial->fold[fold], job->judged->loss + at,
-                        job->judged->vote + at, job->judged->share + at * held->classes);
-}
-
 sr_status sr__trial_losses(sr_context *ctx, const sr__trial *trial, sr__judged *judged) {
   sr_status status = SR_OK;
   const sr__held *held = &trial->held;
-  loss_job job = {trial, judged};
+  sr__carried carried = {0};
   *judged = (sr__judged){.count = held->count, .stride = held->stride};
   SR_NEW(ctx, judged->row, held->count);
   SR_NEW(ctx, judged->loss, held->count);
   SR_NEW(ctx, judged->vote, held->count);
   SR_NEW(ctx, judged->share, held->count * held->classes);
   memcpy(judged->row, held->row, (size_t)held->count * sizeof *judged->row);
-  SR_TRY(sr__parallel_for(ctx, held->folds, lose_fold, &job));
+  carried = (sr__carried){.loss = judged->loss, .vote = judged->vote, .share = judged->share};
+  SR_TRY(sr__carry_losses(ctx, held, trial->fold, &carried));
+  judged->way = carried.way;
 cleanup:
   if (status != SR_OK) sr__judged_free(ctx, judged);
   return status;

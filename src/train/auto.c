@@ -339,29 +339,29 @@ static sr_status look_at_carry(sr_context *ctx, const auto_job *job, bool *far) 
   sr_status status = SR_OK;
   const sr__held *held = &job->trial->held;
   int32_t delivered[ENTRIES], units = job->folds->units;
-  double weight[SR__MOST_NODES], way = 0.0, *loss = NULL, *unit_loss = NULL, *unit_rows = NULL;
-  sr__vote_weights weights = {weight, NULL, delivered};
+  double weight[SR__MOST_NODES], *unit_loss = NULL, *unit_rows = NULL;
+  sr__vote_weights *weights = NULL;
+  sr__carried carried = {.roughly = true};
   sr__interval interval;
   memcpy(weight, job->weight, sizeof weight);
   count_delivered(job, job->weight, delivered);
-  SR_NEW(ctx, loss, held->count);
+  SR_NEW(ctx, weights, held->folds);
+  for (int32_t f = 0; f < held->folds; f++)
+    weights[f] = (sr__vote_weights){.weight = weight, .delivered = delivered};
+  SR_NEW(ctx, carried.loss, held->count);
   SR_NEW_ZERO(ctx, unit_loss, units);
   SR_NEW_ZERO(ctx, unit_rows, units);
-  for (int32_t f = 0; f < held->folds; f++) {
-    double lost;
-    SR_TRY(sr__carry_roughly(ctx, held, f, &weights, loss + held->first[f], &lost));
-    way += lost;
-  }
+  SR_TRY(sr__carry_losses(ctx, held, weights, &carried));
   for (int64_t i = 0; i < held->count; i++) {
     int32_t unit = job->folds->unit_of_row[held->row[i]];
-    unit_loss[unit] += loss[i];
+    unit_loss[unit] += carried.loss[i];
     unit_rows[unit] += 1.0;
-    way -= loss[i];
   }
   sr__interval_of_units(unit_loss, unit_rows, units, SR__WIDEN_MIX, 0.95, &interval);
-  *far = !(fabs(way) / (double)held->count < FAR_CARRY * interval.error);
+  *far = !(fabs(carried.way) < FAR_CARRY * interval.error);
 cleanup:
-  sr__free(ctx, loss);
+  sr__free(ctx, weights);
+  sr__free(ctx, carried.loss);
   sr__free(ctx, unit_loss);
   sr__free(ctx, unit_rows);
   return status;
