@@ -393,8 +393,8 @@ static void drop_last(const search *q, int query, int count, int want, int d) {
   }
 }
 
-/* Bits of the points of a seen leaf whose distance from query i is at most the bound. */
-SR__INLINE uint32_t points_within(const search *q, int seen, int i, float bound, float sure, int d,
+/* Bits of the points of a seen leaf whose distance from query i is at most its limit. */
+SR__INLINE uint32_t points_within(const search *q, int seen, int i, float sure, int d,
                                   uint32_t *inside) {
   uint32_t within = 0;
   *inside = 0;
@@ -402,7 +402,7 @@ SR__INLINE uint32_t points_within(const search *q, int seen, int i, float bound,
     floats value = {0};
     for (int j = 0; j < d; j++)
       value = add_square(value, q->s->query[j][i] - load(q->s->x[seen][j] + g * LANES));
-    within |= at_most(value, spread(bound)) << (g * LANES);
+    within |= at_most(value, spread(q->limit[i])) << (g * LANES);
     *inside |= at_most(value, spread(sure)) << (g * LANES);
   }
   return within;
@@ -446,7 +446,7 @@ SR__INLINE void collect(search *q, int d, uint32_t open, int64_t first, int32_t 
     uint32_t near = near_queries(q, q->s->box[c], d) & open;
     for (; near; near &= near - 1) {
       int i = __builtin_ctz(near);
-      uint32_t inside, within = points_within(q, c, i, q->limit[i], certain[i], d, &inside);
+      uint32_t inside, within = points_within(q, c, i, certain[i], d, &inside);
       if (c == 0) {
         within &= ~(1u << i);
         inside &= ~(1u << i);
