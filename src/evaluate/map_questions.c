@@ -24,6 +24,8 @@ enum {
 #define MOST_OUTSIDE 0.5  /* of the rows of use, outside the area of applicability */
 #define WORTH_SAYING 0.01 /* such a share is told */
 #define LEAST_REGIONS 2.5
+#define WIDEN_UNITS 2.1 /* on the variance: units that lie near to each other fail together */
+#define WIDEN_REGIONS 1.5
 #define LEAST_CLASS_UNITS 3.0
 #define LEAST_CLASS_REGIONS 1.5
 
@@ -295,7 +297,9 @@ static sr_status answer(sr_context *ctx, map_job *job, const design *d, const sr
         leave_confined(ctx, job,
                        &(confinement){job->map->unit, job->map->units, LEAST_CLASS_UNITS, "units"},
                        judged, loss));
-  double widen = d->kind == SR_QUESTION_AREAS ? 1.0 + d->folds / (d->folds - 1.0) : 1.5;
+  double widen = d->kind == SR_QUESTION_AREAS ? 1.0 + d->folds / (d->folds - 1.0)
+                 : regions                    ? WIDEN_REGIONS
+                                              : WIDEN_UNITS;
   sr__map_answer a = sr__map_interval((sr__grouped_losses){judged->count, loss, group, d->groups},
                                       sum, rows, widen, job->options->level);
   bool refused = refuse(job, d, a.worth);

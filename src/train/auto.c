@@ -2,11 +2,11 @@
  *
  * A few members of every bag share answer on the folds of the honest error, at leaves of one row
  * and of five. Weights come from the held-out squared error of these answers (mix_weights.c),
- * starting at plain bagging. The weights that judge a fold come from the other folds, so that the
- * choice flatters nobody. A share that weighs gets more members, until it is carried from no less
- * than a twelfth of its delivered members, or from a sixth where that is a far way, and until the
- * vote of every fold has seven members in all, however few are delivered. No fit is made for the
- * choice alone. */
+ * starting at plain bagging. The weights that judge a fold come from halves of the other folds, so
+ * that the choice flatters nobody. A share that weighs gets more members, until it is carried from
+ * no less than a twelfth of its delivered members, or from a sixth where that is a far way, and
+ * until the vote of every fold has seven members in all, however few are delivered. No fit is made
+ * for the choice alone. */
 #include <math.h>
 
 #include "dependence/reach.h"
@@ -211,8 +211,34 @@ static void drop_crumbs(const auto_job *job, double *weight) {
   for (int32_t k = 0; k < job->sums.nodes; k++) weight[k] /= kept;
 }
 
-/* The weights that judge each fold; the mix gets their mean, which moves less from seed to seed
- * than the weights of all blocks together, and is what was judged. */
+/* Whether the fold is among the half of the folds in a row that begins at `first`. */
+static bool in_half(int32_t folds, int32_t fold, int32_t first) {
+  return (fold - first + folds) % folds < folds / 2;
+}
+
+/* The weights that judge each fold: the mean of those that halves of the folds without it give.
+ * Folds have members of their own, so the mean moves less from seed to seed than the weights of all
+ * other folds together, and is no worse: the squared error is convex in the weights. */
+static sr_status weigh_halves(sr_context *ctx, auto_job *job) {
+  sr_status status = SR_OK;
+  int32_t folds = job->trial->held.folds, without = folds - folds / 2;
+  sr__mix_question half = job->question;
+  double weight[SR__MOST_NODES];
+  half.use = job->use;
+  memset(job->fold_weight, 0, (size_t)folds * sizeof *job->fold_weight);
+  for (int32_t h = 0; h < folds; h++) {
+    for (int32_t u = 0; u < job->sums.blocks; u++)
+      job->use[u] = in_half(folds, job->folds->fold_of_unit[u], h);
+    SR_TRY(sr__mix_weights(ctx, &job->sums, &half, weight));
+    for (int32_t f = 0; f < folds; f++)
+      for (int32_t k = 0; !in_half(folds, f, h) && k < job->sums.nodes; k++)
+        job->fold_weight[f][k] += weight[k] / without;
+  }
+cleanup:
+  return status;
+}
+
+/* The weights that judge each fold; the mix gets their mean, which is what was judged. */
 static sr_status solve(sr_context *ctx, auto_job *job) {
   sr_status status = SR_OK;
   sr__mix_question *q = &job->question;
@@ -229,9 +255,8 @@ static sr_status solve(sr_context *ctx, auto_job *job) {
     q->open[k] = entry->members > 1;
   }
   memset(job->weight, 0, sizeof job->weight);
+  SR_TRY(weigh_halves(ctx, job));
   for (int32_t f = 0; f < folds; f++) {
-    sr__mix_question without = question_without(job, f);
-    SR_TRY(sr__mix_weights(ctx, &job->sums, &without, job->fold_weight[f]));
     drop_crumbs(job, job->fold_weight[f]);
     for (int32_t k = 0; k < job->sums.nodes; k++) job->weight[k] += job->fold_weight[f][k] / folds;
   }
