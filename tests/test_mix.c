@@ -188,6 +188,24 @@ static void members_are_where_the_weights_are(void **state) {
     }
 }
 
+/* Fewer than 15 spans: nothing can be chosen, and nothing is. */
+static void few_spans_stay_at_plain_bagging(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(2);
+  for (uint64_t seed = 1; seed <= 4; seed++) {
+    sr_table *table = test_simulate(ctx, seed, "ar1:n=500,d=3,tmix=100,noise=1");
+    sr_train_options options = options_of("auto", 50);
+    sr_ensemble *ensemble = train(ctx, table, &options);
+    const sr_ensemble_view *v = sr_ensemble_get(ensemble);
+    assert_int_equal(v->mix_count, 1);
+    assert_string_equal(v->mix[0].plan, "uniform");
+    assert_close(v->mix[0].large_leaf, 0.0, 0.0);
+    sr_ensemble_free(&ensemble);
+    sr_table_free(&table);
+  }
+  sr_context_free(&ctx);
+}
+
 /* What two seeds weigh differently on the same rows, summed over shares and leaf sizes: 0 to 2. */
 static double moved_between_seeds(sr_context *ctx, const sr_table *table) {
   sr_train_options options = options_of("auto", 100);
@@ -579,6 +597,7 @@ int main(void) {
       cmocka_unit_test(copies_do_no_harm),
       cmocka_unit_test(noise_moves_the_weights),
       cmocka_unit_test(members_are_where_the_weights_are),
+      cmocka_unit_test(few_spans_stay_at_plain_bagging),
       cmocka_unit_test(weights_do_not_hang_on_the_seed),
       cmocka_unit_test(the_mix_does_not_lose),
       cmocka_unit_test(a_vote_that_tells_nothing_is_not_moved),

@@ -27,6 +27,7 @@ enum { CARRY_SHORT = 12, CARRY_FAR = 6, LEAST_VOTE = 7, FIRST_MEMBERS = 3 };
                           */
 #define LEAST_BAG 16.0   /* rows */
 #define LEAST_SPANS 20.0 /* below, the evidence is called thin */
+#define PLAIN_SPANS 15.0 /* of the careful T; below, nothing is chosen */
 
 static const char *const plan_text[ENTRIES] = {"uniform",
                                                "routed:part_share=1,row_share=0.3",
@@ -45,6 +46,7 @@ typedef struct auto_job {
   int32_t summed[ENTRIES]; /* members that are in the sums */
   bool grown[ENTRIES];     /* there are more of them now */
   bool place;              /* half of the parts is offered */
+  bool plain;              /* too few spans to choose: plain bagging alone */
   double weight[SR__MOST_NODES];
   double (*fold_weight)[SR__MOST_NODES]; /* that judge each fold: from the other folds */
   uint8_t *use;                          /* per block */
@@ -252,7 +254,7 @@ static sr_status solve(sr_context *ctx, auto_job *job) {
   for (int32_t k = 0; k < job->sums.nodes; k++) {
     const sr__held_entry *entry = &job->trial->held.entry[entry_of(job, k)];
     q->fold_members[k] = entry->members;
-    q->open[k] = entry->members > 1;
+    q->open[k] = entry->members > 1 && !job->plain;
   }
   memset(job->weight, 0, sizeof job->weight);
   SR_TRY(weigh_halves(ctx, job));
@@ -277,11 +279,12 @@ static double largest_share(const auto_job *job, int32_t entry) {
 
 /* Few members choose the weights. Odd, because an even vote of pure leaves is worth one member
  * less. Bags of next to no rows are not looked at. */
-static void first_members(const sr__choose_input *in, int32_t *members) {
+static void first_members(const auto_job *job, int32_t *members) {
   static const double share[ENTRIES] = {1.0, 0.3, 0.1, 0.03, 0.01, 1.0};
-  double rows = (double)in->structure->view.rows;
+  double rows = (double)job->in->structure->view.rows;
   for (int32_t e = 0; e < ENTRIES; e++) {
-    members[e] = e == PLACE || (e > 0 && share[e] * rows < LEAST_BAG) ? 0 : FIRST_MEMBERS;
+    bool left_out = e == PLACE || (e > 0 && (job->plain || share[e] * rows < LEAST_BAG));
+    members[e] = left_out ? 0 : FIRST_MEMBERS;
   }
 }
 
@@ -410,15 +413,15 @@ static bool call_for_members(const auto_job *job, int32_t carry, int32_t *member
 static sr_status grow_and_solve(sr_context *ctx, auto_job *job) {
   sr_status status = SR_OK;
   int32_t members[ENTRIES], carry = CARRY_SHORT;
-  first_members(job->in, members);
+  first_members(job, members);
   for (int round = 0; round < ROUNDS; round++) {
     SR_TRY(sr__held_grow(ctx, &job->trial->held, members, "honest error"));
     SR_TRY(solve(ctx, job));
     bool grew = false;
     if (round == 0) {
       SR_TRY(look_at_score(ctx, job));
-      job->place =
-          job->score_reach >= CLEAR_PLACE && sr_parts_get(job->in->structure->parts)->parts > 3;
+      job->place = !job->plain && job->score_reach >= CLEAR_PLACE &&
+                   sr_parts_get(job->in->structure->parts)->parts > 3;
       if (job->place) members[PLACE] = members[0];
       grew = job->place;
     }
@@ -594,6 +597,8 @@ static sr_status open_trial(sr_context *ctx, auto_job *job) {
   bool by_group = job->folds->unit == SR_UNIT_GROUP;
   job->question.thin =
       by_group ? 1.0 / job->folds->units : in->structure->scale / (double)in->structure->view.rows;
+  job->plain = !by_group && sr__structure_is_series(in->structure) &&
+               in->structure->scale_careful * PLAIN_SPANS > (double)in->structure->view.rows;
 cleanup:
   return status;
 }
