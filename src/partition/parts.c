@@ -52,13 +52,17 @@ static sr_status sum_cut(sr_context *worker, void *data, int64_t chunk, int slot
   cut_sum sum = {0, 0};
   for (int64_t node = first; node < end; node++) {
     int32_t own = work->part[node];
-    for (int64_t arc = graph->offset[node]; arc < graph->offset[node + 1]; arc++) {
+    int64_t begin = graph->offset[node], behind = graph->offset[node + 1], before = sum.edges;
+    for (int64_t arc = begin; arc < behind; arc++) {
       int32_t other = graph->neighbor[arc];
-      if (other <= node || work->part[other] == own) continue;
-      sum.edges++;
-      sum.weight += graph->weight ? (double)graph->weight[arc] : 1.0;
+      sum.edges += (other > node) & (work->part[other] != own);
+    }
+    for (int64_t arc = begin; graph->weight && sum.edges > before && arc < behind; arc++) {
+      int32_t other = graph->neighbor[arc];
+      if (other > node && work->part[other] != own) sum.weight += (double)graph->weight[arc];
     }
   }
+  if (!graph->weight) sum.weight = (double)sum.edges;
   work->sum[chunk] = sum;
   return SR_OK;
 }
