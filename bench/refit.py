@@ -100,7 +100,7 @@ def summary(learner):
 def block(learner):
     s = summary(learner)
     if not s:
-        return "Not measured yet."
+        return "Whether nets are better trained anew was not measured for this learner yet; `refit=yes` stays its default."
     return (f"Measured without a test file: half of each class of a training file trains, the other half judges, {s['sets']} sets, {s['runs']} runs\n"
             f"(`bench/refit.py`, commit {read()[0]['commit']}). Accuracy with `refit` minus without: mean over sets {s['mean']:+.4f}, standard error\n"
             f"{s['error']:.4f}; better on {s['better']}, worse on {s['worse']}. The rule, fixed before: `refit` is the default where the mean is larger than\n"
