@@ -75,17 +75,14 @@ cleanup:
 
 /* No refined cut may be worse than the plain one, which can lead where cuts are straight, as in a
  * graph that is nearly a lattice. Up to WHOLE_NODES nodes the plain tree is made to its end. In
- * larger graphs it takes several times as long as all else; it is begun where it leads in one
- * half of the graph, and given up at a depth at which it does not. */
+ * larger graphs it takes several times as long as all else, and is given up at the first depth at
+ * which it does not lead. */
 static sr_status try_plain(sr_context *ctx, cut_job *job, int32_t *other) {
   enum { WHOLE_NODES = 50000 };
   sr_status status = SR_OK;
   double rival[SR_MAX_DEPTHS];
   sr__cut_options tree = {.exact = true};
   if (job->working->graph.nodes > WHOLE_NODES) {
-    bool leads = false;
-    SR_TRY(sr__plain_leads(ctx, job->working, job->parts, job->label, &leads));
-    if (!leads) goto cleanup;
     sr__cut_by_depth(job->working, job->parts, job->label, rival);
     tree.rival = rival;
   }

@@ -112,9 +112,6 @@ SR_MUST_CHECK sr_status sr__bisect_tree(sr_context *ctx, const sr__working_graph
 /* Cut weight of labels of a tree when all that is joined at a depth or above counts as one part. */
 void sr__cut_by_depth(const sr__working_graph *working, int32_t parts, const int32_t *label,
                       double cut[SR_MAX_DEPTHS]);
-/* Whether plain bisection cuts the first half of the tree better than these labels of it do. */
-SR_MUST_CHECK sr_status sr__plain_leads(sr_context *ctx, const sr__working_graph *working,
-                                        int32_t parts, const int32_t *label, bool *leads);
 /* The tree of a coarse graph, improved on the way back. */
 typedef struct sr__coarse_cut {
   bool exact;              /* parts hold the rows of the tree */
