@@ -123,13 +123,14 @@ static void walk_tree(void) {
 }
 
 static void draw_rows(void) {
-  static int32_t cell[SR__DRAW_CELLS], rows[SR__DRAW_CELLS], counts[SR__DRAW_CELLS];
-  int64_t heads = sr__draw_kernel_base.count_heads(7, 3, 100000);
-  sr__draw_kernel_base.draw_cells(7, 3, 500, cell);
-  int64_t kept = sr__draw_kernel_base.keep_counted(cell, 0, SR__DRAW_CELLS, NULL, rows, counts);
-  show("heads", &heads, sizeof heads);
-  show("cells", cell, sizeof cell);
+  static sr__bit_source source = {.key = 7, .next = 3};
+  static int32_t block[40], rows[SR__DRAW_CELLS], counts[SR__DRAW_CELLS];
+  int64_t behind = sr__draw_kernel_base.deal_draws(&source, 100000, 40, block);
+  int64_t kept = sr__draw_kernel_base.draw_block(&source, 500, 0, NULL, rows, counts);
+  show("behind", &behind, sizeof behind);
+  show("blocks", block, sizeof block);
   show("rows", rows, (size_t)kept * sizeof *rows);
+  show("counts", counts, (size_t)kept * sizeof *counts);
 }
 
 static void take_functions(void) {
