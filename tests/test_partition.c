@@ -356,8 +356,8 @@ static sr_graph *near_points(sr_context *ctx, int64_t rows, int32_t dimension) {
 static void refinement_never_ends_worse_than_plain_bisection(void **state) {
   (void)state;
   sr_context *ctx = test_context(2);
-  static const int64_t side[][3] = {
-      {30, 30, 30}, {8, 56, 56}, {40, 40, 40}, {1, 320, 320}, {100, 100, 100}, {1, 1000, 1000}};
+  static const int64_t side[][3] = {{30, 30, 30},  {8, 56, 56},     {40, 40, 40},
+                                    {1, 320, 320}, {100, 100, 100}, {1, 1000, 1000}};
   bool full = getenv("SR_FULL") != NULL;
   for (int c = 0; c < (full ? 6 : 4); c++) {
     test_edges whole = make_lattice(side[c][0], side[c][1], side[c][2]);
