@@ -135,6 +135,33 @@ static void weights_are_repeated_rows(void **state) {
   }
 }
 
+/* Nodes whose weight does not fit into 32 bits are counted in pairs of 64: about the tree of rows
+ * without weights, which differ by one part in 2^17 here. */
+static void heavy_nodes_are_split(void **state) {
+  (void)state;
+  enum { N = 20000 };
+  sr_context *ctx = test_context(1);
+  sr_table *plain = random_table(ctx, N, 8, 2, 0.0, 33);
+  float *weight = malloc(sizeof *weight * N);
+  int32_t *vote = malloc(sizeof *vote * N);
+  for (int i = 0; i < N; i++) weight[i] = i % 2 ? 1.0f : 1.0f + 0x1p-17f;
+  sr_table *weighted = with_weights(ctx, plain, weight);
+  kit_options options = tree_options();
+  fitted light, heavy;
+  assert_ok(ctx, fit_table(ctx, plain, &options, NULL, 5, &light));
+  assert_ok(ctx, fit_table(ctx, weighted, &options, NULL, 5, &heavy));
+  assert_in_range(heavy.member->nodes, light.member->nodes * 8 / 10, light.member->nodes * 12 / 10);
+  assert_ok(ctx, predict_table(ctx, &heavy, weighted, vote, NULL));
+  assert_true(share_correct(weighted, vote) > 0.99);
+  fitted_free(&light);
+  fitted_free(&heavy);
+  sr_table_free(&plain);
+  sr_table_free(&weighted);
+  free(weight);
+  free(vote);
+  sr_context_free(&ctx);
+}
+
 static void bad_weights_are_refused(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
@@ -719,6 +746,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(distinct_rows_are_memorised),
       cmocka_unit_test(weights_are_repeated_rows),
+      cmocka_unit_test(heavy_nodes_are_split),
       cmocka_unit_test(bad_weights_are_refused),
       cmocka_unit_test(limits_hold_and_shares_are_counts),
       cmocka_unit_test(leaves_hold_their_share_of_the_weight),

@@ -28,6 +28,7 @@ static void fill(sr__grower *g, const sr__node_rows *rows, histogram_kind kind,
   sr__row_tiles tiles;
   if (kind == NARROW) memset(g->histogram, 0, bins * sizeof(uint32_t));
   if (kind == PACKED) memset(g->histogram, 0, bins * sizeof(uint64_t));
+  if (kind == PAIRS) memset(g->histogram, 0, 2 * bins * sizeof(int64_t));
   if (kind == BY_CLASS) memset(g->histogram, 0, bins * (size_t)g->node.present * sizeof(int32_t));
   if (kind == ANY) kernel->clear_any(&g->rules, &g->node, feature[0], g->any_histogram);
   sr__tiles_start(rows, &tiles);
