@@ -341,7 +341,7 @@ def page():
             "holds it, among those where an interval was given. 100 trees, coordinates alone. Runs are made with",
             f"`{head['command']}`, which goes on where it stopped; `python3 bench/map_coverage.py --page` writes",
             "this page. The standard error of a coverage near .95 is .10 with 5 runs, .05 with 20, .02 with 100, .01 with 500: cells with few runs",
-            "only show gross faults.", "",
+            "only show gross faults.", *([head["note"]] if "note" in head else []), "",
             "## The settings that the rules were tried on", "",
             "Maps of 1,200 or 1,500 rows and five features, fields with exponential covariance on a window of 200; plan uniform.",
             f"{len(first)} runs ({made_at(head, first)}).", "", *tables(runs, SETTINGS), "",

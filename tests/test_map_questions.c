@@ -99,6 +99,16 @@ static const sr_question *question(const sr_ensemble *ensemble, sr_question_kind
   return NULL;
 }
 
+static double logit_width(double low, double high) {
+  return log(high / (1.0 - high)) - log(low / (1.0 - low));
+}
+
+/* Units of one size: the interval of the next one tells the factor on the variance of the mean. */
+static double factor_of(const sr_question *q) {
+  double ratio = logit_width(q->next_low, q->next_high) / logit_width(q->low, q->high);
+  return q->units / (ratio * ratio - 1.0);
+}
+
 /* Every question of a map with patches; regions only where there are some. */
 static void patches_and_regions_are_asked(void **state) {
   (void)state;
@@ -118,6 +128,7 @@ static void patches_and_regions_are_asked(void **state) {
     assert_true(pixels->low < pixels->estimate && pixels->estimate < pixels->high);
     assert_true(fields->low < fields->estimate && fields->estimate < fields->high);
     assert_true(fields->next_low < fields->low && fields->next_high > fields->high);
+    assert_close(factor_of(fields), 2.1, 1e-6);
     assert_true(fields->distance > 15 && fields->distance < 40);
     assert_true(areas->estimate > 0 && areas->units <= 8);
     if (regions == 1) {

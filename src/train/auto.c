@@ -27,7 +27,8 @@ enum { CARRY_SHORT = 12, CARRY_FAR = 6, LEAST_VOTE = 7, FIRST_MEMBERS = 3 };
                           */
 #define LEAST_BAG 16.0   /* rows */
 #define LEAST_SPANS 20.0 /* below, the evidence is called thin */
-#define PLAIN_SPANS 15.0 /* of the careful T; below, nothing is chosen */
+#define PLAIN_SPANS 15.0 /* of the careful T; below, few rows choose nothing */
+#define PLAIN_ROWS 2000  /* as far as this was simulated */
 
 static const char *const plan_text[ENTRIES] = {"uniform",
                                                "routed:part_share=1,row_share=0.3",
@@ -598,6 +599,7 @@ static sr_status open_trial(sr_context *ctx, auto_job *job) {
   job->question.thin =
       by_group ? 1.0 / job->folds->units : in->structure->scale / (double)in->structure->view.rows;
   job->plain = !by_group && sr__structure_is_series(in->structure) &&
+               in->structure->view.rows <= PLAIN_ROWS &&
                in->structure->scale_careful * PLAIN_SPANS > (double)in->structure->view.rows;
 cleanup:
   return status;
