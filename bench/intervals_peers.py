@@ -115,7 +115,7 @@ def speed(folder):
         fit, predict, accuracy = peer(quant, x, y, tx, ty)
         for level in LEVELS:
             us = ours("quant", train, test, TREES, 1, 5, level)
-            shared = {"length": x.shape[1], "level": us["level"], "accuracy": us["accuracy"],
+            shared = {"length": x.shape[1], "isa": us["level"], "accuracy": us["accuracy"],
                       "peer_accuracy": accuracy}
             our_fit, our_predict = us["prepare"] + us["fit"], us["encode"] + us["predict"]
             line(f"quant {name} fit", len(x), our_fit, "aeon QUANT", fit, transform=us["prepare"], **shared)
