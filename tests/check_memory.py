@@ -13,7 +13,8 @@ import every_command
 COMMAND = os.environ["SR_COMMAND"]
 FULL = bool(os.environ.get("SR_FULL"))
 ROWS = 5000
-STEPS = range(0, 240, 3) if FULL else (0, 6, 16, 40, 100)  # megabytes above what loads the program
+# Megabytes above what loads the program: most commands need few.
+STEPS = (*range(0, 40), *range(40, 240, 10)) if FULL else (0, 6, 16, 40, 100)
 OUT_OF_MEMORY = 5
 WITHIN = 1.0  # processor seconds: a failed allocation is the end, nothing is tried again and again
 
