@@ -3,7 +3,7 @@
 #   ./test.sh          everything that fits into minutes
 #   ./test.sh --full   also the wheel, the tutorials, the release (which is the portable build), thread-sanitizer and coverage
 #                      builds, the heavy statistical checks and SR_FUZZ_SECONDS (120) of each fuzzer; ends with the lines and
-#                      branches covered. About 75 minutes on two idle cores.
+#                      branches covered.
 set -euo pipefail
 cd "$(dirname "$0")"
 full=no
