@@ -194,9 +194,10 @@ static void fill_dense(const sr__csr *graph, double shift, double *a) {
 }
 
 static sr_status dense_level(sr_context *ctx, const sr__csr *graph, sr__hierarchy *h) {
-  /* Arcs of next to no weight leave the factor without a pivot. The solve only has to be near the
-   * inverse, so a shift far below what tells vectors apart does no harm. */
-  static const double shifts[] = {0, 1e-12, 1e-9};
+  /* Arcs of next to no weight leave the factor without a pivot, the more so as both arcs of an edge
+   * are rounded sums of floats of their own. The solve only has to be near the inverse, so a shift
+   * far below what tells vectors apart does no harm. */
+  static const double shifts[] = {0, 1e-12, 1e-9, 1e-6};
   sr_status status = SR_OK;
   int64_t n = graph->nodes;
   double *a = NULL;
