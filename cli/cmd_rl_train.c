@@ -74,7 +74,9 @@ static const char *keeping_path(cli_run *run, const sr_agent_view *view) {
   return path;
 }
 
-static int stop_early(cli_run *run, sr_agent *agent) {
+/* What became of a failure: an interrupt, in training or after it, keeps the agent first. */
+static int stop_early(cli_run *run, sr_agent *agent, sr_status why) {
+  if (why != SR_ERROR_INTERRUPTED) return cli_fail(run, why);
   const sr_agent_view *view = sr_agent_get(agent);
   const char *path = keeping_path(run, view);
   sr_context_resume(run->ctx);
@@ -107,9 +109,8 @@ static int train(cli_run *run, sr_agent *agent, int64_t steps) {
     }
   }
   run->progress->note[0] = '\0';
-  if (status == SR_ERROR_INTERRUPTED) return stop_early(run, agent);
   if (status == SR_OK && path && view->step > first) status = sr_agent_save(run->ctx, agent, path);
-  return status == SR_OK ? CLI_SUCCESS : cli_fail(run, status);
+  return status == SR_OK ? CLI_SUCCESS : stop_early(run, agent, status);
 }
 
 /* ---- what came of it ----------------------------------------------------------------------- */
@@ -282,7 +283,7 @@ static int run_rl_train(cli_run *run) {
   sr_status status = evaluate(run, agent, &o);
   if (status == SR_OK) status = write_page(run, view, &o);
   if (status != SR_OK) {
-    code = cli_fail(run, status);
+    code = stop_early(run, agent, status);
     goto cleanup;
   }
   cli_progress_clear(run->progress);

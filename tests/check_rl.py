@@ -93,8 +93,8 @@ class Train(Folder):
         line = ("rl", "train", "--game", "pong", "--sampler", "per", "--steps", steps, "--heads", "2", "--start", "30",
                 "--capacity", "500", "--batch", "8", "--episodes", "2", "--seed", "7")
         whole = self.good(*line, "-o", "whole.agent")
-        begun = time.time()
-        code, error = self.interrupted(*line, "-o", "part.agent", when=lambda: time.time() > begun + 0.6)
+        part = self.folder / "part.agent"
+        code, error = self.interrupted(*line, "-o", "part.agent", "--checkpoint", "1e-6", when=part.exists)
         if code != 0:  # else it was faster than the signal
             self.assertEqual(code, 130, error)
             self.assertRegex(error, r"interrupted at step \d+ of \d+: all of it is in part.agent")
@@ -114,6 +114,15 @@ class Train(Folder):
         name = re.search(r"all of it is in (\S+);", error).group(1)
         self.assertEqual(name, "breakout-uniform-1.agent")
         self.assertGreater((self.folder / name).stat().st_size, 1000)
+
+    def test_an_interrupt_of_the_evaluation_keeps_the_agent(self):
+        trained = self.folder / "a.agent"  # with no checkpoints it is written once, when training has ended
+        code, error = self.interrupted("rl", "train", "--game", "breakout", "--steps", "64", *SMALL, "--episodes", "100000",
+                                       "--checkpoint", "0", "-o", "a.agent", when=trained.exists)
+        self.assertEqual(code, 130, error)
+        self.assertIn("interrupted at step 64 of 64: all of it is in a.agent;", error)
+        rest = self.good("rl", "train", "-o", "a.agent", "--episodes", "2")
+        self.assertEqual((rest["steps"], rest["resumed_at"]), (64, 64))
 
     def test_another_agent_in_the_file_is_refused(self):
         self.good(*self.LINE, "--episodes", "2", "-o", "a.agent")
