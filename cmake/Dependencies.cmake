@@ -40,6 +40,15 @@ endmacro()
 
 pkg_check_modules(NETCDF IMPORTED_TARGET netcdf)
 sr_optional(netcdf NETCDF_FOUND PkgConfig::NETCDF)
+# HDF5 comes with NetCDF; it is called by itself only to keep it from printing. Debian has several: NetCDF uses the serial one.
+if(NETCDF_FOUND AND NOT netcdf IN_LIST SR_WITHOUT)
+  pkg_search_module(HDF5 hdf5-serial hdf5)
+  if(HDF5_FOUND)
+    list(APPEND SR_LIBRARIES ${HDF5_LINK_LIBRARIES})
+    set_source_files_properties(src/data/format/netcdf.c PROPERTIES COMPILE_DEFINITIONS SR_HAVE_HDF5=1
+                                                                     INCLUDE_DIRECTORIES "${HDF5_INCLUDE_DIRS}")
+  endif()
+endif()
 pkg_check_modules(GDAL IMPORTED_TARGET gdal)
 sr_optional(gdal GDAL_FOUND PkgConfig::GDAL src/data/format/gdal_session.c src/data/format/geotiff_write.c
             src/data/format/vector_labels.c)

@@ -2,7 +2,10 @@
 #include "read_check.h"
 
 #if defined(SR_HAVE_NETCDF)
+#include <fcntl.h>
 #include <netcdf.h>
+#include <pthread.h>
+#include <unistd.h>
 #endif
 #if defined(SR_HAVE_GDAL)
 #include <cpl_conv.h>
@@ -160,6 +163,56 @@ static void netcdf_errors(void **state) {
   cannot_read(test_file("cut.nc", bytes, size / 2), NULL, SR_ERROR_FORMAT, "cannot read");
   free(bytes);
   cannot_read(test_file("text.nc", "hello", 5), NULL, SR_ERROR_FORMAT, "as NetCDF");
+}
+
+typedef struct read_job {
+  const char *path;
+  sr_status status;
+  sr_table *table;
+  sr_context *ctx;
+} read_job;
+
+static void *read_elsewhere(void *data) {
+  read_job *job = data;
+  job->status = sr_table_read(job->ctx, job->path, NULL, &job->table);
+  return NULL;
+}
+
+/* HDF5 prints its errors in every thread that does not keep it from doing so. */
+static void netcdf_prints_nothing_in_any_thread(void **state) {
+  (void)state;
+  char whole[300], cut[300], said[300];
+  size_t size;
+  snprintf(whole, sizeof whole, "%s", make_netcdf("whole.nc"));
+  char *bytes = test_read_file(whole, &size);
+  snprintf(cut, sizeof cut, "%s", test_file("half.nc", bytes, size / 2));
+  snprintf(said, sizeof said, "%s", test_file("said", "", 0));
+  free(bytes);
+  read_job jobs[] = {{.path = whole}, {.path = cut}};
+  for (int k = 0; k < 2; k++) {
+    pthread_t thread;
+    jobs[k].ctx = test_context(1);
+    fflush(stderr);
+    int kept = dup(STDERR_FILENO), file = open(said, O_WRONLY | O_APPEND | O_CLOEXEC);
+    assert_true(kept >= 0 && file >= 0);
+    dup2(file, STDERR_FILENO);
+    int failed = pthread_create(&thread, NULL, read_elsewhere, &jobs[k]);
+    if (!failed) pthread_join(thread, NULL);
+    fflush(stderr);
+    dup2(kept, STDERR_FILENO);
+    close(kept);
+    close(file);
+    assert_int_equal(failed, 0);
+  }
+  assert_int_equal(jobs[0].status, SR_OK);
+  assert_int_equal(jobs[1].status, SR_ERROR_FORMAT);
+  char *text = test_read_file(said, &size);
+  if (size) fail_msg("on stderr: %.300s", text);
+  free(text);
+  for (int k = 0; k < 2; k++) {
+    sr_table_free(&jobs[k].table);
+    sr_context_free(&jobs[k].ctx);
+  }
 }
 
 /* One step of a variable as the target, the others as features; lists of steps. */
@@ -659,6 +712,7 @@ int main(void) {
     cmocka_unit_test(netcdf_cells),
     cmocka_unit_test(netcdf_steps_and_targets),
     cmocka_unit_test(netcdf_errors),
+    cmocka_unit_test(netcdf_prints_nothing_in_any_thread),
     cmocka_unit_test(netcdf_beyond_float),
     cmocka_unit_test(netcdf_allocations_may_fail),
     cmocka_unit_test(netcdf_is_written),

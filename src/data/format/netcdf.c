@@ -4,6 +4,9 @@
 
 #ifdef SR_HAVE_NETCDF
 #include <ctype.h>
+#ifdef SR_HAVE_HDF5
+#include <hdf5.h>
+#endif
 #include <math.h>
 #include <netcdf.h>
 #include <netcdf_mem.h>
@@ -17,6 +20,36 @@
 
 /* HDF5 below libnetcdf keeps unguarded state of its own: one call at a time in the process. */
 static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* HDF5 prints what fails below it, such as a look for an attribute that is not there. NetCDF turns
+ * this off in the thread that came first; it is a setting of each thread, and every other one that
+ * reads or writes turns it off for as long. */
+typedef struct nc_session {
+#ifdef SR_HAVE_HDF5
+  H5E_auto2_t print;
+  void *with;
+#else
+  char none;
+#endif
+} nc_session;
+
+static void enter_library(nc_session *session) {
+  pthread_mutex_lock(&library_lock);
+  *session = (nc_session){0};
+#ifdef SR_HAVE_HDF5
+  nc_initialize();
+  H5Eget_auto2(H5E_DEFAULT, &session->print, &session->with);
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+#endif
+}
+
+static void leave_library(const nc_session *session) {
+#ifdef SR_HAVE_HDF5
+  H5Eset_auto2(H5E_DEFAULT, session->print, session->with);
+#endif
+  (void)session;
+  pthread_mutex_unlock(&library_lock);
+}
 
 enum { MOST_DIMENSIONS = 16 };
 
@@ -546,9 +579,10 @@ static sr_status read_netcdf(sr_context *ctx, const char *path, const sr_read_op
   sr__grid grid = {.file = path};
   const char **names = NULL;
   nc_target target = {0};
+  nc_session session;
   *table = NULL;
   SR_TRY(sr__grid_check_options(ctx, path, options));
-  pthread_mutex_lock(&library_lock);
+  enter_library(&session);
   int code = nc_open(path, NC_NOWRITE, &file->id);
   if (code != NC_NOERR) {
     file->id = -1;
@@ -558,7 +592,7 @@ static sr_status read_netcdf(sr_context *ctx, const char *path, const sr_read_op
   if (status == SR_OK) status = choose(ctx, file, options, &target);
   if (status == SR_OK) status = read_grid(ctx, file, &target, &grid, &names);
   if (file->id >= 0) nc_close(file->id);
-  pthread_mutex_unlock(&library_lock);
+  leave_library(&session);
   if (status == SR_OK) status = sr__grid_to_table(ctx, &grid, table);
 cleanup:
   sr__grid_free(ctx, &grid);
@@ -733,7 +767,8 @@ static sr_status write_netcdf(sr_context *ctx, const sr_table_view *t, const cha
   nc_file made = {.path = path, .id = -1}, *file = &made;
   NC_memio memory = {0};
   sr__writer *writer = NULL;
-  pthread_mutex_lock(&library_lock);
+  nc_session session;
+  enter_library(&session);
   int code = nc_create_mem(path, NC_NETCDF4, 0, &file->id);
   if (code != NC_NOERR) status = fail_nc(ctx, file, code, "a new file in memory");
   if (status == SR_OK) {
@@ -741,7 +776,7 @@ static sr_status write_netcdf(sr_context *ctx, const sr_table_view *t, const cha
     code = nc_close_memio(file->id, &memory);
     if (status == SR_OK && code != NC_NOERR) status = fail_nc(ctx, file, code, "the file");
   }
-  pthread_mutex_unlock(&library_lock);
+  leave_library(&session);
   SR_TRY(status);
   SR_TRY(sr__writer_open(ctx, path, &writer));
   SR_TRY(sr__writer_put(writer, memory.memory, memory.size));
