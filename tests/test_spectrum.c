@@ -3,7 +3,7 @@
 
 #include "core/random.h"
 #include "graphs.h"
-#include "spectrum/spectrum.h"
+#include "spectrum/multilevel.h"
 
 static const double PI = 3.14159265358979323846;
 
@@ -450,6 +450,65 @@ static void arcs_of_no_weight_are_survived(void **state) {
   sr_context_free(&ctx);
 }
 
+/* Two crowds, joined by an arc of next to no weight. As in a coarse graph, both arcs of an edge are
+ * sums of floats rounded on their own: here the first is larger by a few units in the last place.
+ */
+static void arcs_rounded_on_their_own_are_survived(void **state) {
+  (void)state;
+  enum { CROWD = 20, NODES = 2 * CROWD };
+  int64_t offset[NODES + 1] = {0}, arcs = 0;
+  int32_t neighbor[NODES * NODES];
+  float weight[NODES * NODES];
+  for (int i = 0; i < NODES; i++) {
+    for (int j = 0; j < NODES; j++) {
+      bool together = i / CROWD == j / CROWD, bridge = i + j == NODES - 1 && (i == 0 || j == 0);
+      if (i == j || !(together || bridge)) continue;
+      neighbor[arcs] = j;
+      weight[arcs++] = bridge ? 1e-38f : i < j ? 1.0f + 4e-7f : 1.0f;
+    }
+    offset[i + 1] = arcs;
+  }
+  sr__csr graph = {
+      .nodes = NODES, .arcs = arcs, .offset = offset, .neighbor = neighbor, .weight = weight};
+  sr_context *ctx = test_context(1);
+  sr__hierarchy h;
+  bool stalled;
+  assert_ok(ctx, sr__hierarchy_build(ctx, &graph, 1, 1e9, &h, &stalled));
+  /* Between two nodes of a crowd of ones the inverse of its Laplacian has 2 / CROWD. */
+  for (int i = 1; i < CROWD; i++)
+    assert_close(h.solve[0] - 2 * h.solve[i] + h.solve[i * NODES + i], 2.0 / CROWD, 1e-3);
+  sr__hierarchy_free(ctx, &h);
+  sr_context_free(&ctx);
+}
+
+/* Rings with a few chords have values close together. A start that holds little of the first vector
+ * shows the second one first: it must not be taken for the answer. */
+static void the_second_pair_is_not_taken_for_the_first(void **state) {
+  (void)state;
+  enum { GRAPHS = 6000 };
+  sr_context *ctx = test_context(1);
+  sr__random random;
+  sr__random_init(&random, 5, SR_PURPOSE_TEST, 0, 0);
+  for (int g = 0; g < GRAPHS; g++) {
+    test_edges e = {.nodes = g % 2 ? 80 : 40};
+    for (int64_t i = 0; i < e.nodes; i++) {
+      test_add_weighted(&e, i, (i + 1) % e.nodes, (double)(1 + sr__random_below(&random, 9)));
+      int64_t other = (int64_t)sr__random_below(&random, (uint64_t)e.nodes);
+      if (i % 8 == 0 && other != i)
+        test_add_weighted(&e, i, other, (double)(1 + sr__random_below(&random, 9)));
+    }
+    sr_graph *graph = NULL;
+    assert_ok(ctx, test_try_graph(ctx, &e, true, &graph));
+    sr_spectrum *exact = solve(ctx, graph, "dense", 1), *found = solve(ctx, graph, "lanczos", 1);
+    assert_relative(sr_spectrum_get(found)->value[0], sr_spectrum_get(exact)->value[0], 1e-5);
+    sr_spectrum_free(&exact);
+    sr_spectrum_free(&found);
+    sr_graph_free(&graph);
+    test_edges_free(&e);
+  }
+  sr_context_free(&ctx);
+}
+
 static void the_thread_count_does_not_show(void **state) {
   (void)state;
   test_edges e = grid_edges(300, 251, false);
@@ -694,6 +753,8 @@ int main(void) {
       cmocka_unit_test(a_cluster_of_values_is_told_apart),
       cmocka_unit_test(other_labels_give_the_same_value),
       cmocka_unit_test(arcs_of_no_weight_are_survived),
+      cmocka_unit_test(arcs_rounded_on_their_own_are_survived),
+      cmocka_unit_test(the_second_pair_is_not_taken_for_the_first),
       cmocka_unit_test(the_thread_count_does_not_show),
       cmocka_unit_test(stopping_early_says_so),
       cmocka_unit_test(wrong_requests_are_refused),

@@ -10,6 +10,9 @@
 #include "lanczos_kernel.h"
 
 enum { STEPS_LEAST = 18, CHECK_EVERY = 4, RESTARTS = 2000 };
+/* Largest residual over lambda. A start that holds little of the wanted vector shows the next one
+ * first, with a residual of (what it holds) x (the gap): a value may be near before its vector. */
+static const double LARGEST_RESIDUAL = 1e-5;
 
 static void add_partial(const sr__lanczos *z, double *sums, int count) {
   for (int s = 0; s < count; s++) sums[s] = 0;
@@ -91,10 +94,14 @@ static sr_status solve_projected(sr_context *ctx, sr__lanczos *z) {
   return SR_OK;
 }
 
+static double residual(const sr__lanczos *z, int p) {
+  return z->beta * fabs(z->vectors[p * z->filled + z->filled - 1]);
+}
+
 /* Estimate of the relative error of lambda of pair p: the smaller of residual and residual^2 / gap.
  * The gap is to the next Ritz value. */
 static double pair_error(const sr__lanczos *z, int p) {
-  double left = z->beta * fabs(z->vectors[p * z->filled + z->filled - 1]);
+  double left = residual(z, p);
   double gap = p + 1 < z->filled ? z->theta[p] - z->theta[p + 1] : 0;
   double error = gap > left ? left * left / gap : left;
   double lambda = 1 - z->theta[p];
@@ -108,6 +115,12 @@ static double worst_error(sr__lanczos *z, int pairs) {
   for (int p = 0; p < pairs; p++) worst = fmax(worst, pair_error(z, p));
   z->theta_before = last;
   return worst;
+}
+
+static bool vectors_are_near(const sr__lanczos *z, int pairs) {
+  for (int p = 0; p < pairs; p++)
+    if (residual(z, p) > LARGEST_RESIDUAL * (1 - z->theta[p])) return false;
+  return true;
 }
 
 /* Keeps the best `kept` Ritz vectors and what was left over. */
@@ -156,15 +169,18 @@ static sr_status iterate(sr_context *ctx, sr__lanczos *z, const sr__lanczos_opti
   sr_status status = SR_OK;
   int pairs = options->pairs, kept = pairs + (z->steps - pairs) / 3;
   int64_t most = options->max_products ? options->max_products : (int64_t)RESTARTS * z->steps;
+  bool whole = z->steps == z->graph->nodes - 1; /* the basis takes in all there is */
   while (!result->converged && z->products < most) {
     SR_TRY(sr__check_interrupt(ctx));
     SR_TRY(step(ctx, z));
-    bool full = z->filled == z->steps, exhausted = !(z->beta > 1e-14);
+    bool full = z->filled == z->steps, exhausted = !(z->beta > 1e-14) || (whole && full);
     if (!full && !exhausted && z->filled % CHECK_EVERY != 0) continue;
     if (z->filled <= pairs && !exhausted) continue;
     SR_TRY(solve_projected(ctx, z));
     result->error = z->filled >= pairs ? worst_error(z, pairs) : 1;
-    result->converged = z->filled >= pairs && (result->error <= options->tolerance || exhausted);
+    result->converged =
+        z->filled >= pairs && (exhausted || (!whole && result->error <= options->tolerance &&
+                                             vectors_are_near(z, pairs)));
     if (exhausted) break;
     if (full && !result->converged) SR_TRY(restart(ctx, z, kept));
   }
@@ -185,8 +201,9 @@ sr_status sr__lanczos_pairs(sr_context *ctx, const sr__csr *graph,
   z->length = (graph->nodes + SR__SLICE - 1) / SR__SLICE * SR__SLICE;
   z->chunks = sr__chunks_of(z->length);
   z->steps = 2 * options->pairs + STEPS_LEAST;
+  if (z->steps > SR__LANCZOS_STEPS - 1 || graph->nodes <= SR__LANCZOS_STEPS)
+    z->steps = SR__LANCZOS_STEPS - 1;
   if (z->steps > graph->nodes - 1) z->steps = (int)(graph->nodes - 1);
-  if (z->steps > SR__LANCZOS_STEPS - 1) z->steps = SR__LANCZOS_STEPS - 1;
   SR_TRY(allocate(ctx, z));
   double removed[1], length;
   fill_start(z, z->basis[0], options->start);

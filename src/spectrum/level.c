@@ -175,18 +175,23 @@ static bool is_useful(const sr__hierarchy *h, const sr__csr *fine, const sr__csr
   return (double)coarse->nodes <= STALL * (double)fine->nodes && coarse->nodes >= 2 * h->wanted + 4;
 }
 
-/* The Laplacian with its mean added to every entry, so that constants are no longer in its kernel;
- * `shift` of its mean diagonal is put on top of each diagonal entry. */
+/* The lower triangle of the Laplacian with its mean added to every entry, so that constants are no
+ * longer in its kernel; `shift` of its mean diagonal is put on top of each diagonal entry. Both
+ * arcs of an edge are sums of floats in orders of their own: one of them is taken for both ends, so
+ * that every column sums to zero as closely as doubles can. */
 static void fill_dense(const sr__csr *graph, double shift, double *a) {
   int64_t n = graph->nodes;
   double trace = 0;
   memset(a, 0, (size_t)(n * n) * sizeof *a);
   for (int64_t i = 0; i < n; i++) {
     for (int64_t e = graph->offset[i]; e < graph->offset[i + 1]; e++) {
+      int64_t j = graph->neighbor[e];
       double w = graph->weight ? graph->weight[e] : 1;
-      a[i * n + graph->neighbor[e]] -= w;
+      if (j <= i) continue;
+      a[i * n + j] -= w;
       a[i * n + i] += w;
-      trace += w;
+      a[j * n + j] += w;
+      trace += 2 * w;
     }
   }
   for (int64_t i = 0; i < n * n; i++) a[i] += trace / (double)(n * n);
@@ -194,10 +199,10 @@ static void fill_dense(const sr__csr *graph, double shift, double *a) {
 }
 
 static sr_status dense_level(sr_context *ctx, const sr__csr *graph, sr__hierarchy *h) {
-  /* Arcs of next to no weight leave the factor without a pivot, the more so as both arcs of an edge
-   * are rounded sums of floats of their own. The solve only has to be near the inverse, so a shift
-   * far below what tells vectors apart does no harm. */
-  static const double shifts[] = {0, 1e-12, 1e-9, 1e-6};
+  /* Arcs of next to no weight leave the factor without a pivot. The solve only has to be near the
+   * inverse: the shift is small enough to leave vectors apart and large enough that floats, which
+   * hold the inverse, still tell the nodes of one piece apart. */
+  static const double shifts[] = {0, 1e-6};
   sr_status status = SR_OK;
   int64_t n = graph->nodes;
   double *a = NULL;
