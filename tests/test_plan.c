@@ -241,6 +241,146 @@ static void pieces_join_to_the_bag(void **state) {
   free(rows);
 }
 
+/* Entries past the bag are written on the way, but none past the capacity: the arrays end there. */
+static void bags_stay_inside_their_arrays(void **state) {
+  fixture *f = *state;
+  static const int64_t sizes[] = {1, 63, 64, 100, 300, 1000, 2100, 4097};
+  static const char *const texts[] = {"uniform",         "uniform-nm:draw_share=0.5",
+                                      "circular",        "lag-thin",
+                                      "routed",          "uniform-nm:draw_share=0.03",
+                                      "spectral:parts=1"};
+  for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+    for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
+      plan_input input = {.rows = sizes[k]};
+      sr_plan *plan = make_plan_of(f, &input, texts[t], 3);
+      int64_t capacity = sr_plan_get(plan).capacity, length;
+      int64_t *rows = malloc((size_t)capacity * sizeof *rows);
+      int32_t *counts = malloc((size_t)capacity * sizeof *counts);
+      for (int32_t member = 0; member < 3; member++) {
+        assert_ok(f->ctx, sr_plan_bag(f->ctx, plan, member, rows, counts, &length));
+        assert_in_range(length, 1, capacity);
+        for (int64_t i = 0; i < length; i++) assert_in_range(rows[i], i, sizes[k] - 1);
+      }
+      free(rows);
+      free(counts);
+      sr_plan_free(&plan);
+    }
+  }
+}
+
+/* ---- the kernel --------------------------------------------------------------------------- */
+
+enum { CELLS = SR__DRAW_CELLS, BLOCKS = 3 };
+
+static int levels_here(const sr__draw_kernel **kernel) {
+  kernel[SR__ISA_BASE] = &sr__draw_kernel_base;
+#if defined(__x86_64__)
+  kernel[SR__ISA_V3] = &sr__draw_kernel_v3;
+  kernel[SR__ISA_V4] = &sr__draw_kernel_v4;
+#endif
+  return (int)sr__isa() + 1;
+}
+
+/* Splitmix64 at one place of its stream. */
+static uint64_t slow_word(uint64_t key, uint64_t at) {
+  uint64_t z = key + at * 0x9e3779b97f4a7c15u;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return z ^ z >> 31;
+}
+
+/* What the draws of all blocks give, draw by draw; *next is behind the words that they took. */
+static int64_t slow_blocks(const sr__bit_source *source, const int32_t *draws, const int32_t *list,
+                           int32_t *rows, int32_t *counts, uint64_t *next) {
+  int64_t length = 0;
+  *next = source->next;
+  for (int b = 0; b < BLOCKS; b++) {
+    int32_t cell[CELLS] = {0};
+    for (int32_t k = 0; k < draws[b]; k++)
+      cell[slow_word(source->key, *next + (uint64_t)k / 8) >> k % 8 * 8 & 255]++;
+    *next += (uint64_t)(draws[b] + 7) / 8;
+    for (int k = 0; k < CELLS; k++) {
+      if (!cell[k]) continue;
+      rows[length] = list ? list[b * CELLS + k] : b * CELLS + k;
+      counts[length++] = cell[k];
+    }
+  }
+  return length;
+}
+
+/* Few draws, those of a plain bag, and more than a byte counts. */
+static void blocks_are_drawn_as_draw_by_draw(void **state) {
+  (void)state;
+  static const int32_t draws[][BLOCKS] = {{0, 1, 7},         {12, 9, 8},          {256, 230, 301},
+                                          {520, 1030, 4096}, {40000, 60000, 256}, {1, 300000, 0}};
+  const sr__draw_kernel *kernel[SR__ISA_LEVELS] = {NULL};
+  int32_t list[BLOCKS * CELLS], rows[2][BLOCKS * CELLS], counts[2][BLOCKS * CELLS];
+  int64_t wide[BLOCKS * CELLS];
+  for (int i = 0; i < BLOCKS * CELLS; i++) list[i] = 3 * i + i % 2;
+  for (int level = 0; level < levels_here(kernel); level++) {
+    for (size_t k = 0; k < sizeof draws / sizeof *draws; k++) {
+      for (int form = 0; form < 4; form++) {
+        const int32_t *names = form % 2 ? list : NULL;
+        sr__bit_source source = {.key = 99 + k, .next = 5};
+        uint64_t next;
+        int64_t length = slow_blocks(&source, draws[k], names, rows[0], counts[0], &next);
+        sr__entries to = {.rows = form < 2 ? rows[1] : NULL,
+                          .wide = form < 2 ? NULL : wide,
+                          .counts = counts[1]};
+        assert_int_equal(kernel[level]->draw_blocks(&source, draws[k], BLOCKS, 0, names, to),
+                         length);
+        assert_int_equal(source.next, next);
+        for (int64_t i = 0; i < length; i++)
+          assert_int_equal(form < 2 ? rows[1][i] : wide[i], rows[0][i]);
+        assert_memory_equal(counts[0], counts[1], (size_t)length * sizeof **counts);
+      }
+    }
+  }
+}
+
+/* Steps, bits and counts of every width, so that some lanes are left over. */
+static void entries_are_kept_as_one_by_one(void **state) {
+  (void)state;
+  enum { MOST = 200 };
+  const sr__draw_kernel *kernel[SR__ISA_LEVELS] = {NULL};
+  sr__random random;
+  sr__random_init(&random, 3, SR_PURPOSE_TEST, 0, 0);
+  for (int width = 1; width < MOST; width++) {
+    int32_t step[MOST], count[MOST], sum = 0, slow[2][MOST];
+    uint64_t word[4] = {0};
+    int64_t lengths[3] = {0};
+    for (int i = 0; i < width; i++) {
+      step[i] = sum && sr__random_below(&random, 4) == 0 ? -1 : sr__random_below(&random, 4) == 0;
+      sum += step[i];
+      if (sum) slow[0][lengths[0]] = i, slow[1][lengths[0]++] = sum;
+      if (sum) word[i / 64] |= UINT64_C(1) << i % 64;
+      count[i] = sum;
+    }
+    if (width % 3 == 0) word[0] = UINT64_MAX;
+    for (int level = 0; level < levels_here(kernel); level++) {
+      int32_t used[MOST], rows[256], counts[256], before = 0;
+      int64_t wide[256];
+      sr__entries narrow = {.rows = rows, .counts = counts}, to = {.wide = wide, .counts = counts};
+      memcpy(used, step, sizeof used);
+      assert_int_equal(kernel[level]->keep_levels(used, &before, 0, width, narrow), lengths[0]);
+      assert_int_equal(before, sum);
+      assert_memory_equal(rows, slow[0], (size_t)lengths[0] * sizeof *rows);
+      assert_memory_equal(counts, slow[1], (size_t)lengths[0] * sizeof *rows);
+      memcpy(used, count, sizeof used);
+      assert_int_equal(kernel[level]->keep_counted(used, 0, width, NULL, to), lengths[0]);
+      for (int64_t i = 0; i < lengths[0]; i++) assert_int_equal(wide[i], slow[0][i]);
+      for (int i = 0; i < width; i++) assert_int_equal(used[i], 0);
+      int64_t length = kernel[level]->keep_bits(word, 0, 4, to), at = 0;
+      for (int64_t i = 0; i < 256; i++)
+        if (word[i / 64] >> i % 64 & 1) {
+          assert_int_equal(wide[at], i);
+          assert_int_equal(counts[at++], 1);
+        }
+      assert_int_equal(length, at);
+    }
+  }
+}
+
 static void few_draws_are_uniform(void **state) {
   fixture *f = *state;
   enum { BAGS = 4000, DRAWS = 12 };
@@ -519,6 +659,9 @@ int main(void) {
       cmocka_unit_test_setup_teardown(a_bag_depends_on_seed_and_member_alone, setup, teardown),
       cmocka_unit_test_setup_teardown(uniform_counts_are_multinomial, setup, teardown),
       cmocka_unit_test_setup_teardown(pieces_join_to_the_bag, setup, teardown),
+      cmocka_unit_test_setup_teardown(bags_stay_inside_their_arrays, setup, teardown),
+      cmocka_unit_test(blocks_are_drawn_as_draw_by_draw),
+      cmocka_unit_test(entries_are_kept_as_one_by_one),
       cmocka_unit_test_setup_teardown(few_draws_are_uniform, setup, teardown),
       cmocka_unit_test_setup_teardown(blocks_equal_their_index_lists, setup, teardown),
       cmocka_unit_test_setup_teardown(thinned_rows_keep_their_distance, setup, teardown),

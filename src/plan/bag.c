@@ -1,12 +1,40 @@
-/* A plan's bag as it is read: in pieces, so that it need not be whole in memory. */
-#include "draw_kernel.h"
+/* A plan's bag as it is read: in pieces, so that it need not be whole in memory, or straight into
+ * the arrays of a caller who wants it whole. */
 #include "plan.h"
+
+/* A bag in the caller's arrays. */
+typedef struct wide_bag {
+  int64_t *rows;
+  int32_t *counts;
+  int64_t length;
+} wide_bag;
 
 struct sr__bag_reader {
   const sr__bag *bag;
   sr__bag_taker take;
   void *data;
+  wide_bag *wide; /* where the first entries are written at once; NULL: nowhere */
 };
+
+typedef struct bag_piece {
+  int32_t rows[SR__BAG_PIECE], counts[SR__BAG_PIECE];
+} bag_piece;
+
+static void use_piece(sr__bag_buffer *buffer) {
+  buffer->to = (sr__entries){.rows = buffer->rows, .counts = buffer->counts};
+  buffer->length = 0;
+  buffer->capacity = SR__BAG_PIECE;
+}
+
+static sr__bag_buffer new_buffer(const sr_plan *plan, bag_piece *piece, sr__bag_reader *reader) {
+  sr__bag_buffer buffer = {.rows = piece->rows, .counts = piece->counts, .reader = reader};
+  use_piece(&buffer);
+  if (reader->wide) {
+    buffer.to = (sr__entries){.wide = reader->wide->rows, .counts = reader->wide->counts};
+    buffer.capacity = plan->capacity;
+  }
+  return buffer;
+}
 
 /* Rows of the plan become rows of the table and are noted. */
 static void note_rows(const sr__bag *bag, int32_t *rows, int64_t length) {
@@ -20,6 +48,12 @@ static void note_rows(const sr__bag *bag, int32_t *rows, int64_t length) {
 sr_status sr__bag_hand_over(sr__bag_buffer *buffer) {
   const sr__bag_reader *reader = buffer->reader;
   int64_t length = buffer->length;
+  if (buffer->to.wide) { /* these are in their place; kernels write more than they keep, so that
+                            the last ones come in a piece */
+    reader->wide->length = length;
+    use_piece(buffer);
+    return SR_OK;
+  }
   if (reader->bag) note_rows(reader->bag, buffer->rows, length);
   buffer->length = 0;
   return reader->take(reader->data, buffer->rows, buffer->counts, length);
@@ -28,8 +62,8 @@ sr_status sr__bag_hand_over(sr__bag_buffer *buffer) {
 /* What the scheme gives. */
 static sr_status read_positions(sr_context *ctx, const sr_plan *plan, int32_t member,
                                 sr__bag_reader *reader) {
-  int32_t rows[SR__BAG_PIECE], counts[SR__BAG_PIECE];
-  sr__bag_buffer buffer = {.rows = rows, .counts = counts, .reader = reader};
+  bag_piece piece;
+  sr__bag_buffer buffer = new_buffer(plan, &piece, reader);
   sr__random random;
   if (member < 0 || member >= plan->members)
     return sr__fail(ctx, SR_ERROR_ARGUMENT, "bag %d was asked for; the plan has bags 0 to %d",
@@ -56,11 +90,11 @@ static sr_status count_rows(void *data, const int32_t *positions, const int32_t 
 static sr_status read_in_order(sr_context *ctx, const sr_plan *plan, int32_t member,
                                sr__bag_reader *reader) {
   sr_status status = SR_OK;
-  int32_t rows[SR__BAG_PIECE], counts[SR__BAG_PIECE];
-  sr__bag_buffer buffer = {.rows = rows, .counts = counts, .reader = reader};
+  bag_piece piece;
+  sr__bag_buffer buffer = new_buffer(plan, &piece, reader);
   row_counts dense = {.order = plan->order};
   SR_NEW_ZERO(ctx, dense.count, plan->rows);
-  SR_TRY(read_positions(ctx, plan, member, &(sr__bag_reader){NULL, count_rows, &dense}));
+  SR_TRY(read_positions(ctx, plan, member, &(sr__bag_reader){.take = count_rows, .data = &dense}));
   SR_TRY(sr__bag_add_counts(&buffer, dense.count, plan->rows));
   SR_TRY(sr__bag_hand_over(&buffer));
 cleanup:
@@ -68,25 +102,21 @@ cleanup:
   return status;
 }
 
+static sr_status read_all(sr_context *ctx, const sr_plan *plan, int32_t member,
+                          sr__bag_reader *reader) {
+  return plan->order ? read_in_order(ctx, plan, member, reader)
+                     : read_positions(ctx, plan, member, reader);
+}
+
 static sr_status read_bag(sr_context *ctx, const sr__bag *bag, sr__bag_taker take, void *data) {
-  const sr_plan *plan = bag->plan;
-  sr__bag_reader reader = {bag, take, data};
+  sr__bag_reader reader = {.bag = bag, .take = take, .data = data};
   if (bag->distinct) *bag->distinct = 0;
-  return plan->order ? read_in_order(ctx, plan, bag->member, &reader)
-                     : read_positions(ctx, plan, bag->member, &reader);
+  return read_all(ctx, bag->plan, bag->member, &reader);
 }
 
 sr__bag sr__bag_open(const sr_plan *plan, int32_t member) {
   return (sr__bag){.read = read_bag, .plan = plan, .member = member};
 }
-
-/* ---- in the caller's arrays ---------------------------------------------------------------- */
-
-typedef struct wide_bag {
-  int64_t *rows;
-  int32_t *counts;
-  int64_t length;
-} wide_bag;
 
 static sr_status widen_piece(void *data, const int32_t *rows, const int32_t *counts,
                              int64_t length) {
@@ -100,8 +130,8 @@ static sr_status widen_piece(void *data, const int32_t *rows, const int32_t *cou
 sr_status sr_plan_bag(sr_context *ctx, const sr_plan *plan, int32_t member, int64_t *rows,
                       int32_t *counts, int64_t *length) {
   wide_bag wide = {.rows = rows, .counts = counts};
-  sr__bag bag = sr__bag_open(plan, member);
-  sr_status status = read_bag(ctx, &bag, widen_piece, &wide);
+  sr__bag_reader reader = {.take = widen_piece, .data = &wide, .wide = &wide};
+  sr_status status = read_all(ctx, plan, member, &reader);
   *length = status == SR_OK ? wide.length : 0;
   return status;
 }

@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "core/maths.h"
-#include "draw_kernel.h"
 #include "plan.h"
 
 enum { TILE_BITS = 10, TILE = 1 << TILE_BITS /* positions that are counted together */ };
@@ -44,10 +43,9 @@ sr_status sr__ranges_write(sr_context *ctx, const sr_plan *plan, const sr__range
     int64_t first = t << TILE_BITS, width = plan->rows - first < TILE ? plan->rows - first : TILE;
     for (int64_t i = start[t]; i < start[t + 1]; i++)
       step[dealt[i] >> 1 & (TILE - 1)] += dealt[i] & 1 ? -1 : 1;
-    SR_TRY(sr__bag_room(bag, TILE));
+    SR_TRY(sr__bag_room(bag, width));
     bag->length +=
-        sr__draw_kernel_now()->keep_levels(step, &level, (int32_t)first, width,
-                                           bag->rows + bag->length, bag->counts + bag->length);
+        sr__draw_kernel_now()->keep_levels(step, &level, (int32_t)first, width, sr__bag_end(bag));
   }
 cleanup:
   sr__free(ctx, start);

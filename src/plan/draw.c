@@ -5,10 +5,9 @@
  * every block hands out its draws by 8 random bits each, inside the first-level cache, and writes
  * its items and counts at once. A draw that falls past the last item is drawn again, so every item
  * is equally likely. */
-#include "draw_kernel.h"
 #include "plan.h"
 
-enum { BLOCK_ITEMS = SR__DRAW_CELLS };
+enum { BLOCK_ITEMS = SR__DRAW_CELLS, TOGETHER = SR__BAG_PIECE / BLOCK_ITEMS };
 
 sr_status sr__bag_add_counts(sr__bag_buffer *bag, int32_t *count, int64_t items) {
   sr_status status = SR_OK;
@@ -16,8 +15,8 @@ sr_status sr__bag_add_counts(sr__bag_buffer *bag, int32_t *count, int64_t items)
   for (int64_t first = 0; first < items; first += BLOCK_ITEMS) {
     int64_t width = items - first < BLOCK_ITEMS ? items - first : BLOCK_ITEMS;
     SR_TRY(sr__bag_room(bag, width));
-    bag->length += kernel->keep_counted(count + first, (int32_t)first, width, NULL,
-                                        bag->rows + bag->length, bag->counts + bag->length);
+    bag->length +=
+        kernel->keep_counted(count + first, (int32_t)first, width, NULL, sr__bag_end(bag));
   }
 cleanup:
   return status;
@@ -29,9 +28,7 @@ static void draw_last_block(sr__random *random, sr__bit_source *source, int64_t 
   int64_t blocks = (items + BLOCK_ITEMS - 1) / BLOCK_ITEMS;
   int64_t width = items - (blocks - 1) * BLOCK_ITEMS;
   int64_t again = 0;
-  sr__draw_kernel_now()->draw_cells(source, block_count[blocks - 1]);
-  memcpy(cell, source->cell, sizeof source->cell);
-  memset(source->cell, 0, sizeof source->cell);
+  sr__draw_kernel_now()->draw_cells(source, block_count[blocks - 1], cell);
   for (int64_t k = width; k < BLOCK_ITEMS; k++) again += cell[k];
   for (; again > 0; again--) {
     int64_t item = (int64_t)sr__random_below(random, (uint64_t)items);
@@ -53,14 +50,14 @@ static sr_status bootstrap_dense(sr_context *ctx, sr__random *random, int64_t it
   SR_NEW_ZERO(ctx, block_count, blocks);
   while (draws > 0) draws = kernel->deal_draws(&source, draws, blocks, block_count);
   draw_last_block(random, &source, items, block_count, last);
-  for (int64_t b = 0; b + 1 < blocks; b++) {
-    SR_TRY(sr__bag_room(bag, BLOCK_ITEMS));
-    bag->length += kernel->draw_block(&source, block_count[b], (int32_t)(b * BLOCK_ITEMS), list,
-                                      bag->rows + bag->length, bag->counts + bag->length);
+  for (int64_t b = 0; b + 1 < blocks; b += TOGETHER) {
+    int64_t here = blocks - 1 - b < TOGETHER ? blocks - 1 - b : TOGETHER;
+    SR_TRY(sr__bag_room(bag, here * BLOCK_ITEMS));
+    bag->length += kernel->draw_blocks(&source, block_count + b, here, (int32_t)(b * BLOCK_ITEMS),
+                                       list, sr__bag_end(bag));
   }
-  SR_TRY(sr__bag_room(bag, BLOCK_ITEMS));
-  bag->length += kernel->keep_counted(last, (int32_t)first, items - first, list,
-                                      bag->rows + bag->length, bag->counts + bag->length);
+  SR_TRY(sr__bag_room(bag, items - first));
+  bag->length += kernel->keep_counted(last, (int32_t)first, items - first, list, sr__bag_end(bag));
 cleanup:
   sr__free(ctx, block_count);
   return status;

@@ -12,6 +12,7 @@
 #include "core/options.h"
 #include "core/random.h"
 #include "data/bag.h"
+#include "draw_kernel.h"
 #include "structure/structure.h"
 
 enum { SR_PLAN_PARAMETERS = 4 };
@@ -28,22 +29,33 @@ enum { SR__BAG_PIECE = 2048 }; /* entries that are handed over together */
 
 /* A bag that is being made: the entries that its reader did not get yet. */
 typedef struct sr__bag_buffer {
-  int32_t *rows, *counts;
-  int64_t length;
+  sr__entries to;
+  int64_t length, capacity;
+  int32_t *rows, *counts; /* a piece: where entries go that are not written to the reader's place */
   sr__bag_reader *reader;
 } sr__bag_buffer;
 
-/* Gives the entries so far to whoever reads the bag. */
+/* Gives the entries so far to whoever reads the bag; there is room for a piece then. */
 SR_MUST_CHECK sr_status sr__bag_hand_over(sr__bag_buffer *bag);
 /* Room for `count` entries more, at most SR__BAG_PIECE. */
 SR_MUST_CHECK static inline sr_status sr__bag_room(sr__bag_buffer *bag, int64_t count) {
-  return bag->length + count <= SR__BAG_PIECE ? SR_OK : sr__bag_hand_over(bag);
+  return bag->length + count <= bag->capacity ? SR_OK : sr__bag_hand_over(bag);
+}
+/* Where the next entry goes. */
+static inline sr__entries sr__bag_end(const sr__bag_buffer *bag) {
+  return (sr__entries){.rows = bag->to.rows ? bag->to.rows + bag->length : NULL,
+                       .wide = bag->to.wide ? bag->to.wide + bag->length : NULL,
+                       .counts = bag->to.counts + bag->length};
 }
 /* One entry more. */
 SR_MUST_CHECK static inline sr_status sr__bag_add(sr__bag_buffer *bag, int64_t row, int32_t count) {
   sr_status status = sr__bag_room(bag, 1);
-  bag->rows[bag->length] = (int32_t)row;
-  bag->counts[bag->length] = count;
+  sr__entries end = sr__bag_end(bag);
+  if (end.wide)
+    *end.wide = row;
+  else
+    *end.rows = (int32_t)row;
+  *end.counts = count;
   bag->length += status == SR_OK;
   return status;
 }

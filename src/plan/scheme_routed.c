@@ -2,7 +2,6 @@
  * replacement. What a part cannot give in whole rows it gives in expectation. */
 #include <math.h>
 
-#include "draw_kernel.h"
 #include "plan.h"
 
 typedef struct routed {
@@ -54,7 +53,7 @@ static int64_t rows_to_draw(sr__random *random, double share, int64_t size) {
 
 typedef struct routed_scratch {
   int32_t *part;     /* the drawn parts */
-  int32_t *position; /* rows drawn in one part */
+  int32_t *position; /* rows drawn in one part; not needed where whole parts are taken */
   uint64_t *bitmap;  /* for the samplers */
   uint64_t *chosen;  /* one bit per row */
 } routed_scratch;
@@ -97,10 +96,9 @@ static sr_status write_chosen(const sr_plan *plan, const uint64_t *chosen, sr__b
   sr_status status = SR_OK;
   int64_t words = (plan->rows + 63) / 64;
   for (int64_t first = 0; first < words; first += WORDS) {
-    SR_TRY(sr__bag_room(bag, SR__BAG_PIECE));
-    bag->length = sr__draw_kernel_now()->keep_bits(chosen, first,
-                                                   words - first < WORDS ? words - first : WORDS,
-                                                   bag->rows, bag->counts);
+    int64_t here = words - first < WORDS ? words - first : WORDS;
+    SR_TRY(sr__bag_room(bag, 64 * here));
+    bag->length += sr__draw_kernel_now()->keep_bits(chosen, first, here, sr__bag_end(bag));
   }
 cleanup:
   return status;
@@ -115,7 +113,8 @@ static sr_status make_bag(sr_context *ctx, const sr_plan *plan, int32_t member, 
   int64_t words = (plan->rows + 63) / 64; /* enough for every part and for the parts themselves */
   routed_scratch s = {
       .part = sr__arena_alloc(ctx, &arena, r->drawn_parts, sizeof(int32_t)),
-      .position = sr__arena_alloc(ctx, &arena, plan->rows, sizeof(int32_t)),
+      .position =
+          sr__arena_alloc(ctx, &arena, r->row_share < 1.0 ? plan->rows : 1, sizeof(int32_t)),
       .bitmap = sr__arena_alloc(ctx, &arena, words, sizeof(uint64_t)),
       .chosen = sr__arena_alloc(ctx, &arena, words, sizeof(uint64_t)),
   };
