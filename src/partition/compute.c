@@ -73,12 +73,14 @@ cleanup:
   return status;
 }
 
+/* Nodes up to which the plain tree is made to its end. In larger graphs it takes several times as
+ * long as all else. */
+enum { WHOLE_NODES = 50000 };
+
 /* No refined cut may be worse than the plain one, which can lead where cuts are straight, as in a
- * graph that is nearly a lattice. Up to WHOLE_NODES nodes the plain tree is made to its end. In
- * larger graphs it takes several times as long as all else, and is given up at the first depth at
- * which it does not lead. */
+ * graph that is nearly a lattice. In large graphs it is given up at the first depth at which it
+ * does not lead. */
 static sr_status try_plain(sr_context *ctx, cut_job *job, int32_t *other) {
-  enum { WHOLE_NODES = 50000 };
   sr_status status = SR_OK;
   double rival[SR_MAX_DEPTHS];
   sr__cut_options tree = {.exact = true};
@@ -93,7 +95,9 @@ cleanup:
   return status;
 }
 
-/* What may be better than the coarse tree: straight cuts of a lattice, and plain bisection. */
+/* What may be better than the coarse tree: straight cuts of a lattice, and plain bisection. The
+ * Fiedler vector of a box is that of its longest axis, so that plain cuts of a box are straight
+ * too, or worse. */
 static sr_status try_others(sr_context *ctx, cut_job *job) {
   sr_status status = SR_OK;
   int32_t *other = NULL;
@@ -101,7 +105,7 @@ static sr_status try_others(sr_context *ctx, cut_job *job) {
   SR_NEW(ctx, other, job->working->graph.nodes);
   SR_TRY(sr__lattice_tree(ctx, job->working, job->parts, other, &is_lattice));
   if (is_lattice) SR_TRY(offer(ctx, job, other));
-  SR_TRY(try_plain(ctx, job, other));
+  if (!is_lattice || job->working->graph.nodes <= WHOLE_NODES) SR_TRY(try_plain(ctx, job, other));
 cleanup:
   sr__free(ctx, other);
   return status;
