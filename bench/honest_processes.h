@@ -84,6 +84,7 @@ static const process tuning_processes[] = {
     {"tune ar100", 3, 2, 100, 1, 0.5, BENT, false, false},
     {"tune ar30 ar30", 3, 2, 30, 30, 0.8, BENT, false, false},
     {"tune slow labels", 3, 2, 1, 40, 0.8, BENT, false, false},
+    {"tune slower labels", 4, 2, 1, 80, 1.2, BENT, false, false},
     {"tune volatility", 3, 2, 25, 1, 0.5, VOLATILITY, false, false},
     {"tune mean jumps", 3, 2, 60, 1, 0.5, JUMPS, false, false},
     {"tune weak features", 14, 2, 5, 1, 0.4, WEAK, false, false},

@@ -70,6 +70,7 @@ def stream(case, seed):
     return x, ["yes" if a + 0.7 * b > 0 else "no" for a, b in zip(f, e)]
 
 
+FEW = 500  # rows on which slow labels are looked for too
 #        case: least and most T that are right, what a warning must name (None: nothing)
 CASES = {
     "independent": (1, 1, None),
@@ -113,6 +114,21 @@ class Scale(unittest.TestCase):
         if case == "season":
             self.assertAlmostEqual(told["period"], 100, delta=4)
         self.assertEqual(told["recommend"], "auto")
+
+
+    def test_slow_labels_of_few_rows(self):
+        """Five spans of T: the first correlation of the labels is lost in noise in most streams, many of them together are not."""
+        seen = 0
+        for seed in range(8):
+            x, y = stream("slow labels", 20 + seed)
+            with tempfile.TemporaryDirectory() as folder:
+                table = os.path.join(folder, "rows.csv")
+                with open(table, "w", encoding="utf-8") as file:
+                    file.write("a,b,c,y\n")
+                    file.writelines(f"{a:.5f},{b:.5f},{c:.5f},{label}\n" for a, b, c, label in list(zip(*x, y))[:FEW])
+                told = self.run_json("diagnose", table, "--target", "y")
+            seen += told["tmix"]["estimate"] > 10 and any("labels are slow" in text for text in told["warnings"])
+        self.assertGreaterEqual(seen, 6)
 
 
 def add(case):

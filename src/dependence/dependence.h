@@ -110,6 +110,9 @@ SR_MUST_CHECK sr_status sr__politis_white_runs(sr_context *ctx, const sr__center
 
 /* ---- T of rows in order ------------------------------------------------------------------- */
 
+/* Labels that remember so many times as long as features and their sizes are called slow. */
+#define SR__SLOW_LABELS 3.0
+
 typedef struct sr__row_scale {
   sr__reach features, sizes, labels; /* ranks; how far they lie from the middle; class indicators */
   sr__reach all;                     /* the largest */

@@ -184,7 +184,7 @@ static void warn_rows(sr_dependence *d, const time_work *w) {
 static void warn_scale(sr_dependence *d, const time_work *w) {
   const sr__row_scale *s = &w->scale;
   double seen = fmax(s->features.estimate, 1.0);
-  if (s->labels.estimate > 3.0 * fmax(seen, s->sizes.estimate))
+  if (s->labels.estimate > SR__SLOW_LABELS * fmax(seen, s->sizes.estimate))
     sr__dependence_warn(d,
                         "the labels are slow: they remember %.9g rows, the features %.9g; rows "
                         "that are near each other share their class",

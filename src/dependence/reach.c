@@ -10,12 +10,14 @@
 #include <math.h>
 #include "core/maths.h"
 
-enum { LEAST_ROWS = 30, ROUNDS = 3 };
+enum { LEAST_ROWS = 30, ROUNDS = 3, WINDOWS_IN_ROWS = 10 };
 #define CUT_AT 1.65        /* standard errors below which the correlation has ended */
 #define CUT_AT_CAREFUL 1.0 /* the same for the careful form */
 #define LARGEST_PULL 0.3
 #define CLEAR_LATER 4.0       /* standard errors of a correlation at a later start */
 #define LEAST_SHARE_LATER 0.2 /* and its least share of the first one */
+#define CLEAR_TOGETHER 5.5    /* standard errors of a sum of correlations */
+#define NEARLY_CLEAREST 0.8   /* the shortest sum that is so clear beside the clearest is taken */
 
 double sr__reach_clear(int64_t features) {
   return 4.0 + 0.3 * sr__log_portable((double)(features > 1 ? features : 1));
@@ -56,30 +58,39 @@ static double around(const curve *c, int64_t k) {
   return (c->total[end] - c->total[k]) / (double)(end - k);
 }
 
-static int64_t find_cut(const curve *c, double cut_at) {
-  for (int64_t k = 1; k < c->most - 1; k++)
+/* The first lag from `start` on at which the correlation has ended. */
+static int64_t find_cut(const curve *c, int64_t start, double cut_at) {
+  for (int64_t k = start; k < c->most - 1; k++)
     if (around(c, k) < cut_at * c->error[k]) return k;
   return c->most - 1;
 }
 
-double sr__reach_of(const double *correlation, int64_t most, int64_t rows, double clear,
-                    double cut_at, double *scratch) {
-  curve c = {.most = most, .rows = rows};
-  c.r = scratch;
+static curve curve_in(const double *correlation, int64_t most, int64_t rows, double *scratch) {
+  curve c = {.most = most, .rows = rows, .r = scratch};
   c.total = scratch + most + 1;
   c.error = scratch + 2 * most + 3;
+  memcpy(c.r, correlation, (size_t)(most + 1) * sizeof *c.r);
+  sum_up(&c);
+  return c;
+}
+
+/* Subtracting the mean pulls every correlation down by about (1 + 2 sum r) / n. */
+static void put_mean_back(curve *c, const double *correlation, int64_t cut) {
+  double pull = fmax(1.0, 1.0 + 2.0 * (c->total[cut] - c->total[1])) / (double)c->rows;
+  if (pull > LARGEST_PULL) pull = LARGEST_PULL;
+  for (int64_t k = 1; k <= c->most; k++) c->r[k] = (correlation[k] + pull) / (1.0 + pull);
+  sum_up(c);
+}
+
+double sr__reach_of(const double *correlation, int64_t most, int64_t rows, double clear,
+                    double cut_at, double *scratch) {
   int64_t cut = 1;
   if (most < 3) return 1.0;
-  memcpy(c.r, correlation, (size_t)(most + 1) * sizeof *c.r);
+  curve c = curve_in(correlation, most, rows, scratch);
   for (int round = 0; round < ROUNDS; round++) {
-    /* subtracting the mean pulls every correlation down by about (1 + 2 sum r) / n */
-    sum_up(&c);
-    cut = find_cut(&c, cut_at);
-    double pull = fmax(1.0, 1.0 + 2.0 * (c.total[cut] - c.total[1])) / (double)rows;
-    if (pull > LARGEST_PULL) pull = LARGEST_PULL;
-    for (int64_t k = 1; k <= most; k++) c.r[k] = (correlation[k] + pull) / (1.0 + pull);
+    cut = find_cut(&c, 1, cut_at);
+    put_mean_back(&c, correlation, cut);
   }
-  sum_up(&c);
   double best = 1.0;
   for (int64_t k = 1; k < cut; k *= 2) {
     double here = around(&c, k);
@@ -88,6 +99,39 @@ double sr__reach_of(const double *correlation, int64_t most, int64_t rows, doubl
     if (here > least) best = fmax(best, (c.total[cut] - c.total[k]) / here);
   }
   return best;
+}
+
+/* Correlations that are lost in noise one by one are clear together: on independent rows the sum of
+ * w of them has a standard error of sqrt(w / n). The shortest window 1..w whose sum is nearly as
+ * clear as the clearest one; 0: none is clear. Windows of a tenth of the rows and more have sums
+ * far from normal. */
+static int64_t clear_window(const curve *c) {
+  double clearest = 0.0, rows = sqrt((double)c->rows);
+  int64_t longest = c->rows / WINDOWS_IN_ROWS < c->most ? c->rows / WINDOWS_IN_ROWS : c->most;
+  for (int64_t w = 1; w <= longest; w++)
+    clearest = fmax(clearest, (c->total[w + 1] - c->total[1]) / sqrt((double)w));
+  if (clearest * rows < CLEAR_TOGETHER) return 0;
+  for (int64_t w = 1; w <= longest; w++)
+    if ((c->total[w + 1] - c->total[1]) / sqrt((double)w) >= NEARLY_CLEAREST * clearest) return w;
+  return 0;
+}
+
+double sr__reach_together(const double *correlation, int64_t most, int64_t rows, double cut_at,
+                          double *scratch) {
+  int64_t cut = 1, window = 0;
+  if (most < 3) return 1.0;
+  curve c = curve_in(correlation, most, rows, scratch);
+  for (int round = 0; round < ROUNDS; round++) {
+    window = clear_window(&c);
+    if (!window) return 1.0;
+    cut = find_cut(&c, window, cut_at);
+    put_mean_back(&c, correlation, cut);
+  }
+  /* a chain has r_k + .. + r_{cut - 1} = T (r_k - r_cut): what is left at the cut counts as well */
+  int64_t first = window > 4 ? window / 4 : 1, middle = (first + 1) / 2;
+  double level = (c.total[first + 1] - c.total[1]) / (double)first;
+  double fall = fmax(level - fmax(around(&c, cut), 0.0), 0.5 * level);
+  return level > 0.0 ? fmax(1.0, (c.total[cut] - c.total[middle]) / fall) : 1.0;
 }
 
 /* ---- seasons and memory without end --------------------------------------------------------- */
@@ -110,7 +154,7 @@ static int64_t top_of(const curve *c, int64_t low, int64_t high) {
 /* Behind the first lag without memory the correlation comes back, and once more as far on, and is
  * gone half way between. */
 static double find_period(const curve *c) {
-  int64_t start = find_cut(c, 1.0), top;
+  int64_t start = find_cut(c, 1, 1.0), top;
   if (start < 2 || start >= c->most / 2) return NAN;
   top = top_of(c, start, c->most * 9 / 20);
   for (int64_t part = top / start; part > 1; part--) { /* the period itself, not a multiple of it */
@@ -141,11 +185,7 @@ static double slowing_of(const curve *c) {
 
 static void look_beyond(const double *correlation, int64_t most, int64_t rows, double *scratch,
                         sr__reach *reach) {
-  curve c = {.most = most, .rows = rows, .r = scratch};
-  c.total = scratch + most + 1;
-  c.error = scratch + 2 * most + 3;
-  memcpy(c.r, correlation, (size_t)(most + 1) * sizeof *c.r);
-  sum_up(&c);
+  curve c = curve_in(correlation, most, rows, scratch);
   reach->period = find_period(&c);
   reach->slowing = slowing_of(&c);
 }
@@ -244,12 +284,26 @@ static bool scale_sums(const sr__reach_plan *plan, double *sum) {
   return true;
 }
 
+static void sum_reach(const sr__reach_plan *plan, const double *r, sr__reach_asked asked,
+                      double *scratch, sr__reach *reach) {
+  int64_t most = plan->most, rows = plan->rows;
+  reach->estimate = sr__reach_of(r, most, rows, asked.clear, CUT_AT, scratch);
+  reach->careful =
+      fmax(reach->estimate, sr__reach_of(r, most, rows, asked.clear, CUT_AT_CAREFUL, scratch));
+  if (asked.together) {
+    reach->together = sr__reach_together(r, most, rows, CUT_AT, scratch);
+    reach->together_careful =
+        fmax(reach->together, sr__reach_together(r, most, rows, CUT_AT_CAREFUL, scratch));
+  }
+  if (reach->estimate > 1.0) look_beyond(r, most, rows, scratch, reach);
+}
+
 sr_status sr__reach_measure(sr_context *ctx, const sr__reach_plan *plan, const double *first,
-                            const double *second, double clear, sr__reach *reach) {
+                            const double *second, sr__reach_asked asked, sr__reach *reach) {
   sr_status status = SR_OK;
   int64_t lags = plan->most + 2, largest = 1;
   double *memory = NULL, *sums = NULL;
-  for (int s = 0; s < (second ? 2 : 1); s++) reach[s] = (sr__reach){1.0, 1.0, NAN, NAN};
+  for (int s = 0; s < (second ? 2 : 1); s++) reach[s] = SR__NO_REACH;
   if (plan->rows < LEAST_ROWS || plan->most < 3) goto cleanup;
   for (size_t b = 0; b < sizeof plan->fft / sizeof *plan->fft; b++)
     if (plan->fft[b].size > largest) largest = plan->fft[b].size;
@@ -274,12 +328,7 @@ sr_status sr__reach_measure(sr_context *ctx, const sr__reach_plan *plan, const d
   }
   for (int s = 0; s < (second ? 2 : 1); s++) {
     if (!scale_sums(plan, sum[s])) continue;
-    reach[s].estimate =
-        sr__reach_of(sum[s], plan->most, plan->rows, clear, CUT_AT, sums + 2 * lags);
-    reach[s].careful = fmax(reach[s].estimate, sr__reach_of(sum[s], plan->most, plan->rows, clear,
-                                                            CUT_AT_CAREFUL, sums + 2 * lags));
-    if (reach[s].estimate > 1.0)
-      look_beyond(sum[s], plan->most, plan->rows, sums + 2 * lags, &reach[s]);
+    sum_reach(plan, sum[s], asked, sums + 2 * lags, &reach[s]);
   }
 cleanup:
   sr__free(ctx, memory);

@@ -2,6 +2,9 @@
 #ifndef SR_DEPENDENCE_REACH_H
 #define SR_DEPENDENCE_REACH_H
 
+#include <math.h>
+#include <stdbool.h>
+
 #include "core/core.h"
 #include "core/fft.h"
 
@@ -17,7 +20,15 @@ typedef struct sr__reach {
   double period;   /* lag at which the correlation comes back, again and again; NaN: it does not */
   double slowing;  /* standard errors by which the correlation falls faster at first than twice its
                       later pace; NaN: it cannot be told. Above 0 there is no one scale */
+  double together, together_careful; /* the same from the sum of many correlations, which is clear
+                                        where each of them is faint; 1 where it was not asked */
 } sr__reach;
+#define SR__NO_REACH ((sr__reach){1.0, 1.0, NAN, NAN, 1.0, 1.0})
+
+typedef struct sr__reach_asked {
+  double clear;  /* see sr__reach_clear */
+  bool together; /* look at many correlations together as well */
+} sr__reach_asked;
 
 /* How clearly the first correlation must be there, in standard errors of independent rows. */
 double sr__reach_clear(int64_t features);
@@ -42,12 +53,14 @@ void sr__reach_plan_free(sr_context *ctx, sr__reach_plan *plan);
 /* One or two series at once (`second` may be NULL), in the order of the runs; they need not be
  * centered. `reach` gets one entry per series. Cost O(n log n). */
 SR_MUST_CHECK sr_status sr__reach_measure(sr_context *ctx, const sr__reach_plan *plan,
-                                          const double *first, const double *second, double clear,
-                                          sr__reach *reach);
+                                          const double *first, const double *second,
+                                          sr__reach_asked asked, sr__reach *reach);
 
 /* The sum and the cut from a given autocorrelation r_0 = 1 .. r_most of `rows` rows: for tests.
  * `scratch` holds 3 (most + 2) numbers. */
 double sr__reach_of(const double *correlation, int64_t most, int64_t rows, double clear,
                     double cut_at, double *scratch);
+double sr__reach_together(const double *correlation, int64_t most, int64_t rows, double cut_at,
+                          double *scratch);
 
 #endif

@@ -76,11 +76,13 @@ static sr_status measure_series(sr_context *ctx, void *data, int64_t item, int s
         j < 0 || !job->columns->present ? NULL : job->columns->present + j * all;
     SR_TRY(
         rank_column(ctx, x + job->first, present ? present + job->first : NULL, n, first, second));
-    SR_TRY(sr__reach_measure(ctx, job->plan, first, second, job->clear, job->found + 2 * item));
+    SR_TRY(sr__reach_measure(ctx, job->plan, first, second, (sr__reach_asked){job->clear, false},
+                             job->found + 2 * item));
   } else {
     int64_t c = item - job->chosen_count;
     for (int64_t i = 0; i < n; i++) first[i] = (double)job->labels->value[c * all + job->first + i];
-    SR_TRY(sr__reach_measure(ctx, job->plan, first, NULL, sr__reach_clear(1),
+    SR_TRY(sr__reach_measure(ctx, job->plan, first, NULL,
+                             (sr__reach_asked){sr__reach_clear(1), true},
                              job->found + 2 * job->chosen_count + c));
   }
 cleanup:
@@ -136,10 +138,13 @@ cleanup:
 static void keep_larger(const sr__reach *found, sr__reach *largest) {
   if (found->estimate > largest->estimate) largest->estimate = found->estimate;
   if (found->careful > largest->careful) largest->careful = found->careful;
+  if (found->together > largest->together) largest->together = found->together;
+  if (found->together_careful > largest->together_careful)
+    largest->together_careful = found->together_careful;
 }
 
 static sr__reach largest_of(const sr__reach *found, int64_t count, int64_t step) {
-  sr__reach largest = {1.0, 1.0, NAN, NAN};
+  sr__reach largest = SR__NO_REACH;
   for (int64_t j = 0; j < count; j++) keep_larger(found + j * step, &largest);
   return largest;
 }
@@ -158,6 +163,15 @@ static void look_beyond(const scale_job *job, sr__row_scale *scale) {
   scale->endless = slowing > CLEAR_SLOWING * sqrt(count);
 }
 
+/* Slow labels on fast features are faint: what is slow shows in few of them. Where many of their
+ * correlations together reach so much farther than the features do, that is their memory. */
+static void see_faint_labels(sr__row_scale *scale) {
+  double seen = fmax(scale->features.estimate, scale->sizes.estimate);
+  if (scale->labels.together <= SR__SLOW_LABELS * seen) return;
+  scale->labels.estimate = fmax(scale->labels.estimate, scale->labels.together);
+  scale->labels.careful = fmax(scale->labels.careful, scale->labels.together_careful);
+}
+
 static sr_status measure_rows(sr_context *ctx, scale_job *job, const sr__runs *runs,
                               sr__row_scale *scale) {
   sr_status status = SR_OK;
@@ -168,6 +182,7 @@ static sr_status measure_rows(sr_context *ctx, scale_job *job, const sr__runs *r
   scale->features = largest_of(job->found, job->chosen_count, 2);
   scale->sizes = largest_of(job->found + 1, job->chosen_count, 2);
   scale->labels = largest_of(job->found + 2 * job->chosen_count, job->labels->count, 1);
+  see_faint_labels(scale);
   scale->all = scale->features;
   keep_larger(&scale->sizes, &scale->all);
   keep_larger(&scale->labels, &scale->all);
