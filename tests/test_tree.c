@@ -683,10 +683,10 @@ static void every_level_finds_the_same_bins(void **state) {
 }
 
 /* More rows than walk together, fewer than fill the lanes, in order, turned and by index: every
- * level finds the leaves of the walk node by node. */
+ * level finds the leaves of the walk node by node, and what they vote for. */
 static void every_level_finds_the_same_leaves(void **state) {
   (void)state;
-  enum { N = 20000, PLAIN = 0, TURNED, INDEXED, WAYS };
+  enum { N = 20000, TREES = 3, PLAIN = 0, TURNED, INDEXED, WAYS };
   static const int32_t widths[] = {3, 20, 100};
   static const int64_t counts[] = {1, 63, 64, 65, 500, 16385, N};
   sr_context *ctx = test_context(1);
@@ -694,7 +694,7 @@ static void every_level_finds_the_same_leaves(void **state) {
   int levels = walk_kernels(kernel);
   uint32_t *by_node = malloc(N * sizeof *by_node), *given = malloc(N * sizeof *given);
   int32_t *index = malloc(N * sizeof *index);
-  uint8_t *scratch = malloc(SR__WALK_SCRATCH);
+  uint8_t *scratch = malloc(SR__WALK_SCRATCH), *vote = malloc(TREES * N);
   uint8_t *columns = aligned_alloc(64, (size_t)sr__turned_bytes(100, N));
   for (int i = 0; i < N; i++) index[i] = (int32_t)((i * 7LL + 3) % N);
   for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
@@ -710,11 +710,14 @@ static void every_level_finds_the_same_leaves(void **state) {
     tree.piece = f.member->piece;
     tree.pieces = f.member->pieces;
     tree.pass = f.member->pass;
-    tree.whole = f.member->pass_whole;
+    tree.vote_pass = f.member->vote_pass;
     tree.branch = f.member->branch;
     tree.exits = f.member->exits;
     tree.pass_leaf = f.member->pass_leaf;
+    tree.pass_vote = f.member->pass_vote;
+    plain.vote = tree.vote = f.member->vote;
     tree.shifted = f.member->shifted;
+    sr__walk_tree trees[TREES] = {tree, plain, tree};
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
       for (int way = 0; way < WAYS; way++) {
         sr__walk_rows walk = sr__walk_over(rows, way == INDEXED ? index : NULL);
@@ -728,6 +731,10 @@ static void every_level_finds_the_same_leaves(void **state) {
           if (way == TURNED && w != 1 && counts[c] > 100) assert_false(walk.whole);
           kernel[level]->walk(&tree, &walk, counts[c], scratch, given);
           assert_memory_equal(given, by_node, (size_t)counts[c] * sizeof *given);
+          trees[1] = c % 2 ? plain : tree; /* where one has no branches, all are walked by nodes */
+          kernel[level]->ask((sr__walk_trees){trees, TREES}, &walk, counts[c], scratch, vote);
+          for (int64_t i = 0; i < TREES * counts[c]; i++)
+            assert_int_equal(vote[i], f.member->info[by_node[i % counts[c]]]);
         }
       }
     f.learner->free_encoded(rows);
@@ -739,6 +746,7 @@ static void every_level_finds_the_same_leaves(void **state) {
   free(index);
   free(columns);
   free(scratch);
+  free(vote);
   sr_context_free(&ctx);
 }
 

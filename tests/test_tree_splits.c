@@ -195,11 +195,14 @@ static void check_setting(setting s, uint64_t seed) {
 static void splits_are_those_of_an_exhaustive_search(void **state) {
   (void)state;
   const setting settings[] = {
-      {300, 4, 2, 30, 1, 0.0, false}, {60, 5, 2, 10, 1, 0.0, false},
-      {300, 3, 2, 30, 1, 0.2, false}, {50, 4, 2, 40, 1, 0.3, false},
-      {250, 3, 4, 25, 1, 0.1, false}, {60, 4, 7, 12, 1, 0.1, false},
-      {300, 3, 2, 20, 9, 0.1, false}, {200, 3, 3, 20, 5, 0.1, false},
-      {200, 3, 2, 30, 1, 0.1, true},  {200, 3, 4, 30, 1, 0.1, true},
+      {300, 4, 2, 30, 1, 0.0, false},     {60, 5, 2, 10, 1, 0.0, false},
+      {300, 3, 2, 30, 1, 0.2, false},     {50, 4, 2, 40, 1, 0.3, false},
+      {250, 3, 4, 25, 1, 0.1, false},     {60, 4, 7, 12, 1, 0.1, false},
+      {300, 3, 2, 20, 9, 0.1, false},     {200, 3, 3, 20, 5, 0.1, false},
+      {200, 3, 2, 30, 1, 0.1, true},      {200, 3, 4, 30, 1, 0.1, true},
+      {500, 3, 8, 300, 1, 0.1, false},    {500, 3, 12, 200, 1, 0.0, true},
+      {500, 3, 16, 100, 1, 0.2, false},   {500, 3, 17, 60, 1, 0.1, false},
+      {1500, 2, 10, 300, 20, 0.1, false},
   };
   for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
     for (uint64_t seed = 1; seed <= 3; seed++) check_setting(settings[i], 100 * i + seed);

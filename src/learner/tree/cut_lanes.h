@@ -168,6 +168,42 @@ SR__INLINE uint64_t bytes_at_most(const uint8_t *from, uint8_t limit) {
 #endif
 }
 
+SR__INLINE uint8_t lowest_byte(bytes a) {
+#if defined(__SSE4_1__)
+  __m128i part[WIDTH / 16], least;
+  memcpy(part, &a, sizeof part);
+  least = part[0];
+  for (int p = 1; p < WIDTH / 16; p++) least = _mm_min_epu8(least, part[p]);
+  __m128i pairs = _mm_min_epu8(least, _mm_srli_epi16(least, 8)); /* in the lower byte of each */
+  return (uint8_t)_mm_cvtsi128_si32(_mm_minpos_epu16(_mm_and_si128(pairs, _mm_set1_epi16(255))));
+#elif defined(__SSE2__)
+  __m128i least = (__m128i)a;
+  least = _mm_min_epu8(least, _mm_srli_si128(least, 8));
+  least = _mm_min_epu8(least, _mm_srli_si128(least, 4));
+  least = _mm_min_epu8(least, _mm_srli_si128(least, 2));
+  return (uint8_t)_mm_cvtsi128_si32(_mm_min_epu8(least, _mm_srli_si128(least, 1)));
+#elif defined(__ARM_NEON)
+  return vminvq_u8((uint8x16_t)a);
+#else
+  uint8_t least = a[0];
+  for (int k = 1; k < WIDTH; k++) least = a[k] < least ? a[k] : least;
+  return least;
+#endif
+}
+
+/* The lowest of 64 bytes above `limit`, or 255. */
+SR__INLINE uint8_t lowest_above(const uint8_t *from, uint8_t limit) {
+  bytes least = (bytes){0} + UINT8_MAX;
+  for (int i = 0; i < 64; i += WIDTH) {
+    bytes here;
+    memcpy(&here, from + i, sizeof here);
+    here |= ~(bytes)(here > limit);
+    bytes lower = (bytes)(here < least);
+    least = (lower & here) | (~lower & least);
+  }
+  return lowest_byte(least);
+}
+
 /* to[i] = from[at[i]] for the numbers below 64 in `at`. Only numbers below `count` matter, and only
  * the first `length` of 64 places that may be written. */
 SR__INLINE void look_up_bytes(const uint8_t *from, int count, const uint8_t *at, int length,

@@ -430,12 +430,8 @@ static uint64_t settle(const small_grower *g, const small_node *at, const small_
     return left;
   }
   _Alignas(64) uint8_t key[ROWS];
-  uint8_t upper = UINT8_MAX;
   look_up_keys(g, at, best->feature, best->shift, key);
-  for (int i = 0; i < ROWS; i++) {
-    uint8_t above = key[i] > best->key ? key[i] : UINT8_MAX;
-    upper = above < upper ? above : upper;
-  }
+  uint8_t upper = lowest_above(key, best->key);
   *split = (sr__split){.feature = best->feature,
                        .threshold = sr__threshold_between(best->key, upper, best->shift),
                        .shift = best->shift,
@@ -520,10 +516,20 @@ SR__INLINE void grow_nodes(small_grower *g, bool two) {
   }
 }
 
-/* The root's list: rows by class. */
-static void list_rows(small_grower *g, small_node *root) {
-  uint8_t sorted[ROWS + 1]; /* one more than there are is written */
-  int32_t count = g->block->count, at = 0;
+/* Rows by class, by counting where there are few classes. */
+static void sort_by_class(const small_grower *g, uint8_t sorted[ROWS + 1]) {
+  int32_t count = g->block->count, classes = g->rules->classes, at = 0;
+  if (classes <= ROWS) {
+    uint8_t next[ROWS] = {0};
+    for (int32_t i = 0; i < count; i++) next[g->class[i]]++;
+    for (int32_t c = 0; c < classes; c++) {
+      int32_t here = next[c];
+      next[c] = (uint8_t)at;
+      at += here;
+    }
+    for (int32_t i = 0; i < count; i++) sorted[next[g->class[i]]++] = (uint8_t)i;
+    return;
+  }
   for (int32_t last = -1; at < count;) {
     int32_t next = INT32_MAX;
     for (int32_t i = 0; i < count; i++)
@@ -532,9 +538,17 @@ static void list_rows(small_grower *g, small_node *root) {
       sorted[at] = (uint8_t)i;
       at += g->class[i] == next;
     }
-    root->first = last < 0 ? at : root->first;
     last = next;
   }
+}
+
+/* The root's list. */
+static void list_rows(small_grower *g, small_node *root) {
+  uint8_t sorted[ROWS + 1]; /* one more than there are is written */
+  int32_t count = g->block->count;
+  sort_by_class(g, sorted);
+  root->first = 0;
+  while (root->first < count && g->class[sorted[root->first]] == g->class[sorted[0]]) root->first++;
   memset(root->row, 0, sizeof root->row);
   memcpy(root->row, sorted, (size_t)count);
   for (int32_t i = 0; i < count; i++) root->weight[i] = (uint8_t)g->weight[sorted[i]];

@@ -1,11 +1,17 @@
 /* Split search in nodes of more than 64 rows: histograms of the candidates' bins. */
 #include "tree.h"
 
-typedef enum histogram_kind { NARROW, PACKED, PAIRS, BY_CLASS, ANY } histogram_kind;
+typedef enum histogram_kind { NARROW, PACKED, PAIRS, BY_SLOT, BY_CLASS, ANY } histogram_kind;
+
+/* Several classes under gini in a light node. */
+static bool fits_slots(const sr__grower *g) {
+  return !g->rules.entropy && g->node.total <= SR__NARROW_WEIGHT &&
+         g->node.present <= SR__MOST_SLOTS;
+}
 
 static histogram_kind kind_for(const sr__grower *g, const sr__node_rows *rows) {
   bool light = g->node.total < INT32_MAX;
-  if (g->rules.classes != 2) return light ? BY_CLASS : ANY;
+  if (g->rules.classes != 2) return fits_slots(g) ? BY_SLOT : light ? BY_CLASS : ANY;
   if (!light) return g->rules.entropy ? ANY : PAIRS;
   return rows->entry && g->node.total <= SR__NARROW_WEIGHT ? NARROW : PACKED;
 }
@@ -29,6 +35,8 @@ static void fill(sr__grower *g, const sr__node_rows *rows, histogram_kind kind,
   if (kind == NARROW) memset(g->histogram, 0, bins * sizeof(uint32_t));
   if (kind == PACKED) memset(g->histogram, 0, bins * sizeof(uint64_t));
   if (kind == PAIRS) memset(g->histogram, 0, 2 * bins * sizeof(int64_t));
+  if (kind == BY_SLOT)
+    memset(g->histogram, 0, bins * (size_t)sr__slot_stride(g->node.present) * sizeof(int16_t));
   if (kind == BY_CLASS) memset(g->histogram, 0, bins * (size_t)g->node.present * sizeof(int32_t));
   if (kind == ANY) kernel->clear_any(&g->rules, &g->node, feature[0], g->any_histogram);
   sr__tiles_start(rows, &tiles);
@@ -36,6 +44,7 @@ static void fill(sr__grower *g, const sr__node_rows *rows, histogram_kind kind,
     if (kind == NARROW) kernel->add_narrow(&here, g->histogram);
     if (kind == PACKED) kernel->add_packed(&here, g->histogram);
     if (kind == PAIRS) kernel->add_pairs(&here, g->histogram);
+    if (kind == BY_SLOT) kernel->add_slots(&here, &g->node, g->histogram);
     if (kind == BY_CLASS) kernel->add_classes(&here, &g->node, g->histogram);
     if (kind == ANY) kernel->add_any(&here, &g->node, g->any_histogram);
   }
@@ -55,6 +64,7 @@ static void search_group(sr__grower *g, const sr__node_rows *rows, histogram_kin
   uint32_t *narrow = g->histogram;
   uint64_t *packed = g->histogram;
   int64_t *pairs = g->histogram;
+  int16_t *by_slot = g->histogram;
   int32_t *by_class = g->histogram;
   if (kind != ANY) fill(g, rows, kind, feature, candidates);
   for (int32_t k = 0; k < candidates; k++) {
@@ -66,6 +76,9 @@ static void search_group(sr__grower *g, const sr__node_rows *rows, histogram_kin
       kernel->cut_packed(&g->rules, &g->node, packed + 256 * k, feature[k], split);
     else if (kind == PAIRS)
       kernel->cut_pairs(&g->rules, &g->node, pairs + 2 * 256 * k, feature[k], split);
+    else if (kind == BY_SLOT)
+      kernel->cut_slots(&g->rules, &g->node, by_slot + 256 * sr__slot_stride(g->node.present) * k,
+                        feature[k], split);
     else
       kernel->cut_classes(&g->rules, &g->node, by_class + step * k, by_class + step * candidates,
                           feature[k], split);

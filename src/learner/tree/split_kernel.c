@@ -90,6 +90,21 @@ SR__INLINE void count_classes(const sr__split_rows *rows, const sr__node_classes
   }
 }
 
+SR__INLINE void count_slots(const sr__split_rows *rows, const sr__node_classes *node, int32_t first,
+                            int candidates, int16_t *histogram) {
+  int64_t column[TOGETHER], stride = sr__slot_stride(node->present);
+  for (int k = 0; k < candidates; k++) column[k] = rows->feature[first + k];
+  for (int64_t i = 0; i < rows->count; i++) {
+    const uint8_t *row = bins_of_row(rows, i, true);
+    int16_t *to = histogram + node->class_slot[sr__entry_class(rows->entry[i])];
+    int16_t weight = (int16_t)sr__entry_weight(rows->entry[i]);
+    for (int k = 0; k < candidates; k++) {
+      int16_t *here = to + stride * (BINS * k + row[column[k]]);
+      *here = (int16_t)(*here + weight);
+    }
+  }
+}
+
 /* Calls count(first, number) for up to TOGETHER candidates at a time, each number a constant. */
 #define IN_GROUPS(candidates, count)                                    \
   for (int32_t first_ = 0; first_ < (candidates); first_ += TOGETHER) { \
@@ -127,9 +142,17 @@ static void add_pairs(const sr__split_rows *rows, int64_t *histogram) {
 }
 
 static void add_classes(const sr__split_rows *rows, const sr__node_classes *node,
-                        int32_t *histogram){
+                        int32_t *histogram) {
 #define COUNT(first, number) \
   count_classes(rows, node, first, number, histogram + (int64_t)BINS * node->present * (first))
+  IN_GROUPS(rows->candidates, COUNT)
+#undef COUNT
+}
+
+static void add_slots(const sr__split_rows *rows, const sr__node_classes *node, int16_t *histogram){
+#define COUNT(first, number)             \
+  count_slots(rows, node, first, number, \
+              histogram + sr__slot_stride(node->present) * BINS * (first))
     IN_GROUPS(rows->candidates, COUNT)
 #undef COUNT
 }
@@ -382,6 +405,164 @@ static void cut_classes(const sr__tree_rules *rules, const sr__node_classes *nod
   }
 }
 
+/* ---- all classes of a bin side by side ------------------------------------------------------- */
+
+SR__INLINE bool has_weight(const int16_t *histogram, int32_t bin, int stride) {
+  uint64_t some = 0;
+  for (int k = 0; k < stride; k += 4) {
+    uint64_t word;
+    memcpy(&word, histogram + bin * stride + k, sizeof word);
+    some |= word;
+  }
+  return some != 0;
+}
+
+/* Weights of the slots, of which no more than `stride` are in use, and sums over the slots of a * b
+ * at a few places: products of pairs, then sums of places side by side. */
+enum { PLACES = 8 };
+
+#if defined(__AVX2__)
+typedef __m256i slots;
+typedef __m256i products;
+SR__INLINE slots load_slots(const int16_t *from, int stride) {
+  return stride == SR__MOST_SLOTS ? _mm256_loadu_si256((const void *)from)
+                                  : _mm256_zextsi128_si256(_mm_loadu_si128((const void *)from));
+}
+SR__INLINE slots sum_of(slots a, slots b) { return _mm256_add_epi16(a, b); }
+SR__INLINE products multiply(slots a, slots b) { return _mm256_madd_epi16(a, b); }
+SR__INLINE void store_sums(const products *a, int32_t *sum) {
+  __m256i low = _mm256_hadd_epi32(_mm256_hadd_epi32(a[0], a[1]), _mm256_hadd_epi32(a[2], a[3]));
+  __m256i high = _mm256_hadd_epi32(_mm256_hadd_epi32(a[4], a[5]), _mm256_hadd_epi32(a[6], a[7]));
+  __m256i all = _mm256_add_epi32(_mm256_permute2x128_si256(low, high, 0x20),
+                                 _mm256_permute2x128_si256(low, high, 0x31));
+  _mm256_storeu_si256((void *)sum, all);
+}
+#elif defined(__SSE2__)
+typedef struct slots {
+  __m128i low, high;
+} slots;
+typedef __m128i products;
+SR__INLINE slots load_slots(const int16_t *from, int stride) {
+  return (slots){_mm_loadu_si128((const void *)from),
+                 stride == SR__MOST_SLOTS ? _mm_loadu_si128((const void *)(from + 8))
+                                          : _mm_setzero_si128()};
+}
+SR__INLINE slots sum_of(slots a, slots b) {
+  return (slots){_mm_add_epi16(a.low, b.low), _mm_add_epi16(a.high, b.high)};
+}
+SR__INLINE products multiply(slots a, slots b) {
+  return _mm_add_epi32(_mm_madd_epi16(a.low, b.low), _mm_madd_epi16(a.high, b.high));
+}
+SR__INLINE __m128i sum_pairs(__m128i a, __m128i b) {
+  return _mm_add_epi32(_mm_unpacklo_epi32(a, b), _mm_unpackhi_epi32(a, b));
+}
+SR__INLINE void store_sums(const products *a, int32_t *sum) {
+  for (int k = 0; k < PLACES; k += 4) {
+    __m128i one = sum_pairs(a[k], a[k + 1]), two = sum_pairs(a[k + 2], a[k + 3]);
+    __m128i all = _mm_add_epi32(_mm_unpacklo_epi64(one, two), _mm_unpackhi_epi64(one, two));
+    _mm_storeu_si128((void *)(sum + k), all);
+  }
+}
+#else
+typedef int16_t slots __attribute__((vector_size(2 * SR__MOST_SLOTS)));
+typedef int32_t products;
+SR__INLINE slots load_slots(const int16_t *from, int stride) {
+  slots here = {0};
+  for (int k = 0; k < stride; k++) here[k] = from[k];
+  return here;
+}
+SR__INLINE slots sum_of(slots a, slots b) { return a + b; }
+SR__INLINE products multiply(slots a, slots b) {
+  int32_t sum = 0;
+  for (int k = 0; k < SR__MOST_SLOTS; k++) sum += a[k] * b[k];
+  return sum;
+}
+SR__INLINE void store_sums(const products *a, int32_t *sum) {
+  memcpy(sum, a, PLACES * sizeof *sum);
+}
+#endif
+
+SR__INLINE void multiply_all(const slots *a, slots b, int32_t *sum) {
+  products here[PLACES];
+  for (int k = 0; k < PLACES; k++) here[k] = multiply(a[k], b);
+  store_sums(here, sum);
+}
+
+SR__INLINE void square_all(const slots *a, int32_t *sum) {
+  products here[PLACES];
+  for (int k = 0; k < PLACES; k++) here[k] = multiply(a[k], a[k]);
+  store_sums(here, sum);
+}
+
+/* Per place: weight on the left, the sum of its squares over the slots, and of its products with
+ * the slots' weights. */
+typedef struct slot_sums {
+  int32_t left[BINS + LANES], square[BINS + LANES], cross[BINS + LANES];
+} slot_sums;
+
+SR__INLINE void sum_slots(const int16_t *histogram, int32_t used, int shift, int stride, slots all,
+                          slot_sums *sums) {
+  static const int16_t each[SR__MOST_SLOTS] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  static const int16_t none[SR__MOST_SLOTS] = {0};
+  slots so_far = load_slots(none, stride), ones = load_slots(each, stride);
+  int32_t end = (used + LANES - 1) / LANES * LANES; /* bins that are not in use are empty */
+  for (int32_t start = 0; start < end; start += PLACES) {
+    slots left[PLACES];
+    int32_t from = start - shift, first = from < 0 ? SR__BIN_MISSING : from;
+    left[0] = so_far = sum_of(so_far, load_slots(histogram + first * stride, stride));
+    for (int k = 1; k < PLACES; k++)
+      left[k] = so_far = sum_of(so_far, load_slots(histogram + (from + k) * stride, stride));
+    multiply_all(left, ones, sums->left + start);
+    multiply_all(left, all, sums->cross + start);
+    square_all(left, sums->square + start);
+  }
+}
+
+SR__INLINE floats floats_of(ints a) { return __builtin_convertvector(a, floats); }
+
+/* Of a slot with weight a, of which l is on the left, r = a - l is on the right, and r^2 = (a^2 - a
+ * l)
+ * - (a l - l^2). All sums are whole numbers up to SR__NARROW_WEIGHT^2. */
+SR__INLINE void cut_slots_of(const sr__tree_rules *rules, const sr__node_classes *node,
+                             const int16_t *histogram, int stride, int32_t feature,
+                             sr__split *split) {
+  int32_t used = rules->binning->feature[feature].bins, all_square = 0;
+  bool missing = has_weight(histogram, SR__BIN_MISSING, stride);
+  int16_t weight[SR__MOST_SLOTS] = {0};
+  slot_sums here;
+  square_sums sums;
+  for (int32_t s = 0; s < node->present; s++) {
+    weight[s] = (int16_t)node->slot_count[s];
+    all_square += (int32_t)(node->slot_count[s] * node->slot_count[s]);
+  }
+  for (int shift = 0; shift <= (missing ? 1 : 0); shift++) {
+    ints most = (ints){0} - 1;
+    sum_slots(histogram, used, shift, stride, load_slots(weight, stride), &here);
+    for (int32_t start = 0; start < used; start += LANES) {
+      ints square = load_ints(here.square + start), cross = load_ints(here.cross + start);
+      ints right = (all_square - cross) - (cross - square);
+      ints bits = store_squares(rules, node, start, floats_of(square), floats_of(right),
+                                floats_of(load_ints(here.left + start)), &sums);
+      most = higher_ints(bits, most);
+    }
+    /* Places past the last bin are no cuts. */
+    for (int32_t b = used; b % LANES; b++) sums.bits[b] = -1;
+    cut best = best_of_squares(node, &sums, used, NULL, highest_int(most), score_to_beat(split));
+    if (best.place < 0) continue;
+    int32_t upper = best.place + 1;
+    while (!has_weight(histogram, (uint8_t)(upper - shift), stride)) upper++;
+    take_cut(&best, feature, shift, missing, upper, split);
+  }
+}
+
+static void cut_slots(const sr__tree_rules *rules, const sr__node_classes *node,
+                      const int16_t *histogram, int32_t feature, sr__split *split) {
+  if (sr__slot_stride(node->present) == SR__MOST_SLOTS / 2)
+    cut_slots_of(rules, node, histogram, SR__MOST_SLOTS / 2, feature, split);
+  else
+    cut_slots_of(rules, node, histogram, SR__MOST_SLOTS, feature, split);
+}
+
 /* ---- any ------------------------------------------------------------------------------------- */
 
 static void clear_any_histogram(const sr__tree_rules *rules, const sr__node_classes *node,
@@ -446,6 +627,8 @@ const sr__split_kernel SR__KERNEL(sr__split_kernel) = {
     .cut_pairs = cut_pairs,
     .add_classes = add_classes,
     .cut_classes = cut_classes,
+    .add_slots = add_slots,
+    .cut_slots = cut_slots,
     .clear_any = clear_any_histogram,
     .add_any = add_any,
     .cut_any = cut_any,

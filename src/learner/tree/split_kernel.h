@@ -1,14 +1,22 @@
 /* Histograms of a node's rows and their cuts, once per vector level. Internal to the tree.
  *
- * Two classes share a number: weight above, weight of the second class below. Other nodes have a
- * histogram per class. */
+ * Two classes share a number: weight above, weight of the second class below. Other nodes have the
+ * weights of all classes in a bin, or a histogram per class. */
 #ifndef SR_LEARNER_TREE_SPLIT_KERNEL_H
 #define SR_LEARNER_TREE_SPLIT_KERNEL_H
 
 #include "core/isa.h"
 #include "cuts.h"
 
-enum { SR__NARROW_WEIGHT = 4096 /* of a node up to which narrow histograms serve */ };
+enum {
+  SR__NARROW_WEIGHT = 4096, /* of a node up to which narrow histograms serve */
+  SR__MOST_SLOTS = 16       /* classes of a node that stand side by side in a bin */
+};
+
+/* Places that a bin has for so many slots. */
+static inline int32_t sr__slot_stride(int32_t present) {
+  return present <= SR__MOST_SLOTS / 2 ? SR__MOST_SLOTS / 2 : SR__MOST_SLOTS;
+}
 
 /* Rows whose bins are at bins + row * features, and the candidates that are counted. */
 typedef struct sr__split_rows {
@@ -40,6 +48,11 @@ typedef struct sr__split_kernel {
   void (*add_classes)(const sr__split_rows *rows, const sr__node_classes *node, int32_t *histogram);
   void (*cut_classes)(const sr__tree_rules *rules, const sr__node_classes *node,
                       const int32_t *histogram, int32_t *left, int32_t feature, sr__split *split);
+  /* The same under gini, bin by bin: histogram[(candidate * 256 + bin) * sr__slot_stride() + slot];
+   * nodes up to SR__NARROW_WEIGHT with at most SR__MOST_SLOTS slots */
+  void (*add_slots)(const sr__split_rows *rows, const sr__node_classes *node, int16_t *histogram);
+  void (*cut_slots)(const sr__tree_rules *rules, const sr__node_classes *node,
+                    const int16_t *histogram, int32_t feature, sr__split *split);
   /* histogram[bin * present + slot] of one candidate: categories and any weight; `left` has a place
    * per slot */
   void (*clear_any)(const sr__tree_rules *rules, const sr__node_classes *node, int32_t feature,

@@ -63,14 +63,14 @@ struct sr__member {
   bool shifted;           /* some node has SR__NODE_SHIFT */
   sr__crown_piece *piece; /* twice where a node shifts, see sr__walk_tree */
   int32_t pieces, exits;
-  sr__pass_node *pass; /* NULL: there are none, the tree is walked by its nodes */
-  int64_t pass_whole;  /* see sr__walk_tree */
-  sr__branch *branch;  /* one per exit of the crown and the end */
-  uint32_t *pass_leaf; /* node of each leaf that branches number */
-  uint8_t *pass_vote;  /* and its vote, as in `vote` */
-  uint8_t *vote;       /* of the leaves, in little room; NULL: more than 256 classes */
-  int32_t *large;      /* leaf: index of its large leaf; NULL: not read */
-  float *large_share;  /* large leaves x classes */
+  sr__pass_node *pass;      /* NULL: there are none, the tree is walked by its nodes */
+  sr__branch *branch;       /* one per exit of the crown and the end */
+  uint32_t *pass_leaf;      /* node of each leaf that branches number */
+  uint8_t *pass_vote;       /* and its vote, as in `vote` */
+  sr__pass_node *vote_pass; /* see sr__walk_tree */
+  uint8_t *vote;            /* of the leaves, in little room; NULL: more than 256 classes */
+  int32_t *large;           /* leaf: index of its large leaf; NULL: not read */
+  float *large_share;       /* large leaves x classes */
   int64_t large_count;
   uint32_t *leaf_count; /* nodes x classes: rows of the bag in each leaf; NULL: not counted */
 };
@@ -176,6 +176,9 @@ SR_MUST_CHECK sr_status sr__tree_fit(sr_context *ctx, const sr__fit_input *input
 SR_MUST_CHECK sr_status sr__tree_predict(sr_context *ctx, const sr__encoder *encoder,
                                          const sr__member *member, const sr__encoded *rows,
                                          sr__picked picked, sr__answers answers);
+SR_MUST_CHECK sr_status sr__tree_predict_votes(sr_context *ctx, const sr__encoder *encoder,
+                                               sr__panel panel, const sr__encoded *rows,
+                                               uint8_t *vote);
 /* The leaf of one row below a node. */
 static inline uint32_t sr__tree_walk_from(const sr__member *tree, uint32_t at, const uint8_t *row) {
   for (;;) {

@@ -4,6 +4,7 @@
 
 enum {
   LANES = SR__WALK_LANES,
+  BLOCK = SR__WALK_BLOCK,
   ENDS = SR__PIECE_ENDS,
   EXITS = SR__WALK_EXITS,
   PIECES = SR__WALK_PIECES,
@@ -51,24 +52,24 @@ static void add_piece(crown_work *w, int32_t at) {
     if (place[ENDS + e] != place[ENDS + e - 1]) w->open[w->opens++] = place[ENDS + e];
 }
 
-/* About as many exits as a branch has splits. False where a branch would still have more leaves
- * than a byte can number. */
+/* Until a branch has fewer splits than the root of six times those of the tree: rows pass a node of
+ * the crown faster than one of a branch, but few rows at each of many exits do not fill the lanes.
+ * False where a branch would still have more leaves than a byte can number. */
 static bool choose_pieces(crown_work *w) {
-  int32_t splits = w->splits[0], wanted = ENDS;
-  while (wanted < EXITS / 2 && wanted * wanted < splits) wanted++;
+  int64_t splits = w->splits[0];
   w->opens = 1;
   w->open[0] = 0;
   add_piece(w, 0);
-  for (int32_t e = largest(w); w->opens + ENDS <= EXITS / 2 && w->pieces < PIECES; e = largest(w)) {
-    if (w->splits[w->open[e]] < LEAST) break;
-    if (w->opens + ENDS / 2 > wanted && w->splits[w->open[e]] < EXITS) break;
+  for (int32_t e = largest(w); w->pieces < PIECES; e = largest(w)) {
+    int64_t most = w->splits[w->open[e]];
+    if (most < LEAST || (most < EXITS && most * most < 6 * splits)) break;
     add_piece(w, e);
   }
   return w->splits[w->open[largest(w)]] < EXITS;
 }
 
 static void name_exit(crown_work *w, uint32_t at) {
-  w->value[at] = (uint32_t)w->exits * LANES;
+  w->value[at] = (uint32_t)w->exits;
   w->exit[w->exits++] = at;
 }
 
@@ -82,7 +83,7 @@ static uint8_t threshold_of(uint32_t what, bool whole) {
 static uint16_t column_of(const crown_work *w, uint32_t what, bool whole) {
   int64_t column = what >> SR__NODE_FEATURE;
   if (what & SR__NODE_SHIFT && !whole) column += sr__walk_columns(w->features);
-  return (uint16_t)(column * LANES);
+  return (uint16_t)column;
 }
 
 static bool is_piece(const crown_work *w, uint32_t at) {
@@ -110,10 +111,10 @@ static void fill_piece(crown_work *w, int32_t p, sr__member *tree) {
   if (tree->shifted) *whole = *piece;
   for (int i = 1; i < ENDS; i++) {
     uint32_t what = tree->node[place[i]].what;
-    piece->column[i - 1] = column_of(w, what, false);
+    piece->column[i - 1] = (uint16_t)(column_of(w, what, false) * LANES);
     piece->threshold[i - 1] = threshold_of(what, false) * 0x01010101u;
     if (!tree->shifted) continue;
-    whole->column[i - 1] = column_of(w, what, true);
+    whole->column[i - 1] = (uint16_t)(column_of(w, what, true) * LANES);
     whole->threshold[i - 1] = threshold_of(what, true) * 0x01010101u;
   }
 }
@@ -123,12 +124,13 @@ static bool has_twigs(const sr__member *tree, uint32_t at) {
   return is_leaf(tree, left) && is_leaf(tree, left + 1);
 }
 
-static sr__pass_node pass_node(const crown_work *w, uint32_t at, bool whole) {
+static sr__pass_node pass_node(const crown_work *w, uint32_t at) {
   sr__node node = w->tree->node[at];
-  bool twigs = has_twigs(w->tree, at);
-  uint32_t left = w->value[node.left], right = w->value[node.left + 1];
-  return (sr__pass_node){(uint16_t)left, (uint16_t)(twigs ? right / LANES : right),
-                         column_of(w, node.what, whole), threshold_of(node.what, whole), twigs};
+  bool twigs = has_twigs(w->tree, at), shift = node.what & SR__NODE_SHIFT;
+  return (sr__pass_node){(uint16_t)w->value[node.left], (uint16_t)w->value[node.left + 1],
+                         (uint16_t)(column_of(w, node.what, true) * BLOCK),
+                         threshold_of(node.what, true),
+                         (uint8_t)((twigs ? SR__PASS_TWIGS : 0) | (shift ? SR__PASS_SHIFT : 0))};
 }
 
 /* The branch below an exit: its leaves get numbers, those of a node one after the other; its splits
@@ -139,7 +141,7 @@ static void add_branch(crown_work *w, uint32_t root, sr__member *tree) {
   for (int64_t i = 0; i < listed; i++) {
     uint32_t at = w->list[i];
     if (is_leaf(tree, at)) {
-      w->value[at] = (uint32_t)(w->leaves - first_leaf) * LANES;
+      w->value[at] = (uint32_t)(w->leaves - first_leaf) * BLOCK;
       tree->pass_leaf[w->leaves++] = at;
     } else {
       w->list[splits++] = at; /* never beyond what was read */
@@ -150,9 +152,8 @@ static void add_branch(crown_work *w, uint32_t root, sr__member *tree) {
   for (int twigs = 1, at = 0; twigs >= 0; twigs--)
     for (int64_t i = splits - 1; i >= 0; i--) {
       if (has_twigs(tree, w->list[i]) != twigs) continue;
-      w->value[w->list[i]] = (uint32_t)(EXITS + at++) * LANES;
-      if (tree->shifted) tree->pass[tree->pass_whole + w->nodes] = pass_node(w, w->list[i], true);
-      tree->pass[w->nodes++] = pass_node(w, w->list[i], false);
+      w->value[w->list[i]] = (uint32_t)(EXITS + at++) * BLOCK;
+      tree->pass[w->nodes++] = pass_node(w, w->list[i]);
     }
 }
 
@@ -182,12 +183,11 @@ sr_status sr__tree_make_crown(sr_context *ctx, const sr__encoder *encoder, sr__m
   count_splits(&w);
   if (w.idle || !choose_pieces(&w)) goto cleanup;
   SR_NEW(ctx, tree->piece, w.pieces * (tree->shifted ? 2 : 1));
-  for (int32_t p = 0; p < w.pieces; p++) w.value[w.root[p]] = (uint32_t)(EXITS + p) * LANES;
+  for (int32_t p = 0; p < w.pieces; p++) w.value[w.root[p]] = (uint32_t)(EXITS + p);
   for (int32_t p = 0; p < w.pieces; p++) fill_piece(&w, p, tree);
   SR_NEW(ctx, tree->branch, w.exits + 1);
   SR_NEW(ctx, tree->pass_leaf, tree->nodes / 2 + 1 + EXITS);
-  tree->pass_whole = tree->shifted ? tree->nodes / 2 : 0;
-  SR_NEW(ctx, tree->pass, tree->nodes / 2 + tree->pass_whole);
+  SR_NEW(ctx, tree->pass, tree->nodes / 2);
   tree->exits = w.exits;
   tree->pieces = w.pieces;
   add_branches(&w, tree);
@@ -198,11 +198,24 @@ cleanup:
   return status;
 }
 
+/* The node with the votes of leaves instead of their numbers. */
+static sr__pass_node with_votes(sr__pass_node node, const uint8_t *vote) {
+  if (node.left < EXITS * BLOCK) node.left = (uint16_t)(vote[node.left / BLOCK] * BLOCK);
+  if (node.right < EXITS * BLOCK) node.right = (uint16_t)(vote[node.right / BLOCK] * BLOCK);
+  return node;
+}
+
 void sr__tree_note_votes(sr__member *tree) {
   if (!tree->vote) return;
   for (int64_t at = 0; at < tree->nodes; at++) tree->vote[at] = (uint8_t)tree->info[at];
-  for (int64_t i = 0; tree->pass && i < tree->branch[tree->exits].leaf; i++)
+  if (!tree->pass) return;
+  for (int64_t i = 0; i < tree->branch[tree->exits].leaf; i++)
     tree->pass_vote[i] = tree->vote[tree->pass_leaf[i]];
+  for (int32_t e = 0; e < tree->exits; e++)
+    for (int64_t i = tree->branch[e].node; i < tree->branch[e + 1].node; i++) {
+      const uint8_t *vote = tree->pass_vote + tree->branch[e].leaf;
+      tree->vote_pass[i] = with_votes(tree->pass[i], vote);
+    }
 }
 
 sr_status sr__tree_ready(sr_context *ctx, const sr__encoder *encoder, int64_t asked,
@@ -214,7 +227,10 @@ sr_status sr__tree_ready(sr_context *ctx, const sr__encoder *encoder, int64_t as
     SR_TRY(sr__tree_make_crown(ctx, encoder, tree));
   if (encoder->classes <= UINT8_MAX + 1) {
     SR_NEW(ctx, tree->vote, tree->nodes);
-    if (tree->pass) SR_NEW(ctx, tree->pass_vote, tree->branch[tree->exits].leaf);
+    if (tree->pass) {
+      SR_NEW(ctx, tree->pass_vote, tree->branch[tree->exits].leaf);
+      SR_NEW(ctx, tree->vote_pass, tree->nodes / 2);
+    }
     sr__tree_note_votes(tree);
   }
 cleanup:

@@ -257,6 +257,7 @@ const sr__learner sr__learner_tree = {
     .fit = sr__tree_fit,
     .encode = encode,
     .predict = sr__tree_predict,
+    .predict_votes = sr__tree_predict_votes,
     .read_leaves = sr__tree_read_leaves,
     .predict_leaves = sr__tree_predict_leaves,
     .blend_leaves = sr__tree_blend_leaves,

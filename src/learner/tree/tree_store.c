@@ -10,11 +10,10 @@
 void sr__tree_free(sr__member *tree) {
   if (!tree) return;
   sr_allocator allocator = tree->allocator;
-  void *blocks[] = {tree->node,        tree->info,       tree->set,
-                    tree->mixed,       tree->share,      tree->vote,
-                    tree->piece,       tree->pass,       tree->branch,
-                    tree->pass_leaf,   tree->pass_vote,  tree->large,
-                    tree->large_share, tree->leaf_count, tree};
+  void *blocks[] = {tree->node,   tree->info,        tree->set,        tree->mixed,
+                    tree->share,  tree->vote,        tree->piece,      tree->pass,
+                    tree->branch, tree->pass_leaf,   tree->pass_vote,  tree->vote_pass,
+                    tree->large,  tree->large_share, tree->leaf_count, tree};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__release(&allocator, blocks[i]);
 }
 
