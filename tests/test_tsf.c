@@ -76,16 +76,69 @@ static void features_agree_with_plain_sums(void **state) {
   sr_context_free(&ctx);
 }
 
-/* Sums, centers and features at every level that this machine has. */
-static void every_level_gives_the_same_bytes(void **state) {
-  (void)state;
-  enum { LENGTH = 45, WIDTH = 24 };
-  const sr__tsf_kernel *level[3] = {&sr__tsf_kernel_base};
-  int levels = 1;
+/* The levels that this machine has. */
+static int find_levels(const sr__tsf_kernel *level[3]) {
+  int levels = 0;
+  level[levels++] = &sr__tsf_kernel_base;
 #if defined(__x86_64__)
   if (sr__isa() >= SR__ISA_V3) level[levels++] = &sr__tsf_kernel_v3;
   if (sr__isa() >= SR__ISA_V4) level[levels++] = &sr__tsf_kernel_v4;
 #endif
+  return levels;
+}
+
+/* Children behind their parents; the way down is long on one side. Gives the number of nodes. */
+static uint32_t random_tree(sr__random *random, uint32_t splits, sr__tsf_node *node) {
+  uint32_t nodes = 1, open = 0;
+  node[0] = (sr__tsf_node){0, 0, INFINITY, 0};
+  for (uint32_t k = 0; k < splits; k++, nodes += 2) {
+    open = sr__random_below(random, 3) ? nodes - 1 : (uint32_t)sr__random_below(random, nodes);
+    while (node[open].left != open) open = node[open].left;
+    node[open].left = nodes;
+    node[open].feature = (uint32_t)sr__random_below(random, 5);
+    node[open].threshold = (float)sr__random_uniform(random);
+    for (uint32_t side = 0; side < 2; side++)
+      node[nodes + side] = (sr__tsf_node){nodes + side, 0, INFINITY, nodes + side};
+  }
+  return nodes;
+}
+
+/* Of any lanes of a tile, by small trees and large ones, at every level. */
+static void every_lane_finds_its_leaf(void **state) {
+  (void)state;
+  enum { SPLITS = 400 };
+  static sr__tsf_node node[2 * SPLITS + 1];
+  static float feature[5 * SR__TSF_TILE];
+  const sr__tsf_kernel *level[3];
+  int levels = find_levels(level);
+  sr__random random;
+  sr__random_init(&random, 3, SR_PURPOSE_LEARNER, 0, 1);
+  for (uint32_t round = 0; round < 60; round++) {
+    uint32_t eights = 1 + round % 8, width = 8 * eights;
+    uint64_t lanes = (sr__random_bits(&random) | (round % 2 ? 0 : UINT64_MAX)) >> (64 - width);
+    random_tree(&random, round < 10 ? round : SPLITS / (1 + round % 7), node);
+    for (uint32_t i = 0; i < 5 * width; i++)
+      feature[i] = i % 11 ? (float)sr__random_uniform(&random) : INFINITY;
+    for (int k = 0; k < levels; k++) {
+      uint32_t leaf[SR__TSF_TILE];
+      level[k]->leaves(node, feature, eights, lanes, leaf);
+      for (uint32_t j = 0; j < width; j++) {
+        uint32_t at = 0;
+        if (!(lanes >> j & 1)) continue;
+        while (node[at].left != at)
+          at = node[at].left + (feature[width * node[at].feature + j] > node[at].threshold);
+        assert_int_equal(leaf[j], node[at].leaf);
+      }
+    }
+  }
+}
+
+/* Sums, centers and features at every level, all kinds of an interval together or one by one. */
+static void every_level_gives_the_same_bytes(void **state) {
+  (void)state;
+  enum { LENGTH = 45, WIDTH = 24 };
+  const sr__tsf_kernel *level[3];
+  int levels = find_levels(level);
   kit_shape shape = {WIDTH, 1, 2, LENGTH, LENGTH, 0.0};
   kit_series series = kit_shapelets(&shape, 1.0, 5);
   size_t cells = (LENGTH + 1) * 3 * WIDTH;
@@ -118,6 +171,11 @@ static void every_level_gives_the_same_bytes(void **state) {
       for (int m = 0; m < 2; m++)
         level[m ? k : 0]->features(sum[0] + 8, center[0] + 8, WIDTH, 2,
                                    (sr__tsf_asked){reader, m ? list : NULL, 3}, feature[m]);
+      assert_memory_equal(feature[0], feature[1], sizeof feature[0]);
+      memset(feature[1], 0, sizeof feature[1]);
+      for (int kind = 0; kind < 3; kind++)
+        level[k]->features(sum[0] + 8, center[0] + 8, WIDTH, 2,
+                           (sr__tsf_asked){reader, list + kind, 1}, feature[1]);
       assert_memory_equal(feature[0], feature[1], sizeof feature[0]);
     }
   }
@@ -535,6 +593,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(features_agree_with_plain_sums),
       cmocka_unit_test(every_level_gives_the_same_bytes),
+      cmocka_unit_test(every_lane_finds_its_leaf),
       cmocka_unit_test(intervals_follow_the_law),
       cmocka_unit_test(every_split_is_the_best),
       cmocka_unit_test(forests_know_their_rows_and_tell_new_ones_apart),

@@ -13,6 +13,10 @@ typedef struct sr__tsf_kernel {
    * wide; +inf where the series has no point. */
   void (*features)(const double *sum, const double *center, int64_t width, int64_t eights,
                    sr__tsf_asked asked, float *feature);
+  /* leaf[j] of the lanes j whose bit is set: what stands in the leaf that the tree sends them to.
+   * Feature k of lane j is feature[8 eights k + j]. */
+  void (*leaves)(const sr__tsf_node *node, const float *feature, int64_t eights, uint64_t lanes,
+                 uint32_t leaf[SR__TSF_TILE]);
 } sr__tsf_kernel;
 
 SR__KERNEL_LEVELS(sr__tsf_kernel)

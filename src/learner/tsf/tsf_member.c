@@ -1,7 +1,8 @@
 /* Members: prediction and storing. */
 #include <math.h>
+#include <string.h>
 
-#include "tsf.h"
+#include "tsf_kernel.h"
 
 void sr__tsf_free_member(sr__member *member) {
   if (!member) return;
@@ -43,50 +44,32 @@ cleanup:
   return status;
 }
 
-enum { TOGETHER = 8, STEPS = 4 };
-
-/* Eight rows side by side, so that what they wait for overlaps; until none moves any more. Feature
- * k of the row in lane j is feature[k * width + j]. */
-static void walk(const sr__member *member, const float *feature, int64_t width,
-                 const int32_t lane[], uint32_t at[]) {
-  const sr__tsf_node *node = member->node;
-  for (int j = 0; j < TOGETHER; j++) at[j] = 0;
-  for (int32_t depth = 0; depth < member->depth; depth += STEPS) {
-    uint32_t moved = 0;
-    for (int k = 0; k < STEPS; k++) {
-      moved = 0;
-      for (int j = 0; j < TOGETHER; j++) {
-        sr__tsf_node here = node[at[j]];
-        uint32_t next = here.left + (feature[here.feature * width + lane[j]] > here.threshold);
-        moved |= next ^ at[j];
-        at[j] = next;
-      }
-    }
-    if (!moved) break;
-  }
+static int32_t best_class(const float *share, int32_t classes) {
+  int32_t best = 0;
+  for (int32_t c = 1; c < classes; c++)
+    if (share[c] > share[best]) best = c;
+  return best;
 }
 
+/* Shares are 0 before. */
 static void write_leaf(const sr__encoder *encoder, const sr__member *member, int64_t leaf,
-                       int32_t *vote, float *share) {
+                       int64_t i, sr__answers answers) {
   int32_t classes = encoder->classes;
+  float *share = answers.share ? answers.share + i * classes : NULL;
   const float *mixture = leaf < classes ? NULL : member->share + (leaf - classes) * classes;
-  int32_t best = mixture ? 0 : (int32_t)leaf;
-  for (int32_t c = 1; mixture && c < classes; c++)
-    if (mixture[c] > mixture[best]) best = c;
-  if (vote) *vote = best;
-  for (int32_t c = 0; share && c < classes; c++)
-    share[c] = mixture ? mixture[c] : c == best ? 1.0f : 0.0f;
+  if (answers.vote) answers.vote[i] = mixture ? best_class(mixture, classes) : (int32_t)leaf;
+  if (share && mixture) memcpy(share, mixture, sizeof *share * (size_t)classes);
+  if (share && !mixture) share[leaf] = 1.0f;
 }
 
 /* The rows from number i on that stand in one tile, increasing; gives how many. */
-static int32_t rows_of_tile(const sr__encoded *rows, const int32_t *index, int64_t i, int64_t count,
-                            int32_t lane[]) {
-  int64_t tile = (index ? index[i] : i) / rows->width;
-  int32_t here = 0;
-  for (; here < SR__TSF_TILE && i + here < count; here++) {
-    int64_t row = index ? index[i + here] : i + here;
-    lane[here] = (int32_t)(row % rows->width);
-    if (row / rows->width != tile || (here && lane[here] < lane[here - 1])) break;
+static int32_t rows_of_tile(const sr__encoded *rows, sr__picked picked, int64_t i, int32_t lane[]) {
+  int64_t tile = sr__picked_row(picked, i) / rows->width * rows->width;
+  int32_t here = 0, least = 0;
+  for (; here < SR__TSF_TILE && i + here < picked.count; here++) {
+    int64_t at = sr__picked_row(picked, i + here) - tile;
+    if (at < least || at >= rows->width) break;
+    lane[here] = least = (int32_t)at;
   }
   return here;
 }
@@ -95,23 +78,21 @@ sr_status sr__tsf_predict(sr_context *ctx, const sr__encoder *encoder, const sr_
                           const sr__encoded *rows, sr__picked picked, sr__answers answers) {
   sr_status status = SR_OK;
   float *feature = NULL;
+  size_t shares = (size_t)picked.count * (size_t)encoder->classes;
+  if (answers.share) memset(answers.share, 0, shares * sizeof *answers.share);
   SR_NEW(ctx, feature, rows->width * SR__TSF_KINDS * member->intervals);
   for (int64_t i = 0; i < picked.count;) {
-    int32_t lane[SR__TSF_TILE + TOGETHER] = {0},
-                                here = rows_of_tile(rows, picked.index, i, picked.count, lane);
+    int32_t lane[SR__TSF_TILE], here = rows_of_tile(rows, picked, i, lane);
     int32_t first = lane[0] / 8, eights = lane[here - 1] / 8 - first + 1;
     sr__tsf_lanes lanes = {sr__picked_row(picked, i) / rows->width, first, eights};
     sr__tsf_asked asked = {member->reader, member->used_feature, member->used};
+    uint32_t leaf[SR__TSF_TILE];
+    uint64_t bits = 0;
     sr__tsf_features(encoder, rows, lanes, asked, feature);
-    for (int32_t j = 0; j < here + TOGETHER; j++) lane[j] = j < here ? lane[j] - 8 * first : 0;
-    for (int32_t some = 0; some < here; some += TOGETHER) {
-      uint32_t at[TOGETHER];
-      walk(member, feature, 8 * (int64_t)eights, lane + some, at);
-      for (int32_t j = some; j < here && j < some + TOGETHER; j++)
-        write_leaf(encoder, member, member->node[at[j - some]].leaf,
-                   answers.vote ? answers.vote + i + j : NULL,
-                   answers.share ? answers.share + (i + j) * encoder->classes : NULL);
-    }
+    for (int32_t j = 0; j < here; j++) bits |= (uint64_t)1 << (lane[j] - 8 * first);
+    sr__tsf_kernel_now()->leaves(member->node, feature, eights, bits, leaf);
+    for (int32_t j = 0; j < here; j++)
+      write_leaf(encoder, member, leaf[lane[j] - 8 * first], i + j, answers);
     i += here;
   }
 cleanup:
