@@ -71,6 +71,17 @@ typedef struct sr__linear_report {
   int64_t bytes; /* of the largest arrays together */
 } sr__linear_report;
 
+/* How large a problem is. */
+typedef struct sr__linear_size {
+  int64_t rows, features;
+  int64_t widest;      /* features of the widest tile */
+  int64_t largest_set; /* rows that are left out together; 0: each by itself */
+  int32_t targets;
+} sr__linear_size;
+
+/* The most bytes that a fit holds at once, and whether it keeps its features, for which all must
+ * fit into `memory`. */
+int64_t sr__linear_bytes(const sr__linear_size *size, int64_t memory, bool *held);
 /* `score` (targets x rows, may be NULL) gets the left-out scores, NaN for rows that are not judged.
  * SR_ERROR_DATA with fewer than two rows. */
 SR_MUST_CHECK sr_status sr__linear_fit(sr_context *ctx, const sr__linear_problem *problem,

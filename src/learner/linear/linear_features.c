@@ -47,12 +47,19 @@ typedef struct features_work {
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-static int64_t bytes_without_features(const features_work *f) {
-  const sr__linear_work *w = f->w;
-  int64_t p = w->p, set = f->set > JUDGE_CHUNK ? f->set : JUDGE_CHUNK;
-  return p * p * 8 + p * CHUNK * (f->doubles ? 12 : 4) + f->widest * CHUNK * 4 +
-         (f->doubles ? 0 : p * SR__GRAM_PANEL * 4) + p * (8 + 5 * w->targets) * 8 +
-         (p * set + set * (set + w->targets)) * 8 + w->n * (5 + 3 * w->targets * 8);
+static int64_t judged_together(int64_t largest_set) {
+  return largest_set > JUDGE_CHUNK ? largest_set : JUDGE_CHUNK;
+}
+
+int64_t sr__linear_features_bytes(const sr__linear_size *size, int64_t memory, bool *held) {
+  int64_t n = size->rows, p = size->features, targets = size->targets;
+  int64_t set = judged_together(size->largest_set), features = n * p * 4;
+  bool doubles = p <= SMALL_SIDE;
+  int64_t bytes = p * p * 8 + p * CHUNK * (doubles ? 12 : 4) + size->widest * CHUNK * 4 +
+                  (doubles ? 0 : p * SR__GRAM_PANEL * 4) + p * (8 + 5 * targets) * 8 +
+                  (p * set + set * (set + targets)) * 8 + n * (5 + 3 * targets * 8);
+  *held = bytes + features <= memory;
+  return bytes + (*held ? features : 0);
 }
 
 /* Whether set s is left out by taking its rows out of the matrix. */
@@ -72,11 +79,11 @@ static sr_status new_features_work(features_work *f) {
   for (int64_t s = 0; out && s < out->sets; s++)
     if (out->begin[s + 1] - out->begin[s] > f->set && !takes_rows_away(f, s))
       f->set = out->begin[s + 1] - out->begin[s];
-  int64_t set = f->set > JUDGE_CHUNK ? f->set : JUDGE_CHUNK;
-  w->report.bytes = bytes_without_features(f);
-  f->held = w->report.bytes + n * p * 4 <= w->problem->memory;
+  int64_t set = judged_together(f->set);
+  w->report.bytes =
+      sr__linear_features_bytes(&(sr__linear_size){n, p, f->widest, f->set, w->targets},
+                                w->problem->memory, &f->held);
   w->report.held = f->held;
-  if (f->held) w->report.bytes += n * p * 4;
   if (f->held) SR_NEW(ctx, f->all, n * p);
   SR_NEW(ctx, f->tile, f->widest * CHUNK);
   SR_NEW(ctx, f->x, CHUNK * p);

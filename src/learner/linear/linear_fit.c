@@ -201,6 +201,18 @@ static void fill_scores(const sr__linear_work *w, double *score) {
       }
 }
 
+static bool by_features(int64_t rows, int64_t features) { return rows > features; }
+
+/* Beyond the largest arrays: targets, residuals and scores of rows, and what features are scaled
+ * and weighed by. */
+int64_t sr__linear_bytes(const sr__linear_size *size, int64_t memory, bool *held) {
+  int64_t few =
+      8 * size->rows * (2 + 6 * size->targets) + 8 * size->features * (2 + 2 * size->targets);
+  return few + (by_features(size->rows, size->features)
+                    ? sr__linear_features_bytes(size, memory, held)
+                    : sr__linear_rows_bytes(size, memory, held));
+}
+
 sr_status sr__linear_fit(sr_context *ctx, const sr__linear_problem *problem, double *score,
                          sr__linear_report *report, sr__linear_model **model) {
   sr_status status = SR_OK;
@@ -213,8 +225,8 @@ sr_status sr__linear_fit(sr_context *ctx, const sr__linear_problem *problem, dou
   *model = NULL;
   SR_TRY(check_problem(ctx, problem));
   SR_TRY(begin_work(&work));
-  SR_TRY(work.n > work.p ? sr__linear_by_features(&work, &penalty)
-                         : sr__linear_by_rows(&work, &penalty));
+  SR_TRY(by_features(work.n, work.p) ? sr__linear_by_features(&work, &penalty)
+                                     : sr__linear_by_rows(&work, &penalty));
   SR_TRY(make_model(&work, penalty, model));
   if (score) fill_scores(&work, score);
   if (report) *report = work.report;

@@ -30,12 +30,19 @@ typedef struct rows_work {
 
 enum { SET_CHUNK = 1024, SMALL_VALUES = 1 << 22 /* features x rows */ };
 
-/* What is needed in any case; the features come on top where they are held. */
-static int64_t bytes_without_features(const sr__linear_work *w, const rows_work *r) {
-  int64_t n = w->n, set = w->problem->left_out ? w->largest_set : 0;
-  return n * n * 8 + r->widest * r->stride * (r->doubles ? 12 : 4) +
-         (r->doubles ? 0 : n * SR__GRAM_PANEL * 4) + 6 * n * w->targets * 8 +
-         w->p * (w->targets * 8 + 16) + (set * set + SET_CHUNK * set + set * w->targets) * 8;
+static bool in_doubles(int64_t rows, int64_t features) { return rows * features <= SMALL_VALUES; }
+
+int64_t sr__linear_rows_bytes(const sr__linear_size *size, int64_t memory, bool *held) {
+  int64_t n = size->rows, set = size->largest_set, targets = size->targets;
+  int64_t stride = sr__linear_stride(n);
+  bool doubles = in_doubles(n, size->features);
+  int64_t bytes = n * n * 8 + size->widest * stride * (doubles ? 12 : 4) +
+                  (doubles ? 0 : n * SR__GRAM_PANEL * 4) + 6 * n * targets * 8 +
+                  size->features * (targets * 8 + 16) +
+                  (set * set + SET_CHUNK * set + set * targets) * 8;
+  int64_t features = size->features * stride * (doubles ? 8 : 4);
+  *held = bytes + features <= memory;
+  return bytes + (*held ? features : 0);
 }
 
 static sr_status new_rows_work(rows_work *r) {
@@ -45,11 +52,9 @@ static sr_status new_rows_work(rows_work *r) {
   int64_t n = w->n, set = w->problem->left_out ? w->largest_set : 0;
   r->stride = sr__linear_stride(n);
   r->widest = sr__linear_widest_tile(w->problem->maker);
-  r->doubles = n * w->p <= SMALL_VALUES;
-  w->report.bytes = bytes_without_features(w, r);
-  int64_t features = w->p * r->stride * (r->doubles ? 8 : 4);
-  r->held = w->report.bytes + features <= w->problem->memory;
-  if (r->held) w->report.bytes += features;
+  r->doubles = in_doubles(n, w->p);
+  w->report.bytes = sr__linear_rows_bytes(&(sr__linear_size){n, w->p, r->widest, set, w->targets},
+                                          w->problem->memory, &r->held);
   w->report.held = r->held;
   SR_NEW_ZERO(ctx, r->gram, n * n);
   SR_NEW(ctx, r->diagonal, n);

@@ -36,6 +36,9 @@ typedef sr_status (*sr__penalty_fn)(sr__linear_work *work, void *data, double pe
 SR_MUST_CHECK sr_status sr__linear_walk(sr__linear_work *work, sr__penalty_fn at, void *data,
                                         int64_t size, double *solution, int *best);
 
+/* Bytes of the largest arrays of both ways, features with them where they are held. */
+int64_t sr__linear_rows_bytes(const sr__linear_size *size, int64_t memory, bool *held);
+int64_t sr__linear_features_bytes(const sr__linear_size *size, int64_t memory, bool *held);
 /* From the Gram matrix of the rows: fills weights and residual. */
 SR_MUST_CHECK sr_status sr__linear_by_rows(sr__linear_work *work, double *penalty);
 /* From the Gram matrix of the features. */

@@ -1,5 +1,7 @@
 #include "series_learner.h"
 
+#include <math.h>
+
 #include "learner/labeled_bag.h"
 #include "table_series.h"
 #include "unit_sets.h"
@@ -82,24 +84,27 @@ cleanup:
 
 /* ---- preparing and fitting ------------------------------------------------------------------ */
 
-/* Gram matrix, its tile and panel, and coefficients; the features come on top. */
-static double bytes_of_member(double rows, double features, double classes) {
-  double side = rows < features ? rows : features;
-  return 8.0 * side * side + 4.0 * 1536.0 * side + 16.0 * side * classes + 4.0 * features * classes;
-}
+enum { WIDEST_TILE = 1024 };
 
+/* Series as they were read, as they are prepared, and in the blocks of each member in work; its
+ * ridge. Whole parts that are left out to choose the penalty come on top. */
 static void say_memory(sr_context *ctx, const sr__encoder *encoder, const sr__training *training,
                        const sr__series_kind *kind) {
-  double rows = (double)training->rows->rows->rows, features = (double)kind->features;
-  double series = 4.0 * (double)training->rows->rows->begin[training->rows->rows->rows];
-  double member = bytes_of_member(rows, features, encoder->classes), held = 4.0 * rows * features;
+  const sr__series_rows *rows = training->rows->rows;
+  double values = 4.0 * (double)rows->begin[rows->rows];
+  int32_t classes = encoder->classes;
+  sr__linear_size size = {.rows = rows->rows,
+                          .features = kind->features,
+                          .widest = WIDEST_TILE,
+                          .targets = classes > 2 ? classes : 1};
   int threads = training->threads;
-  bool kept = member + held <= (double)kind->ridge->memory * 1e6 / threads;
-  double all = 2.0 * series + threads * (series + member + (kept ? held : 0.0));
+  bool kept = false;
+  int64_t member = sr__linear_bytes(&size, kind->ridge->memory * 1000000 / threads, &kept);
+  double all = 2.0 * values + threads * (values + (double)member);
   sr__log(ctx, all > 2.5e8 ? SR_LOG_INFO : SR_LOG_DEBUG,
           "%s: up to %.0f MB for %d member%s at a time; features of a member (%.0f MB) are %s",
-          kind->name, all / 1e6, threads, threads == 1 ? "" : "s", held / 1e6,
-          kept ? "kept" : "made twice");
+          kind->name, ceil(all / 1e6), threads, threads == 1 ? "" : "s",
+          4e-6 * (double)size.rows * (double)size.features, kept ? "kept" : "made twice");
 }
 
 sr_status sr__series_learner_prepare(sr_context *ctx, const sr_table *table,
