@@ -147,8 +147,7 @@ static void gradient_step(step_bench *b) {
     float error = b->work.q[i * n + i % n] - target[i];
     b->work.dq[i * n + i % n] = (error > 1 ? 1 : error < -1 ? -1 : error) / BATCH;
   }
-  sr__qnet_backward(&b->online, &b->work, BATCH, b->frames);
-  sr__adam_step(&b->adam, &b->online.parameters);
+  sr__qnet_learn(&b->online, &b->work, BATCH, b->frames, &b->adam);
 }
 
 static void step_close(step_bench *b) {

@@ -458,11 +458,58 @@ static void adam_levels_agree(void **state) {
   for (int l = 0; l < levels(); l++) {
     float(*to)[COUNT] = x[l > 0];
     for (int i = 0; i < COUNT; i++) to[0][i] = start[i], to[1][i] = g[i] * g[i], to[2][i] = 1;
-    level[l]->update(COUNT, &how, g, to[0], to[1], to[2]);
+    level[l]->update(COUNT, &(sr__adam_tensor){how, to[0], to[1], to[2]}, g);
     if (l > 0) assert_memory_equal(x[0], x[1], sizeof x[0]);
     double a = level[0]->sum_of_squares(COUNT, g), b = level[l]->sum_of_squares(COUNT, g);
     assert_memory_equal(&a, &b, sizeof a);
   }
+}
+
+/* A product whose result is a gradient, and the step by it, at once and one after the other. */
+static void a_product_may_step_at_once(void **state) {
+  (void)state;
+  LEVELS(sr__sparse_kernel)
+  enum { ROWS = 21, COLUMNS = 3 * SR__SPARSE_COLUMNS, COUNT = ROWS * COLUMNS };
+  enum { INNER = SR__SPARSE_UPDATE_INNER };
+  static float a[INNER * ROWS], b[INNER * COLUMNS], gradient[COUNT], x[2][3][COUNT];
+  static float sums[2][COLUMNS];
+  sr__random random = stream(9);
+  fill(&random, a, INNER * ROWS), fill(&random, b, INNER * COLUMNS);
+  for (int i = 0; i < INNER * ROWS; i++) a[i] = a[i] > 0 ? a[i] : 0;
+  sr__adam_update how = {.gradient_factor = 1,
+                         .beta1 = 0.9f,
+                         .beta2 = 0.99f,
+                         .epsilon = 1e-8f,
+                         .shrink = 0.999f,
+                         .step = 0.01f,
+                         .second_factor = 3};
+  for (int l = 0; l < levels(); l++)
+    for (int64_t inner = 1; inner <= INNER; inner += 31) {
+      sr__sparse_product p = {.rows = ROWS,
+                              .columns = COLUMNS,
+                              .inner = inner,
+                              .a = a,
+                              .a_row = 1,
+                              .a_inner = ROWS,
+                              .b = b,
+                              .b_row = COLUMNS,
+                              .b_column = 1,
+                              .c = gradient,
+                              .c_row = COLUMNS,
+                              .column_sums = sums[0]};
+      memset(sums, 0, sizeof sums);
+      for (int k = 0; k < 2; k++)
+        for (int i = 0; i < COUNT; i++) x[k][0][i] = 1, x[k][1][i] = 2, x[k][2][i] = 3;
+      slow_sparse_product(&p);
+      sr__adam_kernel_base.update(COUNT, &(sr__adam_tensor){how, x[0][0], x[0][1], x[0][2]},
+                                  gradient);
+      p.c = NULL;
+      p.column_sums = sums[1];
+      p.update = &(sr__adam_tensor){how, x[1][0], x[1][1], x[1][2]};
+      level[l]->product(&p);
+      assert_memory_equal(x[0], x[1], sizeof x[0]);
+      assert_memory_equal(sums[0], sums[1], sizeof sums[0]);
+    }
 }
 
 static void the_rate_warms_up_and_falls_as_a_cosine(void **state) {
@@ -511,6 +558,7 @@ int main(void) {
       cmocka_unit_test(cross_entropy_is_the_logarithm_of_the_softmax),
       cmocka_unit_test(adam_follows_its_recurrence),
       cmocka_unit_test(adam_levels_agree),
+      cmocka_unit_test(a_product_may_step_at_once),
       cmocka_unit_test(the_rate_warms_up_and_falls_as_a_cosine),
       cmocka_unit_test(memory_runs_out_cleanly),
   };

@@ -324,6 +324,54 @@ static void grid_net_gradients(void **state) {
   sr_context_free(&ctx);
 }
 
+/* In batches that are small enough for it, and in larger ones. */
+static void learning_is_a_gradient_and_a_step(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  sr_game *game = NULL;
+  sr__qnet_shape shape;
+  enum { COUNT = SR__SPARSE_UPDATE_INNER + 5, OUTPUTS = 6 };
+  assert_ok(ctx, sr_game_new(ctx, "breakout", 3, &game));
+  assert_ok(ctx, sr__qnet_choose(ctx, game, 1, OUTPUTS, &shape));
+  uint8_t pictures[COUNT][64];
+  const uint8_t *frames[COUNT];
+  for (int i = 0; i < COUNT; i++) {
+    double reward;
+    assert_ok(ctx, sr_game_step(ctx, game, i % 3, &reward));
+    if (sr_game_get(game)->over) assert_ok(ctx, sr_game_reset(ctx, game));
+    memcpy(pictures[i], game->frame, 64);
+    frames[i] = pictures[i];
+  }
+  for (int64_t count = 8; count <= COUNT; count += COUNT - 8) {
+    sr__qnet net[2];
+    sr__qnet_work work;
+    sr__adam adam[2];
+    assert_ok(ctx, sr__qnet_work_new(ctx, &shape, COUNT, &work));
+    for (int k = 0; k < 2; k++) {
+      sr__random random = stream(71);
+      assert_ok(ctx, sr__qnet_new(ctx, &shape, true, &net[k]));
+      sr__qnet_draw_weights(&net[k], &random);
+      adam[k] = (sr__adam){.rate = 1e-2f, .beta1 = 0.9f, .beta2 = 0.999f, .epsilon = 1e-8f};
+    }
+    for (int step = 0; step < 3; step++)
+      for (int k = 0; k < 2; k++) {
+        sr__qnet_forward(&net[k], &work, count, frames);
+        for (int64_t i = 0; i < count * OUTPUTS; i++) work.dq[i] = work.q[i] - (float)(i % 3);
+        if (k == 0) sr__qnet_learn(&net[k], &work, count, frames, &adam[k]);
+        if (k == 1) sr__qnet_backward(&net[k], &work, count, frames);
+        if (k == 1) sr__adam_step(&adam[k], &net[k].parameters);
+      }
+    size_t bytes = (size_t)net[0].parameters.count * sizeof(float);
+    assert_memory_equal(net[0].parameters.value, net[1].parameters.value, bytes);
+    assert_memory_equal(net[0].parameters.first_moment, net[1].parameters.first_moment, bytes);
+    assert_memory_equal(net[0].parameters.second_moment, net[1].parameters.second_moment, bytes);
+    for (int k = 0; k < 2; k++) sr__qnet_free(&net[k]);
+    sr__qnet_work_free(&work);
+  }
+  sr_game_free(&game);
+  sr_context_free(&ctx);
+}
+
 static void gray_net_gradients(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
@@ -404,6 +452,7 @@ int main(void) {
                                          net_kernels_give_the_same_bits_at_every_level),
                                      cmocka_unit_test(rmsprop_follows_its_equations),
                                      cmocka_unit_test(grid_net_gradients),
+                                     cmocka_unit_test(learning_is_a_gradient_and_a_step),
                                      cmocka_unit_test(gray_net_gradients),
                                      cmocka_unit_test(grid_net_is_a_convolution)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,34 +1,24 @@
 #include "nn/adam_kernel.h"
 
-#include "nn/lanes.h"
+#include "nn/adam_lanes.h"
 
-/* m = beta1 m + (1 - beta1) g,  v = beta2 v + (1 - beta2) g^2,
- * value = shrink value - step m / (sqrt(second_factor v) + epsilon). */
-static void update(int64_t count, const sr__adam_update *how, const float *gradient, float *first,
-                   float *second, float *value) {
-  const sr__wide beta1 = sr__all(how->beta1), rest1 = sr__all(1.0f - how->beta1);
-  const sr__wide beta2 = sr__all(how->beta2), rest2 = sr__all(1.0f - how->beta2);
-  for (int64_t i = 0; i < count; i += SR__WIDE) {
+static void update(int64_t count, const sr__adam_tensor *tensor, const float *gradient) {
+  const sr__adam_update how = tensor->how;
+  float *first = tensor->first, *second = tensor->second, *value = tensor->value;
+  int64_t i = 0;
+  for (; i + SR__WIDE <= count; i += SR__WIDE) {
+    sr__adam_lanes at = {sr__load(first + i), sr__load(second + i), sr__load(value + i)};
+    sr__adam_lanes_step(&how, sr__load(gradient + i), &at);
+    sr__store(first + i, at.first), sr__store(second + i, at.second);
+    sr__store(value + i, at.value);
+  }
+  if (i < count) {
     const int64_t left = count - i;
-    sr__wide g, m, v, x;
-    if (left >= SR__WIDE) {
-      g = sr__load(gradient + i), m = sr__load(first + i), v = sr__load(second + i);
-      x = sr__load(value + i);
-    } else {
-      g = sr__load_some(gradient + i, left), m = sr__load_some(first + i, left);
-      v = sr__load_some(second + i, left), x = sr__load_some(value + i, left);
-    }
-    g *= sr__all(how->gradient_factor);
-    m = sr__fused(beta1, m, g * rest1);
-    v = sr__fused(beta2, v, g * g * rest2);
-    sr__wide size = sr__root(v * sr__all(how->second_factor)) + sr__all(how->epsilon);
-    x = x * sr__all(how->shrink) - m * sr__all(how->step) / size;
-    if (left >= SR__WIDE) {
-      sr__store(first + i, m), sr__store(second + i, v), sr__store(value + i, x);
-    } else {
-      sr__store_some(first + i, m, left), sr__store_some(second + i, v, left);
-      sr__store_some(value + i, x, left);
-    }
+    sr__adam_lanes at = {sr__load_some(first + i, left), sr__load_some(second + i, left),
+                         sr__load_some(value + i, left)};
+    sr__adam_lanes_step(&how, sr__load_some(gradient + i, left), &at);
+    sr__store_some(first + i, at.first, left), sr__store_some(second + i, at.second, left);
+    sr__store_some(value + i, at.value, left);
   }
 }
 

@@ -45,10 +45,24 @@ void sr__nn_pack(int64_t inner, int64_t columns, const float *b, int64_t b_row, 
 void sr__nn_pack_transposed(int64_t inner, int64_t columns, const float *b, int64_t b_row,
                             float *packed);
 
+/* One step of Adam, and a tensor with its moments. */
+typedef struct sr__adam_update {
+  float gradient_factor; /* of clipping */
+  float beta1, beta2, epsilon;
+  float shrink;        /* 1 - rate * decay */
+  float step;          /* rate / (1 - beta1^t) */
+  float second_factor; /* 1 / (1 - beta2^t) */
+} sr__adam_update;
+
+typedef struct sr__adam_tensor {
+  sr__adam_update how;
+  float *first, *second, *value;
+} sr__adam_tensor;
+
 /* C (rows x columns) = bias + A B where many elements of A are 0, as behind a ReLU. An element is
  * one chain of fused multiply-adds from `bias` (or 0), inner ascending; terms where A is 0 are left
  * out. */
-enum { SR__SPARSE_COLUMNS = 64 };
+enum { SR__SPARSE_COLUMNS = 64, SR__SPARSE_UPDATE_INNER = 32 };
 typedef struct sr__sparse_product {
   int64_t rows, columns, inner; /* columns: a multiple of SR__SPARSE_COLUMNS */
   const float *a;               /* (i, k) is a[i * a_row + k * a_inner]; one of the two is 1 */
@@ -59,6 +73,9 @@ typedef struct sr__sparse_product {
   int64_t c_row;
   const float *bias;  /* columns, or NULL */
   float *column_sums; /* the elements of each column of B are added in order; NULL: none */
+  /* NULL, or what has C for its gradient: it makes its step at once, C is not written, and inner is
+   * at most SR__SPARSE_UPDATE_INNER. */
+  const sr__adam_tensor *update;
 } sr__sparse_product;
 
 void sr__nn_sparse_product(const sr__sparse_product *p);
@@ -159,6 +176,12 @@ typedef struct sr__adam {
 } sr__adam;
 
 void sr__adam_step(sr__adam *adam, sr__parameters *parameters);
+/* The same in pieces where there is no clipping: what a step is, then each tensor once. */
+sr__adam_update sr__adam_begin(sr__adam *adam);
+sr__adam_tensor sr__adam_tensor_of(const sr__adam *adam, const sr__adam_update *how,
+                                   const sr__parameters *parameters, int tensor);
+void sr__adam_step_tensor(const sr__adam_tensor *update, const sr__parameters *parameters,
+                          int tensor);
 
 /* Factor of the rate in step 0 .. steps - 1: linear over the first `warm_up` share of the steps,
  * then half a cosine down to 0. */

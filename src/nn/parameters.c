@@ -51,25 +51,44 @@ double sr__parameters_gradient_norm(const sr__parameters *parameters) {
   return sqrt(sr__adam_kernel_now()->sum_of_squares(parameters->count, parameters->gradient));
 }
 
-void sr__adam_step(sr__adam *adam, sr__parameters *parameters) {
+sr__adam_update sr__adam_begin(sr__adam *adam) {
   adam->power1 = (adam->power1 > 0 ? adam->power1 : 1.0) * (double)adam->beta1;
   adam->power2 = (adam->power2 > 0 ? adam->power2 : 1.0) * (double)adam->beta2;
-  sr__adam_update how = {.gradient_factor = 1.0f,
-                         .beta1 = adam->beta1,
-                         .beta2 = adam->beta2,
-                         .epsilon = adam->epsilon,
-                         .step = (float)((double)adam->rate / (1.0 - adam->power1)),
-                         .second_factor = (float)(1.0 / (1.0 - adam->power2))};
+  return (sr__adam_update){.gradient_factor = 1.0f,
+                           .beta1 = adam->beta1,
+                           .beta2 = adam->beta2,
+                           .epsilon = adam->epsilon,
+                           .shrink = 1.0f,
+                           .step = (float)((double)adam->rate / (1.0 - adam->power1)),
+                           .second_factor = (float)(1.0 / (1.0 - adam->power2))};
+}
+
+sr__adam_tensor sr__adam_tensor_of(const sr__adam *adam, const sr__adam_update *how,
+                                   const sr__parameters *parameters, int tensor) {
+  const sr__tensor *t = &parameters->tensor[tensor];
+  sr__adam_tensor made = {.how = *how,
+                          .first = parameters->first_moment + t->at,
+                          .second = parameters->second_moment + t->at,
+                          .value = parameters->value + t->at};
+  if (t->decay) made.how.shrink = 1.0f - adam->rate * adam->decay;
+  return made;
+}
+
+void sr__adam_step_tensor(const sr__adam_tensor *update, const sr__parameters *parameters,
+                          int tensor) {
+  const sr__tensor *t = &parameters->tensor[tensor];
+  sr__adam_kernel_now()->update(t->rows * t->columns, update, parameters->gradient + t->at);
+}
+
+void sr__adam_step(sr__adam *adam, sr__parameters *parameters) {
+  sr__adam_update how = sr__adam_begin(adam);
   if (adam->clip > 0) {
     double norm = sr__parameters_gradient_norm(parameters);
     if (norm > (double)adam->clip) how.gradient_factor = (float)((double)adam->clip / norm);
   }
   for (int i = 0; i < parameters->tensors; i++) {
-    const sr__tensor *t = &parameters->tensor[i];
-    how.shrink = t->decay ? 1.0f - adam->rate * adam->decay : 1.0f;
-    sr__adam_kernel_now()->update(t->rows * t->columns, &how, parameters->gradient + t->at,
-                                  parameters->first_moment + t->at,
-                                  parameters->second_moment + t->at, parameters->value + t->at);
+    sr__adam_tensor update = sr__adam_tensor_of(adam, &how, parameters, i);
+    sr__adam_step_tensor(&update, parameters, i);
   }
 }
 

@@ -14,6 +14,7 @@ void sr__nn_sparse_product(const sr__sparse_product *p) {
   assert(p->a_row == 1 || p->a_inner == 1);
   assert(p->b_row == 1 || p->b_column == 1);
   assert(p->columns % SR__SPARSE_COLUMNS == 0);
+  assert(p->update ? p->inner <= SR__SPARSE_UPDATE_INNER : p->c != NULL);
   sr__sparse_kernel_now()->product(p);
 }
 

@@ -2,7 +2,7 @@
  * of A's row that are not 0 are found by the bits of a mask. */
 #include "nn/sparse_kernel.h"
 
-#include "nn/lanes.h"
+#include "nn/adam_lanes.h"
 
 /* Vectors of a stretch, as many as there are registers for, and rows of a block of B: 16 KB. */
 #if defined(__AVX512F__)
@@ -84,25 +84,43 @@ SR__INLINE void add_terms(const int vectors, uint64_t mask, const float *a, int6
   }
 }
 
+/* A step of what has `sum` for its gradient, from element `at` on. */
+SR__INLINE void step_row(const int vectors, const sr__adam_tensor *tensor, int64_t at,
+                         const sr__wide *sum) {
+  const sr__adam_update how = tensor->how;
+  float *first = tensor->first + at, *second = tensor->second + at, *value = tensor->value + at;
+#pragma GCC unroll 16
+  for (int v = 0; v < vectors; v++) {
+    const int64_t i = SR__WIDE * v;
+    sr__adam_lanes here = {sr__load(first + i), sr__load(second + i), sr__load(value + i)};
+    sr__adam_lanes_step(&how, sum[v], &here);
+    sr__store(first + i, here.first), sr__store(second + i, here.second);
+    sr__store(value + i, here.value);
+  }
+}
+
 /* A stretch of all rows of C from `column` on, `count` elements of inner: the first of them begin
  * with the bias, later ones go on from C. */
 SR__INLINE void add_block(const int vectors, const sr__sparse_product *p, int64_t column,
                           int64_t inner, int64_t count, const float *block) {
   const float *start = p->bias ? p->bias + column : NULL;
-  float *c = p->c + column;
   group g;
   for (int64_t first = 0; first < p->rows; first += GROUP) {
     const int64_t rows = p->rows - first < GROUP ? p->rows - first : GROUP;
     open_group(p, p->a + first * p->a_row + inner * p->a_inner, rows, count, &g);
     for (int64_t i = 0; i < rows; i++) {
-      float *to = c + (first + i) * p->c_row;
-      const float *from = inner > 0 ? to : start;
+      const int64_t row = (first + i) * p->c_row + column;
+      const float *from = inner > 0 ? p->c + row : start;
       sr__wide sum[MOST_VECTORS];
 #pragma GCC unroll 16
       for (int v = 0; v < vectors; v++) sum[v] = from ? sr__load(from + SR__WIDE * v) : sr__all(0);
       add_terms(vectors, g.mask[i], g.a + i * g.row, g.inner, block, sum);
+      if (p->update) {
+        step_row(vectors, p->update, row, sum);
+        continue;
+      }
 #pragma GCC unroll 16
-      for (int v = 0; v < vectors; v++) sr__store(to + SR__WIDE * v, sum[v]);
+      for (int v = 0; v < vectors; v++) sr__store(p->c + row + SR__WIDE * v, sum[v]);
     }
   }
 }

@@ -181,11 +181,13 @@ static void heads_gradient(sr_agent *agent, const sr__learner_net *net, int64_t 
   }
 }
 
-static void update(sr_agent *agent, sr__learner_net *net) {
+static void backward_and_step(sr_agent *agent, sr__learner_net *net, int64_t count,
+                              const uint8_t **frames) {
   if (agent->options.optimizer == 0) {
-    sr__adam_step(&net->adam, &net->online.parameters);
+    sr__qnet_learn(&net->online, &agent->work, count, frames, &net->adam);
   } else {
     sr__rmsprop how = {net->adam.rate, 0.95f, 0.01f, true};
+    sr__qnet_backward(&net->online, &agent->work, count, frames);
     sr__rmsprop_step(&how, &net->online.parameters);
   }
 }
@@ -203,8 +205,7 @@ static void learn_net(sr_agent *agent, sr__learner_net *net, int64_t count, cons
       fill_mask(agent, agent->work.hidden, net->online.shape.hidden);
     heads_gradient(agent, net, count);
   }
-  sr__qnet_backward(&net->online, &agent->work, count, frames);
-  update(agent, net);
+  backward_and_step(agent, net, count, frames);
 }
 
 sr_status sr__agent_learn(sr_context *ctx, sr_agent *agent) {

@@ -186,31 +186,19 @@ void sr__qnet_forward(const sr__qnet *net, sr__qnet_work *work, int64_t count,
   }
   kernel->relu(count * shape->hidden, work->hidden);
   sr__linear layer = heads_layer(net, work);
-  sr__linear_pack(&layer);
+  sr__nn_pack(layer.in, layer.out, layer.weight, layer.out, layer.packed);
   sr__linear_forward(&layer, count, work->hidden, shape->hidden, work->q, shape->outputs, false);
 }
 
 /* ---- backward ----------------------------------------------------------------------------- */
 
-/* From dhidden to the gradient of the hidden layer's weights (written: it is by far the largest)
- * and to dx. */
-static void backward_hidden(sr__qnet *net, sr__qnet_work *work, int64_t count) {
+/* From dhidden to dx and to the gradient of the hidden layer's weights, which is by far the
+ * largest: it is written, or `update` makes its step with it. */
+static void backward_hidden(sr__qnet *net, sr__qnet_work *work, int64_t count,
+                            const sr__adam_tensor *update) {
   const sr__qnet_shape *shape = &net->shape;
   int l = shape->convs;
   int64_t flat = shape->flat, hidden = shape->hidden;
-  sr__nn_sparse_product(&(
-      sr__sparse_product){.rows = flat,
-                          .columns = hidden,
-                          .inner = count,
-                          .a = work->x[l],
-                          .a_row = 1,
-                          .a_inner = flat,
-                          .b = work->dhidden,
-                          .b_row = hidden,
-                          .b_column = 1,
-                          .c = sr__parameters_gradient(&net->parameters, net->weight[l]),
-                          .c_row = hidden,
-                          .column_sums = sr__parameters_gradient(&net->parameters, net->bias[l])});
   sr__nn_sparse_product(&(sr__sparse_product){.rows = count,
                                               .columns = flat,
                                               .inner = hidden,
@@ -222,6 +210,20 @@ static void backward_hidden(sr__qnet *net, sr__qnet_work *work, int64_t count) {
                                               .b_column = hidden,
                                               .c = work->dx[l],
                                               .c_row = flat});
+  sr__nn_sparse_product(
+      &(sr__sparse_product){.rows = flat,
+                            .columns = hidden,
+                            .inner = count,
+                            .a = work->x[l],
+                            .a_row = 1,
+                            .a_inner = flat,
+                            .b = work->dhidden,
+                            .b_row = hidden,
+                            .b_column = 1,
+                            .c = sr__parameters_gradient(&net->parameters, net->weight[l]),
+                            .c_row = hidden,
+                            .column_sums = sr__parameters_gradient(&net->parameters, net->bias[l]),
+                            .update = update});
 }
 
 static void backward_pictures(sr__qnet *net, sr__qnet_work *work, int64_t count,
@@ -248,8 +250,8 @@ static void backward_pictures(sr__qnet *net, sr__qnet_work *work, int64_t count,
   }
 }
 
-void sr__qnet_backward(sr__qnet *net, sr__qnet_work *work, int64_t count,
-                       const uint8_t *const *frames) {
+static void backward(sr__qnet *net, sr__qnet_work *work, int64_t count,
+                     const uint8_t *const *frames, const sr__adam_tensor *update) {
   const sr__qnet_shape *shape = &net->shape;
   sr__parameters *parameters = &net->parameters;
   for (int t = 0; t < parameters->tensors; t++) /* the rest of the gradient is added to */
@@ -257,13 +259,33 @@ void sr__qnet_backward(sr__qnet *net, sr__qnet_work *work, int64_t count,
       memset(sr__parameters_gradient(parameters, t), 0,
              (size_t)(parameters->tensor[t].rows * parameters->tensor[t].columns) * sizeof(float));
   sr__linear layer = heads_layer(net, work);
-  sr__linear_pack(&layer);
+  sr__nn_pack_transposed(layer.out, layer.in, layer.weight, layer.out, layer.packed_transposed);
   sr__linear_backward_weight(&layer, count, work->hidden, shape->hidden, work->dq, shape->outputs,
                              sr__parameters_gradient(parameters, net->weight[shape->convs + 1]),
                              sr__parameters_gradient(parameters, net->bias[shape->convs + 1]));
   sr__linear_backward_input(&layer, count, work->dq, shape->outputs, work->dhidden, shape->hidden,
                             false);
   sr__relu_backward(count * shape->hidden, work->hidden, work->dhidden);
-  backward_hidden(net, work, count);
+  backward_hidden(net, work, count, update);
   backward_pictures(net, work, count, frames);
+}
+
+void sr__qnet_backward(sr__qnet *net, sr__qnet_work *work, int64_t count,
+                       const uint8_t *const *frames) {
+  backward(net, work, count, frames, NULL);
+}
+
+void sr__qnet_learn(sr__qnet *net, sr__qnet_work *work, int64_t count, const uint8_t *const *frames,
+                    sr__adam *adam) {
+  const sr__parameters *parameters = &net->parameters;
+  const sr__adam_update how = sr__adam_begin(adam);
+  int hidden = count <= SR__SPARSE_UPDATE_INNER ? net->weight[net->shape.convs] : -1;
+  sr__adam_tensor largest = {0};
+  if (hidden >= 0) largest = sr__adam_tensor_of(adam, &how, parameters, hidden);
+  backward(net, work, count, frames, hidden >= 0 ? &largest : NULL);
+  for (int t = 0; t < parameters->tensors; t++) {
+    if (t == hidden) continue;
+    sr__adam_tensor update = sr__adam_tensor_of(adam, &how, parameters, t);
+    sr__adam_step_tensor(&update, parameters, t);
+  }
 }

@@ -66,5 +66,9 @@ void sr__qnet_forward(const sr__qnet *net, sr__qnet_work *work, int64_t count,
  * whose frames must still be there. */
 void sr__qnet_backward(sr__qnet *net, sr__qnet_work *work, int64_t count,
                        const uint8_t *const *frames);
+/* The same, and a step of Adam without clipping by that gradient; `gradient` of the largest layer
+ * may not be written. */
+void sr__qnet_learn(sr__qnet *net, sr__qnet_work *work, int64_t count, const uint8_t *const *frames,
+                    sr__adam *adam);
 
 #endif
