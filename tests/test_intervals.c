@@ -58,6 +58,60 @@ static void the_reach_of_a_chain_is_its_scale(void **state) {
   free(scratch);
 }
 
+/* The same curve from many correlations together: a chain's part is its share, T its scale. */
+static void many_faint_correlations_show_the_scale(void **state) {
+  (void)state;
+  enum { MOST = 30000 };
+  double *r = malloc((MOST + 1) * sizeof *r), *scratch = malloc((3 * MOST + 6) * sizeof *scratch);
+  const double scales[] = {10.0, 50.0, 200.0}, shares[] = {0.3, 0.05};
+  for (int i = 0; i < 3; i++) {
+    for (int s = 0; s < 2; s++) {
+      double lambda = 1.0 - 1.0 / scales[i];
+      for (int64_t k = 0; k <= MOST; k++) r[k] = k ? shares[s] * pow(lambda, (double)k) : 1.0;
+      double found = sr__reach_together(r, MOST, 1000000, 1.65, scratch);
+      assert_true(found > 0.9 * scales[i] && found < 1.1 * scales[i]);
+    }
+  }
+  free(r);
+  free(scratch);
+}
+
+/* A sign that is slow in a part of its variance: the first correlation is faint on 500 rows, all of
+ * them together are not. Signs of independent rows have no memory in either form. */
+static void slow_signs_on_few_rows_are_seen(void **state) {
+  (void)state;
+  enum { N = 500, RUNS = 60 };
+  sr_context *ctx = test_context(1);
+  int64_t start[] = {0, N};
+  sr__reach_plan plan;
+  int first_alone = 0, together = 0, near = 0;
+  assert_ok(ctx, sr__reach_plan_new(ctx, &(sr__runs){1, start}, &plan));
+  for (int run = 0; run < RUNS; run++) {
+    static double noise[N], steps[N], sign[N], fast[N];
+    const double tmix = 30.0, a = 1.0 - 1.0 / tmix;
+    double slow = 0.0;
+    sr_random_normal(100 + (uint64_t)run, 0, 0, N, noise);
+    sr_random_normal(900 + (uint64_t)run, 0, 0, N, steps);
+    for (int i = 0; i < N; i++) {
+      slow = i ? a * slow + sqrt(1.0 - a * a) * steps[i] : steps[i];
+      sign[i] = noise[i] + 0.6 * slow > 0.0;
+      fast[i] = noise[i] > 0.0;
+    }
+    sr__reach found[2];
+    assert_ok(ctx, sr__reach_measure(ctx, &plan, sign, fast, (sr__reach_asked){4.0, true}, found));
+    first_alone += found[0].estimate > 1.0;
+    together += found[0].together > 1.0;
+    near += found[0].together > tmix / 3.0 && found[0].together < tmix * 3.0;
+    assert_true(found[0].together_careful >= found[0].together);
+    assert_close(found[1].together, 1.0, 0.0);
+  }
+  assert_true(first_alone < RUNS / 2);
+  assert_true(together > RUNS * 4 / 5);
+  assert_true(near > RUNS * 2 / 3);
+  sr__reach_plan_free(ctx, &plan);
+  sr_context_free(&ctx);
+}
+
 /* Two series at once and runs apart give what products of pairs inside the runs give. */
 static void runs_are_never_joined(void **state) {
   (void)state;
@@ -72,8 +126,8 @@ static void runs_are_never_joined(void **state) {
   sr__reach_plan plan;
   assert_ok(ctx, sr__reach_plan_new(ctx, &(sr__runs){3, start}, &plan));
   sr__reach both[2], alone[1];
-  assert_ok(ctx, sr__reach_measure(ctx, &plan, x, other, 4.0, both));
-  assert_ok(ctx, sr__reach_measure(ctx, &plan, x, NULL, 4.0, alone));
+  assert_ok(ctx, sr__reach_measure(ctx, &plan, x, other, (sr__reach_asked){4.0, false}, both));
+  assert_ok(ctx, sr__reach_measure(ctx, &plan, x, NULL, (sr__reach_asked){4.0, false}, alone));
   assert_close(both[0].estimate, alone[0].estimate, 1e-9);
   assert_close(both[1].estimate, 1.0, 0.0);
   /* slow: the correlation from its definition */
@@ -191,6 +245,61 @@ static void few_weak_members_stand_for_many(void **state) {
   free(mean);
   free(label);
   free(row);
+  sr_context_free(&ctx);
+}
+
+/* Classes that are named are counted; the general way adds up shares of 0 and 1. Both must tell the
+ * same bits, whatever the number of members. */
+static void counted_votes_are_votes_of_shares(void **state) {
+  (void)state;
+  enum { ROWS = 300, CLASSES = 5, MOST = 40 };
+  const int32_t sizes[] = {2, 5, 9, 17, 25, 40};
+  sr_context *ctx = test_context(1);
+  static int32_t label[ROWS], row[ROWS], vote[2][ROWS];
+  static float answer[MOST][ROWS * CLASSES], share[2][ROWS * CLASSES], *list[MOST];
+  static double loss[2][ROWS], noise[ROWS * (MOST + 1)];
+  int64_t first[] = {0, 110, ROWS};
+  sr_random_normal(5, 0, 0, ROWS * (MOST + 1), noise);
+  for (int i = 0; i < ROWS; i++) {
+    row[i] = ROWS - 1 - i;
+    label[i] = (int32_t)(2.5 + noise[i]) % CLASSES;
+    if (label[i] < 0) label[i] = 0;
+  }
+  for (int j = 0; j < MOST; j++) {
+    list[j] = answer[j];
+    for (int i = 0; i < ROWS; i++) { /* right in about every second row */
+      int c = (label[row[i]] + (int)fabs(2.0 * noise[(j + 1) * ROWS + i])) % CLASSES;
+      answer[j][i * CLASSES + c] = 1.0f;
+    }
+  }
+  sr_table_view view = {.rows = ROWS, .label = label, .classes = {CLASSES, NULL}};
+  sr__prepared prepared = {.view = &view, .classes = CLASSES};
+  for (size_t m = 0; m < sizeof sizes / sizeof *sizes; m++) {
+    double one = 1.0, way[2];
+    int32_t delivered = 100;
+    sr__vote_weights weights[2] = {{&one, NULL, &delivered}, {&one, NULL, &delivered}};
+    for (int soft = 0; soft < 2; soft++) {
+      sr__held_entry entry = {.members = sizes[m], .answer = list};
+      sr__held held = {.prepared = &prepared,
+                       .rule = soft ? SR_VOTE_SOFT : SR_VOTE_HARD,
+                       .seed = 3,
+                       .folds = 2,
+                       .first = first,
+                       .row = row,
+                       .count = ROWS,
+                       .classes = CLASSES,
+                       .leaves = 1,
+                       .entries = 1,
+                       .entry = &entry};
+      sr__carried carried = {.loss = loss[soft], .vote = vote[soft], .share = share[soft]};
+      assert_ok(ctx, sr__carry_losses(ctx, &held, weights, &carried));
+      way[soft] = carried.way;
+    }
+    assert_memory_equal(loss[0], loss[1], sizeof loss[0]);
+    assert_memory_equal(vote[0], vote[1], sizeof vote[0]);
+    assert_memory_equal(share[0], share[1], sizeof share[0]);
+    assert_close(way[0], way[1], 0.0);
+  }
   sr_context_free(&ctx);
 }
 
@@ -364,10 +473,13 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_transform_is_the_sum_that_defines_it),
       cmocka_unit_test(the_reach_of_a_chain_is_its_scale),
+      cmocka_unit_test(many_faint_correlations_show_the_scale),
+      cmocka_unit_test(slow_signs_on_few_rows_are_seen),
       cmocka_unit_test(runs_are_never_joined),
       cmocka_unit_test(carrying_is_exact_on_normal_margins),
       cmocka_unit_test(carrying_ends_at_its_limits),
       cmocka_unit_test(few_weak_members_stand_for_many),
+      cmocka_unit_test(counted_votes_are_votes_of_shares),
       cmocka_unit_test(the_interval_pays_for_the_way),
       cmocka_unit_test(subset_errors_are_means_over_all_subsets),
       cmocka_unit_test(the_interval_of_one_wave),

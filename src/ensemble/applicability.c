@@ -9,7 +9,7 @@
 #include "core/sort.h"
 #include "data/dictionary.h"
 
-enum { MOST_ROWS = 2000, LEAST_ROWS = 20 };
+enum { MOST_ROWS = 2000, LEAST_ROWS = 20, LANES = 16 };
 
 void sr__applicability_free(const sr_allocator *allocator, sr_applicability **a) {
   if (!*a) return;
@@ -76,29 +76,52 @@ static void standardize(const sr_applicability *a, const sr_table_view *t, int64
   }
 }
 
-/* Squared distance in float lanes, the same order on every machine. */
-static float apart(const float *a, const float *b, int64_t features) {
-  float sum = 0.0f;
+/* The sample in tiles of LANES rows, a feature of all of them side by side; rows behind the last
+ * are infinitely far. */
+static sr_status lay_tiles(sr_context *ctx, const sr_applicability *a, float **tiles) {
+  sr_status status = SR_OK;
+  int64_t count = (a->rows + LANES - 1) / LANES * LANES;
+  SR_NEW(ctx, *tiles, count * a->features);
+  for (int64_t k = 0; k < count; k++)
+    for (int64_t j = 0; j < a->features; j++)
+      (*tiles)[(k / LANES * a->features + j) * LANES + k % LANES] =
+          k < a->rows ? a->row[k * a->features + j] : INFINITY;
+cleanup:
+  return status;
+}
+
+typedef float four __attribute__((vector_size(16), aligned(4)));
+
+/* Squared distances from a row to those of a tile: each sum is one of floats in order of the
+ * features, the same on every machine. */
+static void apart(const float *row, const float *tile, int64_t features, float sum[LANES]) {
+  four total[LANES / 4] = {0};
   for (int64_t j = 0; j < features; j++) {
-    float d = a[j] - b[j];
-    sum += d * d;
+    four here = row[j] - (four){0};
+#pragma GCC unroll 4
+    for (int q = 0; q < LANES / 4; q++) {
+      four d = here - *(const four *)(tile + j * LANES + 4 * q);
+      total[q] += d * d;
+    }
   }
-  return sum;
+  memcpy(sum, total, sizeof total);
 }
 
 /* Distances from each row of the sample to the nearest of another fold, and their upper whisker. */
 static sr_status find_limit(sr_context *ctx, const int32_t *fold, sr_applicability *a) {
   sr_status status = SR_OK;
   double *nearest = NULL;
+  float *tiles = NULL;
   int64_t known = 0;
   SR_NEW(ctx, nearest, a->rows);
+  SR_TRY(lay_tiles(ctx, a, &tiles));
   for (int64_t i = 0; i < a->rows; i++) {
-    float best = INFINITY;
+    float best = INFINITY, d[LANES];
     SR_TRY(sr__check_interrupt(ctx));
-    for (int64_t k = 0; k < a->rows; k++) {
-      if (fold[k] == fold[i]) continue;
-      float d = apart(a->row + i * a->features, a->row + k * a->features, a->features);
-      best = d < best ? d : best;
+    for (int64_t k = 0; k < a->rows; k += LANES) {
+      apart(a->row + i * a->features, tiles + k * a->features, a->features, d);
+      for (int64_t lane = 0; lane < LANES && k + lane < a->rows; lane++)
+        if (fold[k + lane] != fold[i] && d[lane] < best) best = d[lane];
     }
     if (isfinite(best)) nearest[known++] = sqrt((double)best);
   }
@@ -110,6 +133,7 @@ static sr_status find_limit(sr_context *ctx, const int32_t *fold, sr_applicabili
   a->limit = high + 1.5 * (high - low);
 cleanup:
   sr__free(ctx, nearest);
+  sr__free(ctx, tiles);
   return status;
 }
 
@@ -150,17 +174,22 @@ sr_status sr__applicability_ask(sr_context *ctx, const sr_applicability *a,
                                 const sr_table_view *table, int64_t first, int64_t count,
                                 float *outside) {
   sr_status status = SR_OK;
-  float *row = NULL, limit = (float)(a->limit * a->limit);
+  float *row = NULL, *tiles = NULL, limit = (float)(a->limit * a->limit);
   SR_NEW(ctx, row, a->features);
+  SR_TRY(lay_tiles(ctx, a, &tiles));
   for (int64_t i = 0; i < count; i++) {
-    bool inside = false;
+    int near = 0;
     standardize(a, table, first + i, row);
-    for (int64_t k = 0; k < a->rows && !inside; k++)
-      inside = apart(row, a->row + k * a->features, a->features) <= limit;
-    outside[i] = inside ? 0.0f : 1.0f;
+    for (int64_t k = 0; k < a->rows && !near; k += LANES) {
+      float d[LANES];
+      apart(row, tiles + k * a->features, a->features, d);
+      for (int lane = 0; lane < LANES; lane++) near += d[lane] <= limit;
+    }
+    outside[i] = near ? 0.0f : 1.0f;
   }
 cleanup:
   sr__free(ctx, row);
+  sr__free(ctx, tiles);
   return status;
 }
 

@@ -7,19 +7,6 @@ uint32_t sr__model_checksum(const void *bytes, int64_t count) {
   return (uint32_t)crc32_z(crc32_z(0, NULL, 0), bytes, (size_t)count);
 }
 
-/* Where a section's length will be written, once it is known. */
-static int64_t section_begin(sr__bytes *to, const char *tag) {
-  sr__put_raw(to, tag, SR_MODEL_TAG_BYTES);
-  sr__put_u64(to, 0);
-  return to->size;
-}
-
-static void section_end(sr__bytes *to, int64_t begin) {
-  if (to->status != SR_OK) return;
-  uint64_t length = (uint64_t)(to->size - begin);
-  for (int k = 0; k < 8; k++) to->data[begin - 8 + k] = (uint8_t)(length >> (8 * k));
-}
-
 static void put_dictionary(sr__bytes *to, sr_dictionary dictionary) {
   sr__put_u64(to, (uint64_t)dictionary.count);
   for (int32_t c = 0; c < dictionary.count; c++) sr__put_string(to, dictionary.names[c]);
@@ -27,7 +14,6 @@ static void put_dictionary(sr__bytes *to, sr_dictionary dictionary) {
 
 static void put_schema(sr__bytes *to, const sr_ensemble *e) {
   const sr_table_view *schema = sr_table_get(e->schema);
-  int64_t begin = section_begin(to, "Head");
   sr__put_u8(to, SR_MODEL_CLASSES);
   sr__put_string(to, e->view.learner);
   sr__put_u32(to, (uint32_t)e->view.vote);
@@ -47,13 +33,11 @@ static void put_schema(sr__bytes *to, const sr_ensemble *e) {
   sr__put_u8(to, schema->channel_names != NULL);
   for (int32_t c = 0; schema->channel_names && c < schema->channels; c++)
     sr__put_string(to, schema->channel_names[c]);
-  section_end(to, begin);
 }
 
 /* Plans with their numbers and the weights of their members; the target's kind comes first, so that
  * numbers can move in without another change of the form. */
 static void put_mix(sr__bytes *to, const sr_ensemble *e) {
-  int64_t begin = section_begin(to, "Mix ");
   sr__put_u64(to, (uint64_t)e->view.mix_count);
   for (int32_t k = 0; k < e->view.mix_count; k++) {
     const sr__plan_record *r = &e->record[k];
@@ -68,35 +52,30 @@ static void put_mix(sr__bytes *to, const sr_ensemble *e) {
   }
   sr__put_u8(to, e->offset != NULL);
   for (int32_t c = 0; e->offset && c < e->view.classes.count; c++) sr__put_f32(to, e->offset[c]);
-  section_end(to, begin);
 }
 
 /* What made the mix; behind the mix that it belongs to. */
 static void put_gain(sr__bytes *to, const sr_ensemble *e) {
   const sr_mix_gain *g = e->view.gain;
   if (!g) return;
-  int64_t begin = section_begin(to, "gain");
   const double reals[] = {g->plain,     g->mix,   g->difference, g->difference_se, g->bag_size,
                           g->leaf_size, g->place, g->offset,     g->score_tmix};
   for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) sr__put_f64(to, reals[k]);
   sr__put_u8(to, g->thin != 0);
   for (int32_t k = 0; k < e->view.mix_count; k++) sr__put_f64(to, e->record[k].large_leaf);
-  section_end(to, begin);
 }
 
 /* What is known of the training, for people. */
 static void put_story(sr__bytes *to, const sr_ensemble *e) {
-  int64_t begin = section_begin(to, "told");
   sr__put_string(to, e->view.reason);
   sr__put_f64(to, e->view.tmix);
   sr__put_u64(to, (uint64_t)e->view.warning_count);
   for (int32_t k = 0; k < e->view.warning_count; k++) sr__put_string(to, e->view.warnings[k]);
-  section_end(to, begin);
 }
 
-static void put_evaluation(sr__bytes *to, const sr_evaluation *e) {
+static void put_evaluation(sr__bytes *to, const sr_ensemble *ensemble) {
+  const sr_evaluation *e = ensemble->view.evaluation;
   if (!e) return;
-  int64_t begin = section_begin(to, "eval");
   const int64_t counts[] = {e->rows, e->naive_rows, e->honest_rows, e->units, e->folds, e->buffer};
   const double reals[] = {e->baseline,
                           e->naive,
@@ -120,13 +99,12 @@ static void put_evaluation(sr__bytes *to, const sr_evaluation *e) {
   }
   sr__put_u64(to, e->importance ? (uint64_t)e->features : 0);
   for (int64_t j = 0; e->importance && j < e->features; j++) sr__put_f64(to, e->importance[j]);
-  section_end(to, begin);
 }
 
 /* What was asked and answered; behind the evaluation that it belongs to. */
-static void put_questions(sr__bytes *to, const sr_evaluation *e) {
+static void put_questions(sr__bytes *to, const sr_ensemble *ensemble) {
+  const sr_evaluation *e = ensemble->view.evaluation;
   if (!e) return;
-  int64_t begin = section_begin(to, "asks");
   sr__put_u64(to, (uint64_t)e->question_count);
   for (int32_t k = 0; k < e->question_count; k++) {
     const sr_question *q = &e->questions[k];
@@ -144,38 +122,35 @@ static void put_questions(sr__bytes *to, const sr_evaluation *e) {
   sr__put_u64(to, (uint64_t)e->next_rows);
   sr__put_u64(to, (uint64_t)e->origin_count);
   for (int32_t k = 0; k < e->origin_count; k++) sr__put_f64(to, e->origin_error[k]);
-  section_end(to, begin);
 }
 
 /* What the members' covariance is made of. */
-static void put_pairs(sr__bytes *to, const sr_evaluation *e) {
+static void put_pairs(sr__bytes *to, const sr_ensemble *ensemble) {
+  const sr_evaluation *e = ensemble->view.evaluation;
   if (!e) return;
-  int64_t begin = section_begin(to, "pair");
   const double reals[] = {e->shared_rows,  e->shared_parts, e->shared_law,
                           e->gain_members, e->gain_bags,    e->gain_place};
   for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) sr__put_f64(to, reals[k]);
-  section_end(to, begin);
 }
 
 /* The error against the members; behind the evaluation that it belongs to. */
-static void put_curve(sr__bytes *to, const sr_evaluation *e) {
+static void put_curve(sr__bytes *to, const sr_ensemble *ensemble) {
+  const sr_evaluation *e = ensemble->view.evaluation;
   if (!e || !e->curve_count) return;
-  int64_t begin = section_begin(to, "curv");
   sr__put_u64(to, (uint64_t)e->curve_count);
   for (int32_t k = 0; k < e->curve_count; k++) {
     sr__put_u32(to, (uint32_t)e->curve[k].members);
     sr__put_f64(to, e->curve[k].error);
   }
-  section_end(to, begin);
 }
 
 /* Metrics of the held-out votes; behind the evaluation that they belong to. */
-static void put_metrics(sr__bytes *to, const sr_evaluation *e) {
+static void put_metrics(sr__bytes *to, const sr_ensemble *ensemble) {
+  const sr_evaluation *e = ensemble->view.evaluation;
   if (!e || !e->confusion) return;
   const sr_metrics *m = &e->metrics;
   const double reals[] = {m->error, m->balanced_accuracy, m->macro_f1, m->auc,
                           m->brier, m->log_loss,          m->ece};
-  int64_t begin = section_begin(to, "scor");
   sr__put_u64(to, (uint64_t)m->rows);
   for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) sr__put_f64(to, reals[k]);
   for (int b = 0; b < SR_CALIBRATION_BINS; b++) {
@@ -185,22 +160,19 @@ static void put_metrics(sr__bytes *to, const sr_evaluation *e) {
   }
   for (int64_t k = 0; k < (int64_t)e->classes * e->classes; k++)
     sr__put_u64(to, (uint64_t)e->confusion[k]);
-  section_end(to, begin);
 }
 
 /* Behind the evaluation that it belongs to. */
-static void put_applicability(sr__bytes *to, const sr_evaluation *e) {
+static void put_applicability(sr__bytes *to, const sr_ensemble *ensemble) {
+  const sr_evaluation *e = ensemble->view.evaluation;
   if (!e || !e->applicability) return;
-  int64_t begin = section_begin(to, "area");
   sr__put_f64(to, e->outside);
   sr__applicability_save(e->applicability, to);
-  section_end(to, begin);
 }
 
 static void put_part_weights(sr__bytes *to, const sr_ensemble *e) {
   const sr__part_weights *w = &e->part_weights;
   if (!w->parts) return;
-  int64_t begin = section_begin(to, "Near");
   sr__put_u64(to, (uint64_t)w->parts);
   sr__put_f64(to, w->width);
   for (int64_t j = 0; j < w->features; j++) {
@@ -209,38 +181,56 @@ static void put_part_weights(sr__bytes *to, const sr_ensemble *e) {
   }
   for (int64_t k = 0; k < w->parts * w->features; k++) sr__put_f32(to, w->center[k]);
   sr__put_raw(to, w->seen, (int64_t)e->view.members * w->parts);
-  section_end(to, begin);
+}
+
+static void put_encoder(sr__bytes *to, const sr_ensemble *e) {
+  e->learner->save_encoder(e->encoder, to);
 }
 
 static void put_members(sr__bytes *to, const sr_ensemble *e) {
-  int64_t begin = section_begin(to, "Shar");
-  e->learner->save_encoder(e->encoder, to);
-  section_end(to, begin);
-  begin = section_begin(to, "Memb");
   sr__put_u64(to, (uint64_t)e->view.members);
   for (int32_t j = 0; j < e->view.members; j++)
     e->learner->save_member(e->encoder, e->member[j], to);
-  section_end(to, begin);
+}
+
+/* The sections in the order of the file. Those that are not always there are left out when they
+ * put nothing. */
+static const struct {
+  char tag[SR_MODEL_TAG_BYTES + 1];
+  bool always;
+  void (*put)(sr__bytes *to, const sr_ensemble *ensemble);
+} sections[] = {{"Head", true, put_schema},       {"Mix ", true, put_mix},
+                {"gain", false, put_gain},        {"told", true, put_story},
+                {"eval", false, put_evaluation},  {"asks", false, put_questions},
+                {"pair", false, put_pairs},       {"curv", false, put_curve},
+                {"scor", false, put_metrics},     {"area", false, put_applicability},
+                {"Shar", true, put_encoder},      {"Memb", true, put_members},
+                {"Near", false, put_part_weights}};
+
+/* Writes what was put since `begin` as a length into the eight bytes before it. */
+static void put_length(sr__bytes *to, int64_t begin) {
+  if (to->status != SR_OK) return;
+  uint64_t length = (uint64_t)(to->size - begin);
+  for (int k = 0; k < 8; k++) to->data[begin - 8 + k] = (uint8_t)(length >> (8 * k));
 }
 
 sr_status sr__model_write(const sr_ensemble *ensemble, sr__bytes *to) {
   sr__put_raw(to, SR_MODEL_MAGIC, SR_MODEL_MAGIC_BYTES);
   sr__put_u32(to, SR_MODEL_VERSION);
   sr__put_u64(to, 0);
-  int64_t begin = to->size;
-  put_schema(to, ensemble);
-  put_mix(to, ensemble);
-  put_gain(to, ensemble);
-  put_story(to, ensemble);
-  put_evaluation(to, ensemble->view.evaluation);
-  put_questions(to, ensemble->view.evaluation);
-  put_pairs(to, ensemble->view.evaluation);
-  put_curve(to, ensemble->view.evaluation);
-  put_metrics(to, ensemble->view.evaluation);
-  put_applicability(to, ensemble->view.evaluation);
-  put_members(to, ensemble);
-  put_part_weights(to, ensemble);
-  section_end(to, begin);
+  int64_t first = to->size;
+  for (size_t s = 0; s < sizeof sections / sizeof *sections; s++) {
+    int64_t before = to->size;
+    sr__put_raw(to, sections[s].tag, SR_MODEL_TAG_BYTES);
+    sr__put_u64(to, 0);
+    int64_t begin = to->size;
+    sections[s].put(to, ensemble);
+    if (to->size > begin || sections[s].always)
+      put_length(to, begin);
+    else
+      to->size = before;
+  }
+  put_length(to, first);
   if (to->status == SR_OK) sr__put_u32(to, sr__model_checksum(to->data, to->size));
   return to->status;
 }

@@ -4,8 +4,9 @@
 #include "ensemble.h"
 
 enum {
-  PREDICT_CHUNK = 16384
-}; /* rows and their binned form stay in the cache; a tree is read for many */
+  PREDICT_CHUNK = 16384, /* rows and their binned form stay in the cache; a tree is read for many */
+  PANEL = 8              /* members that are asked together */
+};
 
 typedef struct predict_job {
   const sr_ensemble *ensemble;
@@ -21,16 +22,20 @@ typedef struct predict_job {
   atomic_int_fast64_t done;
 } predict_job;
 
+/* A chunk of rows and what is made of it. */
 typedef struct predict_scratch {
+  int64_t first, count;
+  sr__encoded *rows;
   sr__arena arena;
   sr__member_votes votes;
   float *tally;
   float *nearness; /* votes weighted by parts only */
+  uint8_t *panel;  /* PANEL x rows: votes of several members; NULL: they are asked one by one */
 } predict_scratch;
 
-static sr_status scratch_init(sr_context *ctx, const predict_job *job, int64_t count,
-                              predict_scratch *s) {
+static sr_status scratch_init(sr_context *ctx, const predict_job *job, predict_scratch *s) {
   const sr_ensemble *e = job->ensemble;
+  int64_t count = s->count;
   int32_t classes = e->view.classes.count;
   s->votes = (sr__member_votes){.learner = e->learner,
                                 .encoder = e->encoder,
@@ -47,29 +52,33 @@ static sr_status scratch_init(sr_context *ctx, const predict_job *job, int64_t c
     s->nearness = sr__arena_alloc(ctx, &s->arena, count * e->part_weights.parts, sizeof(float));
     if (!s->nearness) return SR_ERROR_MEMORY;
   }
+  if (job->rule != SR_VOTE_SOFT && e->learner->predict_votes && classes <= UINT8_MAX + 1) {
+    s->panel = sr__arena_alloc(ctx, &s->arena, PANEL * count, 1);
+    if (!s->panel) return SR_ERROR_MEMORY;
+  }
   memset(s->tally, 0, (size_t)(count * classes) * sizeof(float));
   return SR_OK;
 }
 
-static void write_result(const predict_job *job, predict_scratch *s, int64_t first, int64_t count) {
+static void write_result(const predict_job *job, predict_scratch *s) {
   int32_t classes = s->votes.classes;
-  for (int64_t i = 0; i < count; i++) {
+  for (int64_t i = 0; i < s->count; i++) {
     float *tally = s->tally + i * classes;
     int32_t winner = sr__tally_settle(tally, classes, job->ensemble->offset);
-    if (job->label) job->label[first + i] = winner;
+    if (job->label) job->label[s->first + i] = winner;
     if (job->proba)
-      memcpy(job->proba + (first + i) * classes, tally, (size_t)classes * sizeof *tally);
+      memcpy(job->proba + (s->first + i) * classes, tally, (size_t)classes * sizeof *tally);
   }
 }
 
-static void add_weighted(const sr_ensemble *e, int32_t member, predict_scratch *s, int64_t count) {
+static void add_weighted(const sr_ensemble *e, int32_t member, predict_scratch *s) {
   if (!s->nearness && s->votes.rule == SR_VOTE_SOFT) { /* one weight for all rows */
     float weight = e->weight[member], *restrict tally = s->tally;
     const float *restrict proba = s->votes.proba;
-    for (int64_t k = 0; k < count * s->votes.classes; k++) tally[k] += weight * proba[k];
+    for (int64_t k = 0; k < s->count * s->votes.classes; k++) tally[k] += weight * proba[k];
     return;
   }
-  for (int64_t i = 0; i < count; i++) {
+  for (int64_t i = 0; i < s->count; i++) {
     float weight = e->weight ? e->weight[member] : 1.0f;
     if (s->nearness)
       weight *= sr__part_weight(&e->part_weights, member, s->nearness + i * e->part_weights.parts);
@@ -78,18 +87,81 @@ static void add_weighted(const sr_ensemble *e, int32_t member, predict_scratch *
 }
 
 /* Every member weighs 1. */
-static void add_plain(predict_scratch *s, int64_t count) {
+static void add_plain(predict_scratch *s) {
   int32_t classes = s->votes.classes;
   if (s->votes.rule == SR_VOTE_SOFT)
-    for (int64_t k = 0; k < count * classes; k++) s->tally[k] += s->votes.proba[k];
-  else if (classes == 2) /* side by side */
-    for (int64_t i = 0; i < count; i++) {
-      float second = (float)s->votes.vote[i];
-      s->tally[2 * i] += 1.0f - second;
-      s->tally[2 * i + 1] += second;
-    }
+    for (int64_t k = 0; k < s->count * classes; k++) s->tally[k] += s->votes.proba[k];
   else
-    for (int64_t i = 0; i < count; i++) s->tally[i * classes + s->votes.vote[i]] += 1.0f;
+    for (int64_t i = 0; i < s->count; i++) s->tally[i * classes + s->votes.vote[i]] += 1.0f;
+}
+
+static void add_member(const sr_ensemble *e, int32_t member, predict_scratch *s) {
+  if (s->nearness || e->weight)
+    add_weighted(e, member, s);
+  else
+    add_plain(s);
+}
+
+/* Votes of a panel whose members weigh 1. Of two classes they are added up as bytes before. */
+static void add_panel(int32_t members, predict_scratch *s) {
+  int64_t count = s->count;
+  int32_t classes = s->votes.classes;
+  uint8_t *restrict sum = s->panel;
+  if (classes != 2) {
+    for (int32_t j = 0; j < members; j++)
+      for (int64_t i = 0; i < count; i++) s->tally[i * classes + s->panel[j * count + i]] += 1.0f;
+    return;
+  }
+  for (int32_t j = 1; j < members; j++) {
+    const uint8_t *restrict vote = s->panel + j * count;
+    for (int64_t i = 0; i < count; i++) sum[i] = (uint8_t)(sum[i] + vote[i]);
+  }
+  for (int64_t i = 0; i < count; i++) {
+    s->tally[2 * i] += (float)(members - sum[i]);
+    s->tally[2 * i + 1] += (float)sum[i];
+  }
+}
+
+/* Where the votes of a member go. */
+static void place_votes(const predict_job *job, int32_t member, predict_scratch *s) {
+  if (job->votes) s->votes.vote = job->votes + member * job->view->rows + s->first;
+}
+
+static sr_status ask_one(sr_context *ctx, const predict_job *job, int32_t member,
+                         predict_scratch *s) {
+  const sr_ensemble *e = job->ensemble;
+  place_votes(job, member, s);
+  sr_status status = sr__ask_member(ctx, &s->votes, e->member[member], s->rows, NULL, s->count);
+  if (status == SR_OK && !job->votes) add_member(e, member, s);
+  return status;
+}
+
+static sr_status ask_panel(sr_context *ctx, const predict_job *job, int32_t first, int32_t members,
+                           predict_scratch *s) {
+  const sr_ensemble *e = job->ensemble;
+  sr__panel panel = {e->member + first, members};
+  sr_status status = e->learner->predict_votes(ctx, e->encoder, panel, s->rows, s->panel);
+  if (status != SR_OK) return status;
+  if (!job->votes && !s->nearness && !e->weight) {
+    add_panel(members, s);
+    return SR_OK;
+  }
+  for (int32_t j = 0; j < members; j++) {
+    place_votes(job, first + j, s);
+    for (int64_t i = 0; i < s->count; i++) s->votes.vote[i] = s->panel[j * s->count + i];
+    if (!job->votes) add_member(e, first + j, s);
+  }
+  return SR_OK;
+}
+
+static sr_status ask_members(sr_context *ctx, const predict_job *job, predict_scratch *s) {
+  sr_status status = SR_OK;
+  int32_t members = job->ensemble->view.members;
+  for (int32_t j = 0; !s->panel && j < members; j++) SR_TRY(ask_one(ctx, job, j, s));
+  for (int32_t j = 0; s->panel && j < members; j += PANEL)
+    SR_TRY(ask_panel(ctx, job, j, members - j < PANEL ? members - j : PANEL, s));
+cleanup:
+  return status;
 }
 
 static sr_status predict_chunk(sr_context *ctx, void *data, int64_t item, int slot) {
@@ -97,23 +169,14 @@ static sr_status predict_chunk(sr_context *ctx, void *data, int64_t item, int sl
   predict_job *job = data;
   const sr_ensemble *e = job->ensemble;
   sr_status status = SR_OK;
-  predict_scratch s = {0};
-  sr__encoded *rows = NULL;
-  int64_t first = item * job->chunk;
-  int64_t count = job->view->rows - first < job->chunk ? job->view->rows - first : job->chunk;
-  SR_TRY(scratch_init(ctx, job, count, &s));
-  SR_TRY(e->learner->encode(ctx, e->encoder, job->table, first, count, &rows));
+  int64_t first = item * job->chunk, left = job->view->rows - first;
+  int64_t count = left < job->chunk ? left : job->chunk;
+  predict_scratch s = {.first = first, .count = count};
+  SR_TRY(scratch_init(ctx, job, &s));
+  SR_TRY(e->learner->encode(ctx, e->encoder, job->table, first, count, &s.rows));
   if (s.nearness) sr__part_nearness(&e->part_weights, job->view, first, count, NULL, s.nearness);
-  for (int32_t j = 0; j < e->view.members; j++) {
-    if (job->votes) s.votes.vote = job->votes + j * job->view->rows + first;
-    SR_TRY(sr__ask_member(ctx, &s.votes, e->member[j], rows, NULL, count));
-    if (job->votes) continue;
-    if (s.nearness || e->weight)
-      add_weighted(e, j, &s, count);
-    else
-      add_plain(&s, count);
-  }
-  write_result(job, &s, first, count);
+  SR_TRY(ask_members(ctx, job, &s));
+  write_result(job, &s);
   if (job->outside)
     SR_TRY(sr__applicability_ask(ctx, e->evaluation.applicability, job->view, first, count,
                                  job->outside + first));
@@ -121,7 +184,7 @@ static sr_status predict_chunk(sr_context *ctx, void *data, int64_t item, int sl
                job->rows_done.before + (atomic_fetch_add(&job->done, 1) + 1) * job->chunk,
                job->rows_done.total ? job->rows_done.total : job->view->rows);
 cleanup:
-  e->learner->free_encoded(rows);
+  e->learner->free_encoded(s.rows);
   sr__arena_free(ctx, &s.arena);
   return status;
 }

@@ -104,6 +104,8 @@ typedef struct carry_work {
   float **blended;              /* per entry: members x values; NULL where it weighs nothing */
   double *part;                 /* weight of each entry */
   double *vote;                 /* values */
+  int32_t *named;               /* members x rows: the class that each names; NULL: not hard */
+  int32_t *tally;               /* per class, 0 between rows */
 } carry_work;
 
 static sr_status blend_leaves(sr_context *ctx, carry_work *w, int32_t e) {
@@ -130,6 +132,119 @@ cleanup:
   return status;
 }
 
+/* ---- hard votes of one plan: classes are counted, with the same sums ---------------------------
+ */
+
+static sr_status list_named(sr_context *ctx, carry_work *w) {
+  sr_status status = SR_OK;
+  const sr__held *held = w->held;
+  int32_t classes = held->classes, members = held->entry[0].members;
+  SR_NEW(ctx, w->named, members * w->count);
+  SR_NEW_ZERO(ctx, w->tally, classes);
+  for (int32_t j = 0; j < members; j++) {
+    const float *answer = sr__held_answer(held, 0, j, 0) + w->begin * classes;
+    for (int64_t i = 0; i < w->count; i++) {
+      int32_t c = 0;
+      while (c < classes - 1 && answer[i * classes + c] < 0.5f) c++;
+      w->named[j * w->count + i] = c;
+    }
+  }
+cleanup:
+  return status;
+}
+
+/* As member_variance: a class that c of m members name has c answers of 1. */
+static double named_variance(carry_work *w) {
+  int32_t members = w->held->entry[0].members, classes = w->held->classes;
+  double total = 0.0;
+  if (members < 2 || w->count == 0) return 0.0;
+  for (int64_t i = 0; i < w->count; i++) {
+    for (int32_t j = 0; j < members; j++) w->tally[w->named[j * w->count + i]]++;
+    for (int32_t c = 0; c < classes; c++) {
+      double sum = w->tally[c];
+      total += fmax(0.0, sum - sum * sum / members);
+      w->tally[c] = 0;
+    }
+  }
+  return total / (members - 1.0) / (double)w->count;
+}
+
+/* Of three members: two alike outvote the third, three unlike share. */
+static void add_losses_of_three(const carry_work *w, const int32_t *order, double times,
+                                double *loss) {
+  const int32_t *label = w->held->prepared->view->label, *row = w->held->row + w->begin;
+  const int32_t *first = w->named + order[0] * w->count, *second = w->named + order[1] * w->count,
+                *third = w->named + order[2] * w->count;
+  const double lost[3] = {times, times * (1.0 - 1.0 / 3.0), 0.0};
+  for (int64_t i = 0; i < w->count; i++) {
+    int32_t own = label[row[i]], a = first[i] == own, b = second[i] == own, c = third[i] == own;
+    int unlike = (first[i] != second[i]) & (first[i] != third[i]) & (second[i] != third[i]);
+    loss[i] += lost[a + b + c >= 2 ? 2 : (a + b + c) & unlike];
+  }
+}
+
+/* Adds the loss of the classes that most of the named `size` members name. */
+static void add_named_losses(carry_work *w, const int32_t *order, int32_t size, double times,
+                             double *loss) {
+  const int32_t *label = w->held->prepared->view->label;
+  if (size == 3) {
+    add_losses_of_three(w, order, times, loss);
+    return;
+  }
+  for (int64_t i = 0; i < w->count; i++) {
+    int32_t most = 0, on_top = 0, own = label[w->held->row[w->begin + i]];
+    for (int32_t j = 0; j < size; j++) {
+      int32_t here = ++w->tally[w->named[order[j] * w->count + i]];
+      if (here > most) most = here;
+    }
+    for (int32_t j = 0; j < size; j++)
+      on_top += w->tally[w->named[order[j] * w->count + i]] == most;
+    bool named = w->tally[own] == most;
+    for (int32_t j = 0; j < size; j++) w->tally[w->named[order[j] * w->count + i]] = 0;
+    loss[i] += times * (named ? 1.0 - 1.0 / (on_top / most) : 1.0);
+  }
+}
+
+/* As cast, for all members. */
+static sr_status cast_named(sr_context *ctx, carry_work *w) {
+  sr_status status = SR_OK;
+  int32_t members = w->held->entry[0].members, classes = w->held->classes;
+  double *share = NULL, weight = w->part[0] / members;
+  SR_NEW(ctx, share, members + 1);
+  share[0] = 0.0;
+  for (int32_t j = 0; j < members; j++) share[j + 1] = share[j] + weight;
+  for (int64_t i = 0; i < w->count; i++) {
+    for (int32_t j = 0; j < members; j++) w->tally[w->named[j * w->count + i]]++;
+    for (int32_t c = 0; c < classes; c++) {
+      w->vote[i * classes + c] = share[w->tally[c]];
+      w->tally[c] = 0;
+    }
+  }
+cleanup:
+  sr__free(ctx, share);
+  return status;
+}
+
+static sr_status lose_by_named(sr_context *ctx, carry_work *w, int32_t *order, int32_t fold,
+                               int draws, double *const loss[SIZES]) {
+  sr_status status = SR_OK;
+  int32_t members = w->held->entry[0].members, size[SIZES];
+  subset_sizes(members, size);
+  for (int draw = 0; draw < draws; draw++) {
+    sr__random random;
+    sr__random_init(&random, w->held->seed, SR_PURPOSE_CARRY, (uint64_t)fold, (uint64_t)draw);
+    sr__random_shuffle(&random, order, members);
+    add_named_losses(w, order, size[FIFTH], 1.0 / draws, loss[FIFTH]);
+  }
+  SR_TRY(cast_named(ctx, w));
+  add_named_losses(w, order, size[ALL], 1.0, loss[ALL]);
+cleanup:
+  return status;
+}
+
+/* ---- any vote: noise, draws, losses -------------------------------------------------------------
+ */
+
 /* Variance of one member's answer, summed over classes, mean over the rows. */
 static double member_variance(const carry_work *w, int32_t e) {
   int32_t members = w->held->entry[e].members;
@@ -148,12 +263,13 @@ static double member_variance(const carry_work *w, int32_t e) {
 }
 
 /* Variance that the members' own noise leaves in the vote, times the rows of the fold. */
-static void add_noise(const carry_work *w, sr__vote_curve *curve) {
+static void add_noise(carry_work *w, sr__vote_curve *curve) {
   bool hard = w->held->rule != SR_VOTE_SOFT && w->held->classes == 2;
   for (int32_t e = 0; e < w->held->entries; e++) {
-    if (!w->blended[e]) continue;
+    if (!w->blended[e] && !w->named) continue;
     int32_t size[SIZES], full = w->weights->delivered[e];
-    double one = member_variance(w, e) * w->part[e] * w->part[e] * (double)w->count;
+    double variance = w->named ? named_variance(w) : member_variance(w, e);
+    double one = variance * w->part[e] * w->part[e] * (double)w->count;
     subset_sizes(w->held->entry[e].members, size);
     if (hard && full % 2 == 0 && full > 1) full--;
     for (int k = 0; k < SIZES; k++) curve->noise[k] += one / size[k];
@@ -226,6 +342,10 @@ static sr_status lose_by_draws(sr_context *ctx, carry_work *w, int32_t fold, int
     for (int32_t j = 0; j < held->entry[e].members; j++) order[e][j] = j;
   }
   for (int k = 0; k < SIZES; k++) memset(loss[k], 0, (size_t)w->count * sizeof **loss);
+  if (w->named) {
+    SR_TRY(lose_by_named(ctx, w, order[0], fold, draws, loss));
+    goto cleanup;
+  }
   for (int draw = 0; draw < draws; draw++) {
     sr__random random;
     sr__random_init(&random, held->seed, SR_PURPOSE_CARRY, (uint64_t)fold, (uint64_t)draw);
@@ -253,6 +373,12 @@ static sr_status open_work(sr_context *ctx, const sr__held *held, int32_t fold,
   SR_NEW_ZERO(ctx, w->blended, held->entries);
   SR_NEW_ZERO(ctx, w->part, held->entries);
   SR_NEW(ctx, w->vote, w->values);
+  if (held->entries == 1 && held->leaves == 1 && held->rule == SR_VOTE_HARD && !weights->offset &&
+      weights->weight[0] > 1e-6 && weights->delivered[0]) {
+    w->part[0] = weights->weight[0];
+    SR_TRY(list_named(ctx, w));
+    goto cleanup;
+  }
   for (int32_t e = 0; e < held->entries; e++) SR_TRY(blend_leaves(ctx, w, e));
 cleanup:
   return status;
@@ -263,6 +389,8 @@ static void close_work(sr_context *ctx, carry_work *w) {
   sr__free(ctx, w->blended);
   sr__free(ctx, w->part);
   sr__free(ctx, w->vote);
+  sr__free(ctx, w->named);
+  sr__free(ctx, w->tally);
 }
 
 /* ---- all folds ------------------------------------------------------------------------------ */

@@ -119,7 +119,8 @@ static sr_status judge_in_order(sr_context *ctx, const judged *j, sr_judgment *t
   sr__interval interval;
   int64_t start[2] = {0, j->count};
   SR_TRY(sr__reach_plan_new(ctx, &(sr__runs){1, start}, &plan));
-  SR_TRY(sr__reach_measure(ctx, &plan, j->loss, NULL, sr__reach_clear(1), &reach));
+  SR_TRY(sr__reach_measure(ctx, &plan, j->loss, NULL, (sr__reach_asked){sr__reach_clear(1), false},
+                           &reach));
   to->unit = SR_UNIT_ROW;
   if (isnan(to->tmix)) goto cleanup; /* no interval without T */
   to->tmix = fmax(to->tmix, reach.careful);

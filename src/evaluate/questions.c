@@ -61,7 +61,8 @@ sr_status sr__scale_of_losses(sr_context *ctx, const sr_structure *structure, co
   int64_t start[2] = {0, count};
   *tmix = fmax(1.0, structure->scale_careful / (double)stride);
   SR_TRY(sr__reach_plan_new(ctx, &(sr__runs){1, start}, &plan));
-  SR_TRY(sr__reach_measure(ctx, &plan, loss, NULL, sr__reach_clear(1), &reach));
+  SR_TRY(sr__reach_measure(ctx, &plan, loss, NULL, (sr__reach_asked){sr__reach_clear(1), false},
+                           &reach));
   *tmix = fmax(*tmix, reach.careful);
 cleanup:
   sr__reach_plan_free(ctx, &plan);

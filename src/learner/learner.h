@@ -47,6 +47,12 @@ typedef struct sr__learning_look {
   bool kept;            /* the member is the net of this look */
 } sr__learning_look;
 
+/* Members that are asked together. */
+typedef struct sr__panel {
+  sr__member *const *member;
+  int32_t members;
+} sr__panel;
+
 /* What all members learn from. */
 typedef struct sr__fit_input {
   const sr__encoder *encoder;
@@ -90,6 +96,10 @@ typedef struct sr__learner {
    * not hold; ties go to the lower class. */
   sr_status (*predict)(sr_context *ctx, const sr__encoder *encoder, const sr__member *member,
                        const sr__encoded *rows, sr__picked picked, sr__answers answers);
+  /* The same classes from several members at once, where there are at most 256 classes: vote[j * n
+   * + i] is that of member j for row i of all n. NULL: members are asked one by one. */
+  sr_status (*predict_votes)(sr_context *ctx, const sr__encoder *encoder, sr__panel panel,
+                             const sr__encoded *rows, uint8_t *vote);
   /* Answers of larger leaves from the same member, for learners that have leaves; else all NULL.
    * read_leaves reads the bag of a fitted member once more and notes, for each of its leaves, the
    * class shares of the smallest node above it that holds SR__LARGE_LEAF rows of the bag.

@@ -315,7 +315,8 @@ static sr_status look_at_score(sr_context *ctx, auto_job *job) {
           score[i] -= each * (double)answer[i * held->classes + c];
       }
     }
-    SR_TRY(sr__reach_measure(ctx, &plan, score, NULL, sr__reach_clear(1), &reach));
+    SR_TRY(sr__reach_measure(ctx, &plan, score, NULL, (sr__reach_asked){sr__reach_clear(1), false},
+                             &reach));
     job->score_reach = fmax(job->score_reach, reach.estimate * (double)held->stride);
   }
 cleanup:
