@@ -51,7 +51,7 @@ enum { SPLITS = NODES / 2, LEAVES = NODES - SPLITS };
 
 /* Node k has the children 2 k + 1 and 2 k + 2; three levels are the crown. */
 static sr__node node[NODES];
-static sr__pass_node pass[SPLITS];
+static sr__pass_node pass[SPLITS], vote_pass[SPLITS];
 static uint32_t leaf[LEAVES];
 
 static uint16_t column_of(uint32_t what) {
@@ -61,6 +61,13 @@ static uint16_t column_of(uint32_t what) {
 }
 
 static uint8_t threshold_of(uint32_t what) { return (uint8_t)((what + 1) ^ 0x80); }
+
+/* A leaf votes for its number's remainder. */
+enum { CLASSES = 7 };
+
+static uint16_t vote_at(uint32_t child, uint32_t value) {
+  return (uint16_t)(child < SPLITS ? value : child % CLASSES * SR__WALK_BLOCK);
+}
 
 /* The branch below a node from its last split to its first, those with two leaves before. */
 static sr__branch add_branch(uint32_t root, sr__branch at) {
@@ -72,7 +79,7 @@ static sr__branch add_branch(uint32_t root, sr__branch at) {
       list[listed++] = 2 * list[i] + 1;
       list[listed++] = 2 * list[i] + 2;
     } else {
-      value[list[i]] = leaves * SR__WALK_LANES;
+      value[list[i]] = leaves * SR__WALK_BLOCK;
       leaf[at.leaf + leaves++] = list[i];
     }
   }
@@ -80,11 +87,16 @@ static sr__branch add_branch(uint32_t root, sr__branch at) {
     for (uint32_t i = listed; i-- > 0;) {
       uint32_t k = list[i], left = 2 * k + 1;
       if (k >= SPLITS || (left >= SPLITS) != twigs) continue;
-      value[k] = (SR__WALK_EXITS + splits) * SR__WALK_LANES;
-      uint16_t right = (uint16_t)(twigs ? value[left + 1] / SR__WALK_LANES : value[left + 1]);
-      pass[at.node + splits++] =
-          (sr__pass_node){(uint16_t)value[left], right, column_of(node[k].what),
-                          threshold_of(node[k].what), (uint8_t)twigs};
+      value[k] = (SR__WALK_EXITS + splits) * SR__WALK_BLOCK;
+      int shift = node[k].what & SR__NODE_SHIFT ? SR__PASS_SHIFT : 0;
+      sr__pass_node made = {(uint16_t)value[left], (uint16_t)value[left + 1],
+                            (uint16_t)((node[k].what >> SR__NODE_FEATURE) * SR__WALK_BLOCK),
+                            (uint8_t)(threshold_of(node[k].what) - shift),
+                            (uint8_t)(shift | (twigs ? SR__PASS_TWIGS : 0))};
+      pass[at.node + splits] = made;
+      made.left = vote_at(left, value[left]);
+      made.right = vote_at(left + 1, value[left + 1]);
+      vote_pass[at.node + splits++] = made;
     }
   return (sr__branch){at.node + splits, at.leaf + leaves};
 }
@@ -92,6 +104,7 @@ static sr__branch add_branch(uint32_t root, sr__branch at) {
 static void walk_tree(void) {
   static uint8_t bins[(ROWS + 4) * STRIDE];
   static uint32_t given[ROWS], together[ROWS];
+  static uint8_t vote[ROWS];
   static sr__branch branch[SR__PIECE_ENDS + 1];
   static uint8_t scratch[SR__WALK_SCRATCH];
   sr__crown_piece piece = {.exit = 0};
@@ -115,18 +128,25 @@ static void walk_tree(void) {
   passed.branch = branch;
   passed.exits = SR__PIECE_ENDS;
   passed.pass_leaf = leaf;
+  passed.vote_pass = vote_pass;
   sr__walk_kernel_base.walk(&plain, &rows, ROWS, NULL, given);
   sr__walk_kernel_base.walk(&passed, &rows, ROWS, scratch, together);
   show("walk", given, sizeof given);
   show("walk", together, sizeof together);
   if (memcmp(given, together, sizeof given) != 0) exit(1);
+  sr__walk_kernel_base.ask((sr__walk_trees){&passed, 1}, &rows, ROWS, scratch, vote);
+  show("votes", vote, sizeof vote);
+  for (int i = 0; i < ROWS; i++)
+    if (vote[i] != given[i] % CLASSES) exit(1);
 }
 
 static void draw_rows(void) {
   static sr__bit_source source = {.key = 7, .next = 3};
   static int32_t block[40], rows[SR__DRAW_CELLS], counts[SR__DRAW_CELLS];
   int64_t behind = sr__draw_kernel_base.deal_draws(&source, 100000, 40, block);
-  int64_t kept = sr__draw_kernel_base.draw_block(&source, 500, 0, NULL, rows, counts);
+  int32_t draws = 500;
+  int64_t kept = sr__draw_kernel_base.draw_blocks(&source, &draws, 1, 0, NULL,
+                                                  (sr__entries){.rows = rows, .counts = counts});
   show("behind", &behind, sizeof behind);
   show("blocks", block, sizeof block);
   show("rows", rows, (size_t)kept * sizeof *rows);
