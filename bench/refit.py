@@ -101,10 +101,13 @@ def block(learner):
     s = summary(learner)
     if not s:
         return "Whether nets are better trained anew was not measured for this learner yet; `refit=yes` stays its default."
+    runs = len(SETS) * len(SEEDS)
+    state = ("" if s["runs"] == runs else
+             f" This is\nprovisional: {s['runs']} of {runs} runs are there, and results were looked at on the way, which the rule does not allow for.")
     return (f"Measured without a test file: half of each class of a training file trains, the other half judges, {s['sets']} sets, {s['runs']} runs\n"
             f"(`bench/refit.py`, commit {read()[0]['commit']}). Accuracy with `refit` minus without: mean over sets {s['mean']:+.4f}, standard error\n"
             f"{s['error']:.4f}; better on {s['better']}, worse on {s['worse']}. The rule, fixed before: `refit` is the default where the mean is larger than\n"
-            f"its standard error. So the default is `refit={s['default']}`.")
+            f"its standard error. So the default is `refit={s['default']}`.{state}")
 
 
 def pages():
