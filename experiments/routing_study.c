@@ -42,25 +42,52 @@ static sr_status select_rows(sr_context *ctx, const sr_table *table, const uint8
   return status;
 }
 
+/* A named plan on the structure of the rows. */
+static sr_status fit_plan(sr_context *ctx, const sr_table *train, const study_fit *fit,
+                          const sr_structure_options *wanted, uint64_t seed,
+                          sr_ensemble **ensemble) {
+  sr_structure *structure = NULL;
+  sr_plan *plan = NULL;
+  sr_ensemble_options how;
+  sr_ensemble_options_init(&how);
+  how.learner = fit->learner;
+  sr_status status = sr_structure_estimate(ctx, train, wanted, seed, &structure);
+  if (status == SR_OK)
+    status = sr_plan_new(ctx, structure, fit->arm->plan, (int32_t)fit->members, seed, &plan);
+  if (status == SR_OK) status = sr_ensemble_fit(ctx, train, plan, &how, seed, ensemble);
+  sr_plan_free(&plan);
+  sr_structure_free(&structure);
+  return status;
+}
+
+/* What only training as a whole can do: plans that choose, and gated votes. */
+static sr_status fit_whole(sr_context *ctx, const sr_table *train, const study_fit *fit,
+                           const sr_structure_options *wanted, uint64_t seed,
+                           sr_ensemble **ensemble) {
+  sr_train_options how;
+  sr_train_options_init(&how);
+  how.plan = fit->arm->plan;
+  how.learner = fit->learner;
+  how.members = fit->members;
+  how.vote = fit->gated ? SR_VOTE_GATED : SR_VOTE_HARD;
+  how.structure = *wanted;
+  how.evaluate.evaluate = how.evaluate.importance = 0;
+  return sr_train(ctx, train, &how, seed, ensemble);
+}
+
 sr_status routing_test_error(sr_context *ctx, const sr_table *table, const uint8_t *test,
                              const study_fit *fit, uint64_t seed, double *error) {
   sr_table *train = NULL, *held = NULL;
-  sr_structure *structure = NULL;
-  sr_plan *plan = NULL;
   sr_ensemble *ensemble = NULL;
   int32_t *vote = NULL;
   sr_structure_options wanted;
-  sr_ensemble_options how;
   sr_structure_options_init(&wanted);
-  sr_ensemble_options_init(&how);
   wanted.graph = fit->arm->graph ? fit->arm->graph : fit->graph;
-  how.learner = fit->learner;
   sr_status status = select_rows(ctx, table, test, 0, &train);
   if (status == SR_OK) status = select_rows(ctx, table, test, 1, &held);
-  if (status == SR_OK) status = sr_structure_estimate(ctx, train, &wanted, seed, &structure);
   if (status == SR_OK)
-    status = sr_plan_new(ctx, structure, fit->arm->plan, (int32_t)fit->members, seed, &plan);
-  if (status == SR_OK) status = sr_ensemble_fit(ctx, train, plan, &how, seed, &ensemble);
+    status = (fit->gated || fit->chosen ? fit_whole : fit_plan)(ctx, train, fit, &wanted, seed,
+                                                                &ensemble);
   int64_t rows = status == SR_OK ? sr_table_get(held)->rows : 0, wrong = 0;
   if (status == SR_OK) {
     vote = malloc(sizeof *vote * (size_t)(rows > 0 ? rows : 1));
@@ -71,8 +98,6 @@ sr_status routing_test_error(sr_context *ctx, const sr_table *table, const uint8
   *error = rows ? (double)wrong / (double)rows : NAN;
   free(vote);
   sr_ensemble_free(&ensemble);
-  sr_plan_free(&plan);
-  sr_structure_free(&structure);
   sr_table_free(&held);
   sr_table_free(&train);
   return status;

@@ -23,6 +23,8 @@ typedef struct study_fit {
   const char *graph; /* of the set */
   const char *learner;
   int64_t members;
+  bool gated;  /* members weigh by how near their parts lie to the row */
+  bool chosen; /* the plan chooses on held-out rows, so training is one call */
 } study_fit;
 
 /* Fits on rows with test[i] == 0 and measures the error on those with 1 (2: left out). */
@@ -34,9 +36,10 @@ SR_MUST_CHECK sr_status routing_test_error(sr_context *ctx, const sr_table *tabl
  * is 95 % for all `comparisons` of a table together. */
 sr_interval routing_paired(const result_sample *a, const result_sample *b, int comparisons);
 
-/* The rule of both tables, written before they were run. Routing helps where the interval of
- * (routing - plain) lies below zero; by place where (routing - size control) does too. `where`
- * names the set. Adds +1 to helps, by_place, harms (routing - plain above zero) or open. */
+/* The rule of every claim, written before it was run. An arm helps where the interval of (arm -
+ * plain) lies below zero; by place where (arm - control) does too: bags of the same size, or what
+ * else the claim names. `where` names the set. Adds +1 to helps, by_place, harms (arm - plain above
+ * zero) or open. */
 typedef struct routing_tally {
   int sets, helps, by_place, harms, open, missing;
   char names[256]; /* of sets where routing helps by place */

@@ -76,16 +76,25 @@ class Verdicts(unittest.TestCase):
         verdict, reason = self.series(0.299, 0.3, noise=0.05)
         self.assertEqual(verdict, "cannot be tested here", reason)
 
-    def spatial(self, spectral, size, noise=0.002):
+    def spatial(self, spectral, size, noise=0.002, others=()):
+        """Errors of spectral routing and of bags as small where everything else is at .3, but for `others`."""
         sets = ("Germany--polygons", "Germany--regions", "Maipo--fields", "Zion--tiles", "Sea-surface--sector",
                 "Sea-surface--years", "Simulated--new-map")
         plans = (("uniform", "none", 0.3), ("spectral", "space", spectral), ("uniform-nm", "none", size),
                  ("routed:part_share=0.5", "space", 0.3), ("uniform-nm:draw_share=0.5", "none", 0.3), ("lag-thin", "time", 0.3),
-                 ("stationary", "time", 0.3), ("circular", "time", 0.3), ("tmix-thin", "time", 0.3))
+                 ("stationary", "time", 0.3), ("circular", "time", 0.3), ("tmix-thin", "time", 0.3),
+                 ("routed:part_share=0.5", "space vote=gated", 0.3), ("auto", "space", 0.3))
+        others = dict(others)
         rows = [(f"set={data} plan={plan} graph={graph} m=30 rows=3000", seed, value)
                 for plan, graph, error in plans for data in sets
-                for seed, value in enumerate(self.errors(error, noise), 1)]
+                for seed, value in enumerate(self.errors(others.get((plan, graph), error), noise), 1)]
         return self.conclude("spatial", rows)
+
+    def remarks(self):
+        page = self.folder / "page.md"
+        result = subprocess.run([COMMAND, "report", str(self.folder), "-o", str(page)], capture_output=True, text=True, timeout=300)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return page.read_text()
 
     def test_spatial(self):
         verdict, reason = self.spatial(0.15, 0.3)
@@ -96,6 +105,30 @@ class Verdicts(unittest.TestCase):
         self.assertEqual((verdict, "worse in 7" in reason), ("not reproduced", True), reason)
         verdict, reason = self.spatial(0.3, 0.3, noise=0.05)
         self.assertEqual(verdict, "cannot be tested here", reason)
+
+    def test_spatial_differences_are_shown(self):
+        self.spatial(0.4, 0.3)
+        page = self.remarks()
+        for column in ("spectral - uniform", "spectral - size", "routed - uniform", "routed - size", "gated - uniform", "gated - routed",
+                       "auto - uniform", "auto - n/m"):
+            self.assertIn(column, page)
+
+    def test_gated_votes_and_honest_selection(self):
+        gated, auto = ("routed:part_share=0.5", "space vote=gated"), ("auto", "space")
+        self.spatial(0.3, 0.3, others={gated: 0.25, auto: 0.25}.items())
+        page = self.remarks()
+        for words in ("Votes weighted by near parts", "Honest selection"):
+            self.assertIn(f"{words}: better than uniform in 7 of 7 sets, of these 7 also better than the control", page)
+        self.assertIn("Half of the parts per member: better than uniform in 0 of 7 sets, of these 0 also", page)
+        # what equal votes of the same members reach too, and small bags without a choice, is no merit of either
+        self.spatial(0.3, 0.25, others={gated: 0.25, ("routed:part_share=0.5", "space"): 0.25, auto: 0.25}.items())
+        page = self.remarks()
+        for words in ("Votes weighted by near parts", "Honest selection"):
+            self.assertIn(f"{words}: better than uniform in 7 of 7 sets, of these 0 also better than the control (none)", page)
+        self.spatial(0.3, 0.3, others={gated: 0.35, auto: 0.35}.items())
+        page = self.remarks()
+        for words in ("Votes weighted by near parts", "Honest selection"):
+            self.assertRegex(page, f"{words}: better than uniform in 0 of 7 .*; worse in 7, open in 0")
 
 
 if __name__ == "__main__":
