@@ -139,6 +139,24 @@ static int run_command(cli_run *run) {
   return code;
 }
 
+/* What SPECROUTE_ISA says where no vector level has that name, else NULL. */
+static const char *unknown_level(void) {
+  const char *asked = getenv("SPECROUTE_ISA"), *at = sr_build_info().levels;
+  if (!asked || !*asked) return NULL;
+  while (*at) {
+    size_t width = strcspn(at, " ");
+    if (strlen(asked) == width && strncmp(asked, at, width) == 0) return NULL;
+    at += width + (at[width] != '\0');
+  }
+  return asked;
+}
+
+static int complain_unknown_level(bool json) {
+  cli_run run = {.json = json};
+  return cli_complain(&run, CLI_USAGE, "SPECROUTE_ISA=%s names no vector level; there are: %s",
+                      unknown_level(), sr_build_info().levels);
+}
+
 static int print_version(int count, char **arguments) {
   bool verbose = false, json = false;
   for (int i = 2; i < count; i++) {
@@ -146,17 +164,21 @@ static int print_version(int count, char **arguments) {
     json |= strcmp(arguments[i], "--json") == 0;
   }
   sr_build info = sr_build_info();
+  const char *unknown = unknown_level();
   if (json) {
     cli_run run = {.json = true};
-    return cli_finish(&run, json_pack("{s:s,s:s,s:s,s:s,s:s,s:s}", "version", info.version,
-                                      "commit", info.commit, "compiler", info.compiler,
-                                      "build_type", info.build_type, "features", info.features,
-                                      "missing", info.missing));
+    return cli_finish(&run,
+                      json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s?}", "version", info.version,
+                                "commit", info.commit, "compiler", info.compiler, "build_type",
+                                info.build_type, "features", info.features, "missing", info.missing,
+                                "levels", info.levels, "unknown_level", unknown));
   }
   printf("specroute %s\n", info.version);
   if (verbose)
     printf("commit   %s\ncompiler %s\nbuild    %s\nwith     %s\nwithout  %s\n", info.commit,
            info.compiler, info.build_type, info.features, info.missing[0] ? info.missing : "-");
+  if (verbose && unknown)
+    printf("ignored  SPECROUTE_ISA=%s, which names none of the levels %s\n", unknown, info.levels);
   return CLI_SUCCESS;
 }
 
@@ -229,6 +251,7 @@ static int dispatch(int count, char **arguments) {
   for (int i = 1; i < count; i++) run.json |= strcmp(arguments[i], "--json") == 0;
   if (!run.command && is_group(word)) return explain_group(count - 1, arguments + 1);
   if (!run.command) return complain_unknown_command(word, run.json);
+  if (unknown_level()) return complain_unknown_level(run.json);
   int code = cli_parse(&run, count - 1 - words, arguments + 1 + words);
   if (code == CLI_SUCCESS && cli_flag(&run, "help"))
     cli_print_help(run.command);

@@ -12,8 +12,8 @@ import unittest
 COMMAND = os.environ["SR_COMMAND"]
 
 
-def run(*arguments, stdin=None):
-    return subprocess.run([COMMAND, *arguments], capture_output=True, text=True, input=stdin, check=False)
+def run(*arguments, stdin=None, env=None):
+    return subprocess.run([COMMAND, *arguments], capture_output=True, text=True, input=stdin, env=env, check=False)
 
 
 def commands():
@@ -211,6 +211,21 @@ class Usage(unittest.TestCase):
         self.assertIn("with     zlib", run("--version", "-v").stdout)
         self.assertIn("features", json.loads(run("--version", "--json").stdout))
         self.assertRegex(run("--version", "-v").stdout, r"with     zlib.* level:(base|v3|v4|neon)\n")
+
+    def test_unknown_vector_level(self):
+        levels = json.loads(run("--version", "--json").stdout)["levels"]
+        for name in ("bogus", "v", "base v3", "V3"):
+            other = dict(os.environ, SPECROUTE_ISA=name)
+            self.assertIn(f"SPECROUTE_ISA={name}, which names none of the levels {levels}\n",
+                          run("--version", "-v", env=other).stdout)
+            self.assertEqual(json.loads(run("--version", "--json", env=other).stdout)["unknown_level"], name)
+            result = run("methods", env=other)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(levels, result.stderr)
+        for name in ("", *levels.split()):
+            other = dict(os.environ, SPECROUTE_ISA=name)
+            self.assertNotIn("ignored", run("--version", "-v", env=other).stdout)
+            self.assertEqual(run("methods", env=other).returncode, 0)
 
 
 class Simulate(unittest.TestCase):

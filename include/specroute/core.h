@@ -101,8 +101,11 @@ typedef struct sr_build {
   const char *commit;  /* git describe of the tree that was built, or "unknown" */
   const char *compiler;
   const char *build_type;
-  const char *features; /* "blas netcdf gdal xgboost ...": what is in, space separated */
+  const char *features; /* "blas netcdf gdal xgboost ...": what is in, space separated; the last is
+                           "level:" and the vector level that this process uses */
   const char *missing;  /* what an optional library would add */
+  const char *levels;   /* what SPECROUTE_ISA may name to lower that level, space separated; any
+                           other value of it changes nothing */
 } sr_build;
 
 /* Seconds of a clock that never goes back; its zero means nothing. */

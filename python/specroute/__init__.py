@@ -57,7 +57,7 @@ def build_info():
     """What the library says of its own build.
 
     >>> sorted(specroute.build_info())
-    ['build_type', 'commit', 'compiler', 'features', 'missing', 'version']
+    ['build_type', 'commit', 'compiler', 'features', 'levels', 'missing', 'version']
     """
     from ._library import lib, text
 

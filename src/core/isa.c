@@ -6,10 +6,13 @@
 #include <string.h>
 
 #if defined(__aarch64__)
-static const char *const NAME[SR__ISA_LEVELS] = {"neon", "v3", "v4"};
+#define LOWEST "neon"
+const char *sr__isa_names(void) { return LOWEST; }
 #else
-static const char *const NAME[SR__ISA_LEVELS] = {"base", "v3", "v4"};
+#define LOWEST "base"
+const char *sr__isa_names(void) { return LOWEST " v3 v4"; }
 #endif
+static const char *const NAME[SR__ISA_LEVELS] = {LOWEST, "v3", "v4"};
 
 const char *sr__isa_name(sr__isa_level level) { return NAME[level]; }
 

@@ -178,7 +178,8 @@ static double slowing_of(const curve *c) {
   if (c->most < 40) return NAN;
   double r1 = c->r[1], r4 = c->r[4], r8 = around(c, 8), r32 = around(c, 32);
   if (!(r1 > 0.0 && r4 > 0.0 && r8 > 0.0 && r32 > CUT_AT * c->error[32])) return NAN;
-  double first = log(r1 / r4) / 3.0, later = fmax(log(r8 / r32) / 28.0, 0.0);
+  double first = sr__log_portable(r1 / r4) / 3.0;
+  double later = fmax(sr__log_portable(r8 / r32) / 28.0, 0.0);
   double error = sqrt((1.0 / (r1 * r1) + 1.0 / (r4 * r4)) / (double)c->rows) / 3.0;
   return (first - PACES * later) / error;
 }

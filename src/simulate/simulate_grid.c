@@ -2,6 +2,7 @@
  * exp(-(|dr| + |dc|) / range). */
 #include <math.h>
 
+#include "core/maths.h"
 #include "simulate.h"
 
 typedef struct field {
@@ -20,7 +21,7 @@ static sr_status fill(sr_context *ctx, const sr__draw *draw, double *out) {
   const field *o = draw->options;
   sr__random random = sr__draw_stream(draw);
   int64_t columns = lattice_columns(o);
-  double rho = exp(-1.0 / o->range), step = sqrt((1.0 - rho) * (1.0 + rho));
+  double rho = sr__exp_portable(-1.0 / o->range), step = sqrt((1.0 - rho) * (1.0 + rho));
   for (int64_t start = 0; start < o->n; start += columns) {
     int64_t width = o->n - start < columns ? o->n - start : columns;
     SR_TRY(sr__fill_ar1(ctx, &random, rho, width, out + start));

@@ -205,7 +205,10 @@ static sr_status median_diameter(sr_context *ctx, const sr__places *p, const int
       high[k] = fmax(high[k], p->at[j * p->count + i]);
     }
   for (int32_t k = 0; k < pieces; k++) {
-    for (int32_t j = 0; j < d; j++) size[k] += pow(high[k * d + j] - low[k * d + j], 2);
+    for (int32_t j = 0; j < d; j++) {
+      double side = high[k * d + j] - low[k * d + j];
+      size[k] += side * side;
+    }
     size[k] = sqrt(size[k]);
   }
   for (int32_t a = 1; a < pieces; a++) /* few */

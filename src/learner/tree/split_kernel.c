@@ -149,11 +149,11 @@ static void add_classes(const sr__split_rows *rows, const sr__node_classes *node
 #undef COUNT
 }
 
-static void add_slots(const sr__split_rows *rows, const sr__node_classes *node, int16_t *histogram){
-#define COUNT(first, number)             \
-  count_slots(rows, node, first, number, \
-              histogram + sr__slot_stride(node->present) * BINS * (first))
-    IN_GROUPS(rows->candidates, COUNT)
+static void add_slots(const sr__split_rows *rows, const sr__node_classes *node,
+                      int16_t *histogram) {
+  const int64_t room = sr__slot_stride(node->present) * BINS;
+#define COUNT(first, number) count_slots(rows, node, first, number, histogram + room * (first))
+  IN_GROUPS(rows->candidates, COUNT)
 #undef COUNT
 }
 
