@@ -40,7 +40,7 @@ typedef struct cli_option {
   cli_kind kind;
   const char *value;    /* what stands for the value in the help: "COL" */
   const char *fallback; /* the default as text; NULL: none */
-  const char *choices;  /* "iid|ar"; of an output path: its endings ".html|.md", or "table" */
+  const char *choices;  /* "iid|ar"; of an output path: its endings ".html|.md", "table", "own" */
   double low, high;     /* numbers: the range allowed; both 0: any */
   const char *help;     /* one line, no full stop */
 } cli_option;
@@ -160,6 +160,9 @@ extern void (*volatile cli_before_sudden_exit)(void);
 sr_status cli_page_new(cli_run *run, const char *title, const char *path, sr_page **page);
 
 /* ---- framework (main.c only) ---- */
+/* Every output is tried before the work: its ending, its folder, and that it is no other file of
+ * the run. */
+int cli_check_outputs(cli_run *run);
 int cli_parse(cli_run *run, int count, char **arguments);
 void cli_parsed_free(cli_run *run);
 void cli_print_overview(void);

@@ -9,7 +9,7 @@
 #include "progress.h"
 
 static const cli_option options[] = {
-    {"output", 'o', CLI_PATH, "FILE", NULL, NULL, 0, 0,
+    {"output", 'o', CLI_PATH, "FILE", NULL, "own", 0, 0,
      "the agent with its buffer; where FILE holds one already, training goes on with it"},
     {"report", 0, CLI_PATH, "PAGE", NULL, CLI_PAGE_ENDINGS, 0, 0,
      "learning curves as a page, .html or .md"},

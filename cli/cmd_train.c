@@ -1,7 +1,7 @@
 #include "commands.h"
 #include "generated.h"
 
-static const cli_option options[] = {{"output", 'o', CLI_PATH, "MODEL", NULL, NULL, 0, 0,
+static const cli_option options[] = {{"output", 'o', CLI_PATH, "MODEL", NULL, "own", 0, 0,
                                       "file for the model"},
                                      {"held-out", 0, CLI_PATH, "OUT", NULL, ".csv|.tsv", 0, 0,
                                       "also write what was said of each held-out row: class, "

@@ -2,7 +2,7 @@
 #include "generated.h"
 
 static const cli_option options[] = {
-    {"output", 'o', CLI_PATH, "MODEL", NULL, NULL, 0, 0,
+    {"output", 'o', CLI_PATH, "MODEL", NULL, "own", 0, 0,
      "also train the best setting on all rows and write the model"},
     {"report", 0, CLI_PATH, "PAGE", NULL, CLI_PAGE_ENDINGS, 0, 0,
      "also write a page: .html, or .md without pictures"},

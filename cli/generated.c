@@ -34,6 +34,8 @@ static const struct {
                {"buffer", 0, "ROWS"},
                {"tmix", 0, "T"},
                {"parts", 0, "P"},
+               {"class_weight", 0, "WORD|FILE"},
+               {"resume", 0, "FILE"},
                {"bags", 0, "FILE"},
                {"file", 0, "FILE"}};
 
@@ -103,6 +105,7 @@ static bool add_flag(const cli_command *command, const sr_option *o, const char 
     if (strcmp(manners[i].key, o->key) != 0) continue;
     flag->option.letter = manners[i].letter;
     flag->option.value = manners[i].value;
+    if (strstr(manners[i].value, "FILE")) flag->option.kind = CLI_PATH;
   }
   return true;
 }

@@ -3,8 +3,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -62,74 +60,12 @@ static int make_context(cli_run *run, cli_progress *progress) {
   return CLI_SUCCESS;
 }
 
-static bool has_option(const cli_command *command, const char *name) {
-  const cli_option *o;
-  for (int i = 0; (o = cli_option_at(command, i)); i++) {
-    if (strcmp(o->name, name) == 0 && o->kind == CLI_PATH) return true;
-  }
-  return false;
-}
-
-/* With one of the endings ".html|.md" or ".csv .tsv"; text also with .gz. */
-static bool ends_in(const char *path, const char *endings) {
-  size_t length = strlen(path);
-  if (length > 3 && strcasecmp(path + length - 3, ".gz") == 0) length -= 3;
-  while (*endings) {
-    size_t width = strcspn(endings, "| ");
-    if (length > width && strncasecmp(path + length - width, endings, width) == 0) return true;
-    endings += width + (endings[width] != '\0');
-  }
-  return false;
-}
-
-static bool is_device(const char *path) {
-  struct stat info;
-  return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
-}
-
-/* An ending decides the format, or is refused: `choices` of a path lists what its writer knows, or
- * says "table". Devices and FIFOs need none for a table. */
-static int check_ending(cli_run *run, const char *flag, const char *path) {
-  const cli_option *o;
-  for (int i = 0; (o = cli_option_at(run->command, i)); i++)
-    if (strcmp(o->name, flag) == 0) break;
-  if (!o || !o->choices || strcmp(path, "-") == 0) return CLI_SUCCESS;
-  if (strcmp(o->choices, "table") == 0) {
-    for (int i = 0; sr_format_method(i); i++)
-      if (ends_in(path, sr_format_endings(i, 1))) return CLI_SUCCESS;
-    if (is_device(path)) return CLI_SUCCESS;
-    return cli_complain(run, CLI_USAGE,
-                        "--%s '%s': no table is written with this ending; 'specroute methods "
-                        "format' lists them",
-                        flag, path);
-  }
-  if (ends_in(path, o->choices)) return CLI_SUCCESS;
-  return cli_complain(run, CLI_USAGE, "--%s '%s': expected an ending of %s", flag, path,
-                      o->choices);
-}
-
-/* Outputs are tried before the work, not after; none may be one of the arguments. */
-static int check_outputs(cli_run *run) {
-  static const char *const outputs[] = {"output", "report", "held-out", "export"};
-  for (size_t k = 0; k < sizeof outputs / sizeof *outputs; k++) {
-    if (!has_option(run->command, outputs[k]) || !cli_given(run, outputs[k])) continue;
-    const char *path = cli_text(run, outputs[k]);
-    int code = check_ending(run, outputs[k], path);
-    if (code != CLI_SUCCESS) return code;
-    sr_status status = sr_output_check(run->ctx, path, NULL);
-    for (int i = 0; i < run->argument_count && status == SR_OK; i++)
-      status = sr_output_check(run->ctx, path, run->arguments[i]);
-    if (status != SR_OK) return cli_fail(run, status);
-  }
-  return CLI_SUCCESS;
-}
-
 static int run_command(cli_run *run) {
   cli_progress progress = {0};
   run->progress = &progress;
   int code = make_context(run, &progress);
   if (code == CLI_SUCCESS) code = cli_check_methods(run);
-  if (code == CLI_SUCCESS && !run->command->output_is_folder) code = check_outputs(run);
+  if (code == CLI_SUCCESS && !run->command->output_is_folder) code = cli_check_outputs(run);
   if (code == CLI_SUCCESS) code = run->command->run(run);
   cli_progress_clear(&progress);
   running_context = NULL;

@@ -155,6 +155,7 @@ static int add_value(cli_run *run, const cli_option *o, const char *text) {
   cli_value *grown = realloc(run->values, (size_t)(run->value_count + 1) * sizeof *run->values);
   if (!grown) return cli_complain(run, CLI_NO_MEMORY, "out of memory");
   run->values = grown;
+  if (o->kind == CLI_PATH && strcmp(text, "/dev/stdout") == 0) text = "-";
   run->values[run->value_count++] = (cli_value){o, text};
   return CLI_SUCCESS;
 }

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """An output's ending decides its format or is refused before the work; devices stay devices; inputs are never written over; files
 of parts say where the rows lie; names of any bytes come out as valid JSON, and never as escape sequences on a terminal."""
+import array
+import ast
 import csv
 import json
 import os
@@ -74,6 +76,76 @@ def inputs(folder):
     check(not os.path.exists(os.path.join(folder, "never.model")), "the work was done before an output was tried")
 
 
+def all_files_of_a_run(folder):
+    """Files that options name are inputs too, and no two outputs are one file."""
+    with open(os.path.join(folder, "edges.csv"), "w", encoding="ascii") as file:
+        file.writelines(f"{i} {i + 1}\n" for i in range(399))
+    with open(os.path.join(folder, "bags.csv"), "w", encoding="ascii") as file:
+        file.writelines(f"{member},{i}\n" for member in range(3) for i in range(member, 400, 2))
+    with open(os.path.join(folder, "weights"), "w", encoding="ascii") as file:
+        file.write("-1,2\n1,1\n")
+    data = ["field.csv", "--target", "y"]
+    runs = (["parts", *data, "--graph", "edges:edges.csv", "-o", "edges.csv"],
+            ["parts", *data, "--graph", "edges:file=edges.csv", "-o", "./edges.csv"],
+            ["train", *data, "--plan", "bags:bags.csv", "-o", "m", "--held-out", "bags.csv"],
+            ["train", *data, "--plan", "bags", "--bags", "bags.csv", "-o", "m", "--held-out", "bags.csv"],
+            ["train", *data, "--class-weight", "weights", "-o", "weights"],
+            ["train", *data, "--predict-on", "bags.csv", "-o", "m", "--held-out", "bags.csv"],
+            ["predict", "field.model", "edges.csv,field.csv", "-o", "field.csv"],
+            ["predict", "field.model", "field.csv", "--labels", "edges.csv:fields", "-o", "edges.csv"])
+    names = ("edges.csv", "bags.csv", "weights", "field.csv")
+    before = {name: open(os.path.join(folder, name), "rb").read() for name in names}
+    for arguments in runs:
+        done = run(folder, *arguments)
+        check(done.returncode == 2 and b"the input itself" in done.stderr, f"{' '.join(arguments)}: {done.returncode} {done.stderr.decode()}")
+    for name, bytes_before in before.items():
+        check(open(os.path.join(folder, name), "rb").read() == bytes_before, f"{name} was written over")
+    os.symlink(".", os.path.join(folder, "here"))
+    for arguments in (["-o", "rr", "--resume", "rr"], ["-o", "rr", "--resume", "here/rr"],
+                      ["-o", "m", "--held-out", "z.csv", "--resume", "./z.csv"], ["-o", "m", "--report", "z.html", "--resume", "z.html"]):
+        done = run(folder, "train", *data, "--plan", "uniform", "--members", "3", *arguments)
+        check(done.returncode == 2 and b"name two files" in done.stderr, f"{' '.join(arguments)}: {done.returncode} {done.stderr.decode()}")
+        check(not any(os.path.exists(os.path.join(folder, name)) for name in ("rr", "m", "z.csv")), f"{' '.join(arguments)}: wrote")
+
+
+def names_of_outputs(folder):
+    """A link that leads nowhere stays a link, standard output may be called so, a model has no other format's ending."""
+    os.symlink("made.csv", os.path.join(folder, "leads.csv"))
+    done = run(folder, "simulate", "ar1:n=50", "-o", "leads.csv", "-q")
+    check(done.returncode == 0 and os.path.islink(os.path.join(folder, "leads.csv")), f"leads.csv: {done.stderr.decode()}")
+    check(os.path.getsize(os.path.join(folder, "made.csv")) > 100, "what leads.csv leads to was not made")
+    for to in (subprocess.PIPE, open(os.path.join(folder, "stdout.csv"), "wb")):
+        done = subprocess.run([COMMAND, "simulate", "ar1:n=50", "-o", "/dev/stdout"], stdout=to, stderr=subprocess.PIPE, cwd=folder, check=False)
+        written = done.stdout if to == subprocess.PIPE else open(os.path.join(folder, "stdout.csv"), "rb").read()
+        check(done.returncode == 0 and len(written.splitlines()) == 51, f"-o /dev/stdout: {written[:200]!r} {done.stderr!r}")
+    for name in ("m.pdf", "m.html", "m.csv", "m.csv.gz", "m.json", "m.tif"):
+        done = run(folder, "train", "field.csv", "--target", "y", "--plan", "uniform", "--members", "3", "-o", name)
+        check(done.returncode == 2 and b"ending" in done.stderr, f"train -o {name}: exit {done.returncode}")
+        check(not os.path.exists(os.path.join(folder, name)), f"train wrote {name}")
+    done = run(folder, "train", "no-file.csv", "--target", "y", "-o", "m" * 256)
+    check(done.returncode == 1 and b"too long" in done.stderr, f"a name of 256 bytes: {done.returncode} {done.stderr.decode()}")
+
+
+def arrays(folder):
+    """An array holds the classes where they are numbers; text is refused."""
+    for arguments, width in ((["simulate", "ar1:n=50,d=3"], 4), (["predict", "field.model", "field.csv"], 1),
+                             (["predict", "field.model", "field.csv", "--proba"], 3)):
+        done = run(folder, *arguments, "-o", "array.npy", "-q")
+        with open(os.path.join(folder, "array.npy"), "rb") as file:
+            file.seek(10)
+            header = ast.literal_eval(file.readline().decode())
+            values = array.array("f", file.read())
+        check(done.returncode == 0 and header["shape"][1] == width, f"{' '.join(arguments)}: array.npy is {header}, {done.stderr.decode()}")
+        classes = values[-header["shape"][0]:]
+        check(set(classes) == {-1.0, 1.0}, f"{' '.join(arguments)}: classes {set(classes)}")
+    with open(os.path.join(folder, "words.csv"), "w", encoding="ascii") as file:
+        file.write("a,y\n" + "".join(f"{i * 7 % 13},{'no' if i * 7 % 13 < 6 else 'yes'}\n" for i in range(200)))
+    run(folder, "train", "words.csv", "--target", "y", "--plan", "uniform", "--members", "3", "-o", "words.model", "-q")
+    done = run(folder, "predict", "words.model", "words.csv", "-o", "words.npy")
+    check(done.returncode == 1 and b"'no' is none; write csv" in done.stderr, f"classes of text to npy: {done.returncode} {done.stderr.decode()}")
+    check(not os.path.exists(os.path.join(folder, "words.npy")), "words.npy was written")
+
+
 def places(folder):
     done = run(folder, "parts", "field.csv", "--target", "y", "--graph", "space:8", "--coords", "coordinate1,coordinate2",
                "--parts", "4", "-o", "parts.csv", "-q")
@@ -120,6 +192,9 @@ def main():
         endings(folder)
         devices(folder)
         inputs(folder)
+        all_files_of_a_run(folder)
+        names_of_outputs(folder)
+        arrays(folder)
         places(folder)
         names_of_any_bytes(folder)
     print("\n".join(faults) or "endings, places and names are as they should be")

@@ -172,7 +172,7 @@ static void the_locale_does_not_matter(void **state) {
 static void npy_and_libsvm_come_back(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
-  const char *text = "a,b,y\n1,0,p\n0,2.5,q\n-3,1e-9,p\n";
+  const char *text = "a,b,y\n1,0,2\n0,2.5,-1.5\n-3,1e-9,2\n";
   sr_read_options options = read_defaults();
   options.target = "y";
   sr_table *table = read_text(ctx, text, "x.csv", &options), *back = NULL;
@@ -185,10 +185,13 @@ static void npy_and_libsvm_come_back(void **state) {
   snprintf(path, sizeof path, "%s/t.npy", test_folder());
   assert_ok(ctx, sr_table_write(ctx, table, path));
   assert_ok(ctx, sr_table_read(ctx, path, NULL, &back));
+  const float classes[] = {2, -1.5f, 2}; /* the last column */
+  assert_int_equal(sr_table_get(back)->features, 3);
   assert_memory_equal(sr_table_get(table)->x, sr_table_get(back)->x, 6 * sizeof(float));
+  assert_memory_equal(classes, sr_table_get(back)->x + 6, sizeof classes);
   size_t size;
   char *bytes = test_read_file(path, &size);
-  assert_int_equal(size % 64, 24); /* the data begin at a multiple of 64, as NumPy asks */
+  assert_int_equal(size % 64, 36); /* the data begin at a multiple of 64, as NumPy asks */
   free(bytes);
   sr_table_free(&back);
   sr_table_free(&table);
@@ -202,6 +205,9 @@ static void what_a_format_cannot_hold(void **state) {
   char path[300];
   snprintf(path, sizeof path, "%s/t.libsvm", test_folder());
   assert_int_equal(sr_table_write(ctx, table, path), SR_ERROR_UNSUPPORTED);
+  snprintf(path, sizeof path, "%s/t.npy", test_folder());
+  assert_int_equal(sr_table_write(ctx, table, path), SR_ERROR_UNSUPPORTED);
+  assert_non_null(strstr(sr_context_error(ctx).message, "feature 'color' is text"));
   snprintf(path, sizeof path, "%s/t.xlsx", test_folder());
   assert_int_equal(sr_table_write(ctx, table, path), SR_ERROR_UNSUPPORTED);
   assert_non_null(strstr(sr_context_error(ctx).message, ".csv .txt .data .tsv"));
@@ -299,7 +305,7 @@ static sr_status write_once(sr_context *ctx, void *data) {
   sr_read_options options = read_defaults();
   options.coordinates = coordinates;
   options.target = "y";
-  const char *text = "a,c,d,y\n1,2,3,u\n4,5,6,v\n";
+  const char *text = "a,c,d,y\n1,2,3,7\n4,5,6,8\n";
   status = sr__table_read_memory(ctx, (sr__memory_file){text, strlen(text), "x.csv", 0}, &options,
                                  &table);
   snprintf(path, sizeof path, "%s/%s", test_folder(), (const char *)data);

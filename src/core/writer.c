@@ -30,13 +30,41 @@ static void writer_close(sr__writer **writer) {
   *writer = NULL;
 }
 
-/* A link is followed to what it names, so that it stays a link; one that leads nowhere is written
- * as if it were the file. */
+/* Where a link that leads nowhere points: the file that will be made. */
+static bool follow_link(char path[PATH_MAX]) {
+  enum { MOST_LINKS = 40 };
+  char next[PATH_MAX];
+  struct stat info;
+  for (int k = 0; lstat(path, &info) == 0 && S_ISLNK(info.st_mode); k++) {
+    ssize_t length = readlink(path, next, sizeof next - 1);
+    if (length < 0 || k == MOST_LINKS) return false;
+    next[length] = '\0';
+    const char *slash = next[0] == '/' ? NULL : strrchr(path, '/');
+    size_t before = slash ? (size_t)(slash - path) + 1 : 0;
+    if (before + (size_t)length >= PATH_MAX) return false;
+    memcpy(path + before, next, (size_t)length + 1);
+  }
+  return true;
+}
+
+/* A link is followed to what it names, so that it stays a link. Links of /proc to pipes have no
+ * name that could be opened: they are opened themselves. */
 static sr_status find_target(sr__writer *w) {
   char resolved[PATH_MAX];
   struct stat info;
+  const char *target = w->path;
   bool link = lstat(w->path, &info) == 0 && S_ISLNK(info.st_mode);
-  w->target = sr__strdup(w->ctx, link && realpath(w->path, resolved) ? resolved : w->path);
+  if (link && stat(w->path, &info) == 0) {
+    if (realpath(w->path, resolved) && stat(resolved, &info) == 0) target = resolved;
+  } else if (link && strlen(w->path) < sizeof resolved) {
+    memcpy(resolved, w->path, strlen(w->path) + 1);
+    if (!follow_link(resolved)) {
+      errno = ELOOP;
+      return fail_output(w, "create");
+    }
+    target = resolved;
+  }
+  w->target = sr__strdup(w->ctx, target);
   if (!w->target) return SR_ERROR_MEMORY;
   const char *slash = strrchr(w->target, '/');
   w->folder = sr__strdup(w->ctx, slash ? w->target : ".");
@@ -50,6 +78,12 @@ static sr_status open_temporary(sr__writer *w, mode_t mode) {
   enum { TRIES = 100 };
   size_t length = strlen(w->folder) + 40;
   int descriptor = -1;
+  long longest = pathconf(w->folder, _PC_NAME_MAX);
+  const char *slash = strrchr(w->target, '/');
+  if (longest > 0 && strlen(slash ? slash + 1 : w->target) > (size_t)longest) {
+    errno = ENAMETOOLONG;
+    return fail_output(w, "create");
+  }
   w->temporary = sr__alloc(w->ctx, (int64_t)length, 1);
   if (!w->temporary) return SR_ERROR_MEMORY;
   for (int attempt = 0; descriptor < 0 && attempt < TRIES; attempt++) {
@@ -106,10 +140,29 @@ cleanup:
   return status;
 }
 
+static bool same_inode(const struct stat *a, const struct stat *b) {
+  return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* What stands behind the last slash; `folder` is what stands before it. */
+static const char *split_path(const char *path, char folder[PATH_MAX]) {
+  const char *slash = strrchr(path, '/');
+  size_t length = slash ? (size_t)(slash - path) : 0;
+  if (length >= PATH_MAX) length = PATH_MAX - 1;
+  memcpy(folder, path, length);
+  folder[length] = '\0';
+  if (!length) snprintf(folder, PATH_MAX, "%s", slash ? "/" : ".");
+  return slash ? slash + 1 : path;
+}
+
+/* Whether two names are one regular file, or will be where neither is there yet. */
 static bool same_file(const char *a, const char *b) {
   struct stat first, second;
-  return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
-         first.st_ino == second.st_ino && S_ISREG(first.st_mode);
+  char folder[PATH_MAX], other[PATH_MAX];
+  bool there = stat(a, &first) == 0, here = stat(b, &second) == 0;
+  if (there || here) return there && here && S_ISREG(first.st_mode) && same_inode(&first, &second);
+  if (strcmp(split_path(a, folder), split_path(b, other)) != 0) return false;
+  return stat(folder, &first) == 0 && stat(other, &second) == 0 && same_inode(&first, &second);
 }
 
 sr_status sr_output_check(sr_context *ctx, const char *path, const char *input) {

@@ -1,10 +1,11 @@
-/* A table as NumPy's .npy: one or two dimensions of plain numbers become features, features alone
- * are written. */
+/* A table as NumPy's .npy: one or two dimensions of plain numbers become features; features are
+ * written, and the class or value behind them. */
 #include <math.h>
 
 #include "data/column_roles.h"
 #include "data/npy.h"
 #include "data/packed_file.h"
+#include "data/parse_number.h"
 #include "format.h"
 
 enum { STEP_BYTES = 1 << 20 };
@@ -76,19 +77,74 @@ cleanup:
 
 /* ---- writing ------------------------------------------------------------------------------ */
 
+/* The classes as numbers; those that are text have no place in an array. */
+static sr_status number_classes(sr_context *ctx, const sr_table_view *t, const char *path,
+                                float *number) {
+  for (int32_t c = 0; c < t->classes.count; c++) {
+    const char *name = t->classes.names[c];
+    double value;
+    bool is_number = sr__whole_double(name, strlen(name), &value);
+    number[c] = is_number ? (float)value : NAN;
+    if (!is_number || (double)number[c] != value)
+      return sr__fail_at(ctx, SR_ERROR_UNSUPPORTED, path, 0, 0,
+                         "npy holds numbers of 24 bits, and the class '%s' is none; write csv "
+                         "instead",
+                         name);
+  }
+  return SR_OK;
+}
+
+static sr_status check_features(sr_context *ctx, const sr_table_view *t, const char *path) {
+  for (int64_t j = 0; j < t->features; j++) {
+    if (sr__categories_of(t, j).count)
+      return sr__fail_at(ctx, SR_ERROR_UNSUPPORTED, path, 0, 0,
+                         "npy holds numbers, and feature '%s' is text; write csv instead",
+                         t->feature_names ? t->feature_names[j] : "unnamed");
+  }
+  return SR_OK;
+}
+
+/* The class or the value of each row as the last column; NULL where the table has none. */
+static sr_status make_target(sr_context *ctx, const sr_table_view *t, const char *path,
+                             float **target) {
+  sr_status status = SR_OK;
+  float *number = NULL;
+  if (!t->label && !t->value) return SR_OK;
+  SR_NEW(ctx, *target, t->rows);
+  SR_NEW(ctx, number, t->classes.count);
+  SR_TRY(number_classes(ctx, t, path, number));
+  for (int64_t i = 0; i < t->rows; i++) {
+    if (t->value)
+      (*target)[i] = (float)t->value[i];
+    else
+      (*target)[i] = t->label[i] < 0 ? NAN : number[t->label[i]];
+  }
+cleanup:
+  sr__free(ctx, number);
+  return status;
+}
+
 /* The matrix is kept in its own order, which NumPy calls Fortran's. */
 static sr_status write_npy(sr_context *ctx, const sr_table_view *t, const char *path) {
   sr_status status = SR_OK;
   sr__packed_file *file = NULL;
   char header[SR__NPY_HEADER_BYTES];
-  const sr__npy array = {
-      .kind = 'f', .size = 4, .columns_first = true, .rows = t->rows, .columns = t->features};
+  float *target = NULL;
+  SR_TRY(check_features(ctx, t, path));
+  SR_TRY(make_target(ctx, t, path, &target));
+  const sr__npy array = {.kind = 'f',
+                         .size = 4,
+                         .columns_first = true,
+                         .rows = t->rows,
+                         .columns = t->features + (target != NULL)};
   SR_TRY(sr__packed_file_open(ctx, path, &file));
   SR_TRY(sr__packed_file_put(ctx, file, header, sr__npy_print_header(&array, header)));
   SR_TRY(sr__packed_file_put(ctx, file, t->x, (size_t)(t->rows * t->features) * sizeof *t->x));
+  if (target) SR_TRY(sr__packed_file_put(ctx, file, target, (size_t)t->rows * sizeof *target));
   SR_TRY(sr__packed_file_commit(ctx, &file));
 cleanup:
   sr__packed_file_abort(ctx, &file);
+  sr__free(ctx, target);
   return status;
 }
 
@@ -97,10 +153,11 @@ static sr__recognition recognize(const sr__beginning *beginning) {
                                                                                : SR__NOT_RECOGNIZED;
 }
 
-const sr__format sr__format_npy = {
-    .about = {"npy", "NumPy's arrays of one or two dimensions, features alone", NULL, 0, NULL},
-    SR__ENDINGS_1(".npy"),
-    .recognize = recognize,
-    .read = read_npy,
-    .write = write_npy,
-    .is_text = true};
+const sr__format sr__format_npy = {.about = {"npy",
+                                             "NumPy's arrays of one or two dimensions of numbers",
+                                             NULL, 0, NULL},
+                                   SR__ENDINGS_1(".npy"),
+                                   .recognize = recognize,
+                                   .read = read_npy,
+                                   .write = write_npy,
+                                   .is_text = true};
