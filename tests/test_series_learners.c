@@ -30,6 +30,49 @@ static sr_ensemble *train(sr_context *ctx, const sr_table *table, const char *le
   return ensemble;
 }
 
+/* What the default vote makes of a learner; one member that is asked for probabilities gives them.
+ */
+static void calibrated_members_vote_soft(void **state) {
+  (void)state;
+  static const struct {
+    const char *learner;
+    sr_vote vote;
+  } expected[] = {{"rocket:kernels=200", SR_VOTE_SOFT},
+                  {"minirocket:features=840", SR_VOTE_SOFT},
+                  {"quant", SR_VOTE_HARD},
+                  {"tsf", SR_VOTE_HARD},
+                  {"tree", SR_VOTE_HARD},
+                  {"ridge", SR_VOTE_HARD}};
+  sr_context *ctx = test_context(1);
+  sr_table *training = read_table(ctx, SR_SOURCE_DIR "/data/shapelets_TRAIN.ts.gz");
+  sr_table *test = read_table(ctx, SR_SOURCE_DIR "/data/shapelets_TEST.ts.gz");
+  int64_t rows = sr_table_get(test)->rows;
+  int32_t classes = sr_table_get(test)->classes.count;
+  int32_t *label = malloc((size_t)rows * sizeof *label);
+  float *proba = malloc((size_t)(rows * classes) * sizeof *proba);
+  for (size_t k = 0; k < sizeof expected / sizeof *expected; k++) {
+    sr_ensemble *ensemble = NULL;
+    sr_train_options o;
+    sr_train_options_init(&o);
+    o.learner = expected[k].learner;
+    o.plan = "whole";
+    o.members = 1;
+    o.evaluate.evaluate = 0;
+    assert_ok(ctx, sr_train(ctx, training, &o, 7, &ensemble));
+    assert_int_equal(sr_ensemble_get(ensemble)->vote, expected[k].vote);
+    assert_ok(ctx, sr_ensemble_predict(ctx, ensemble, test, label, proba));
+    int64_t between = 0;
+    for (int64_t i = 0; i < rows * classes; i++) between += proba[i] > 0.0f && proba[i] < 1.0f;
+    assert_int_equal(between > rows / 2, expected[k].vote == SR_VOTE_SOFT);
+    sr_ensemble_free(&ensemble);
+  }
+  free(label);
+  free(proba);
+  sr_table_free(&test);
+  sr_table_free(&training);
+  sr_context_free(&ctx);
+}
+
 static double accuracy(sr_context *ctx, const sr_ensemble *ensemble, const sr_table *table) {
   const sr_table_view *view = sr_table_get(table);
   int32_t *label = malloc((size_t)view->rows * sizeof *label);
@@ -402,6 +445,7 @@ static void the_command_needs_no_target(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(calibrated_members_vote_soft),
       cmocka_unit_test(shapes_are_found),
       cmocka_unit_test(feature_learners_get_columns),
       cmocka_unit_test(every_plan_takes_every_learner),

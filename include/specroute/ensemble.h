@@ -14,12 +14,14 @@ typedef struct sr_ensemble sr_ensemble;
 typedef enum sr_vote {
   SR_VOTE_HARD, /* each member one vote */
   SR_VOTE_SOFT, /* mean of the members' class probabilities */
+  SR_VOTE_AUTO, /* soft where the learner's probabilities are calibrated, else hard; a fitted
+                   ensemble says which */
   SR_VOTE_GATED /* members weighted by how near their parts lie to the row (an extension) */
 } sr_vote;
 
 typedef struct sr_ensemble_options {
   const char *learner; /* NAME[:KEY=VALUE,...] of sr_learner_method; "tree" */
-  sr_vote vote;
+  sr_vote vote;        /* SR_VOTE_AUTO */
 } sr_ensemble_options;
 
 SR_API void sr_ensemble_options_init(sr_ensemble_options *options);

@@ -12,7 +12,7 @@ typedef struct sr_train_options {
   const char *plan;         /* NAME[:KEY=VALUE,...] of sr_train_plan_method; "auto" */
   const char *learner;      /* NAME[:KEY=VALUE,...] of sr_learner_method; "tree" */
   int64_t members;          /* 100 */
-  int vote;                 /* an sr_vote */
+  int vote;                 /* an sr_vote; SR_VOTE_AUTO */
   const char *class_weight; /* "balanced", or the path of a csv file with lines CLASS,WEIGHT: what
                                rows of a class weigh, in learners and in the choice of a mix; NULL
                                or "": all the same */
@@ -60,7 +60,7 @@ typedef struct sr_compare_options {
   const char *plans;        /* comma separated, as sr_methods_split takes them; "uniform,auto" */
   const char *learners;     /* the same; "tree" */
   int64_t members;          /* 100 */
-  int vote;                 /* hard or soft */
+  int vote;                 /* hard, soft or auto */
   const char *class_weight; /* as in sr_train_options */
   double level;             /* of the intervals: 0.95 */
   int64_t next;             /* rows of the next unit; 0: a twentieth of the rows, or a group */
@@ -132,7 +132,7 @@ typedef struct sr_tune_options {
   const char *learners;     /* the same; "tree" */
   int64_t tries;            /* settings that are drawn: 27 */
   int64_t members;          /* of the last round: 100 */
-  int vote;                 /* hard or soft */
+  int vote;                 /* hard, soft or auto */
   const char *class_weight; /* as in sr_train_options; the error that is lowered weighs the same */
   const char *resume; /* file that keeps the tries as they are made, so that the same call goes on
                          after an interrupt; the caller removes it. NULL or "": none */

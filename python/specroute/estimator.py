@@ -108,8 +108,9 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
         The dependency graph, such as ``"time:3"`` or ``"space:8"``; None: as the rows are.
     n_estimators : int, default=100
         Number of members.
-    vote : {"hard", "soft", "gated"}, default="hard"
-        Majority, mean probability, or weighted by nearness of parts.
+    vote : {"auto", "hard", "soft", "gated"}, default="auto"
+        Soft where members are calibrated and else hard; majority; mean probability; or weighted by
+        nearness of parts.
     tmix : float or None
         Rows until a row is new; None estimates it.
     parts : int, array of labels or None
@@ -168,7 +169,7 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
     True
     """
 
-    def __init__(self, learner="tree", plan="auto", graph=None, n_estimators=100, *, vote="hard",
+    def __init__(self, learner="tree", plan="auto", graph=None, n_estimators=100, *, vote="auto",
                  tmix=None, parts=None, evaluate=True, importance=True, forward=False, level=0.95,
                  folds=None, buffer=None, class_weight=None, min_weight_fraction_leaf=0.0, options=None,
                  random_state=None, n_jobs=None, verbose=0):

@@ -4,7 +4,12 @@
 #include <math.h>
 
 void sr_ensemble_options_init(sr_ensemble_options *options) {
-  *options = (sr_ensemble_options){.learner = "tree", .vote = SR_VOTE_HARD};
+  *options = (sr_ensemble_options){.learner = "tree", .vote = SR_VOTE_AUTO};
+}
+
+sr_vote sr__vote_of(const sr__learner *learner, sr_vote asked) {
+  if (asked != SR_VOTE_AUTO) return asked;
+  return learner->flags & SR_LEARNER_CALIBRATED ? SR_VOTE_SOFT : SR_VOTE_HARD;
 }
 
 /* Of features and series, those that the learner takes. */
@@ -173,7 +178,7 @@ sr_status sr_ensemble_fit(sr_context *ctx, const sr_table *table, const sr_plan 
   SR_TRY(sr__plan_record_new(ctx, plan, view.members, 1.0, &members.record[0]));
   sr__ensemble_pieces pieces = {.prepared = &prepared,
                                 .members = &members,
-                                .vote = options->vote,
+                                .vote = sr__vote_of(prepared.learner, options->vote),
                                 .seed = seed};
   SR_TRY(sr__ensemble_new(ctx, &pieces, ensemble));
 cleanup:

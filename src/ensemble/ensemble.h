@@ -194,6 +194,9 @@ struct sr_ensemble {
   sr__part_weights part_weights; /* parts 0 where the vote does not look at them */
 };
 
+/* What SR_VOTE_AUTO is with members of this learner; other votes as they are. */
+sr_vote sr__vote_of(const sr__learner *learner, sr_vote asked);
+
 /* What sr__ensemble_new takes over: fields are emptied. Any but prepared and members may be NULL.
  */
 typedef struct sr__ensemble_pieces {

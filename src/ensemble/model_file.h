@@ -27,6 +27,8 @@ enum {
 
 /* What the target is; only classes for now. */
 enum { SR_MODEL_CLASSES = 0 };
+/* How a gated vote is written; hard and soft are 0 and 1. */
+enum { SR_MODEL_GATED = 2 };
 
 uint32_t sr__model_checksum(const void *bytes, int64_t count);
 /* The whole file in memory. */

@@ -110,10 +110,10 @@ static sr_status get_head(model_reader *m, sr__byte_reader *from) {
   if (has_target) schema.target_name = target;
   SR_TRY(get_features(m, from, &schema));
   SR_TRY(get_channels(m, from, &schema));
-  if (vote > SR_VOTE_GATED || e->view.rows < 0 || schema.classes.count < 1)
+  if (vote > SR_MODEL_GATED || e->view.rows < 0 || schema.classes.count < 1)
     SR_TRY(refuse(m, "its head is out of range"));
   SR_TRY(sr_table_new(m->ctx, &schema, &e->schema));
-  e->view.vote = (sr_vote)vote;
+  e->view.vote = vote == SR_MODEL_GATED ? SR_VOTE_GATED : (sr_vote)vote;
   sr__ensemble_show_schema(e);
   m->has_head = true;
 cleanup:

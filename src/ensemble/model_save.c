@@ -16,7 +16,7 @@ static void put_schema(sr__bytes *to, const sr_ensemble *e) {
   const sr_table_view *schema = sr_table_get(e->schema);
   sr__put_u8(to, SR_MODEL_CLASSES);
   sr__put_string(to, e->view.learner);
-  sr__put_u32(to, (uint32_t)e->view.vote);
+  sr__put_u32(to, e->view.vote == SR_VOTE_GATED ? SR_MODEL_GATED : (uint32_t)e->view.vote);
   sr__put_u64(to, e->view.seed);
   sr__put_u64(to, (uint64_t)e->view.rows);
   put_dictionary(to, schema->classes);

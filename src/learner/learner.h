@@ -34,7 +34,8 @@ typedef struct sr__member sr__member;
 enum {
   SR_LEARNER_TAKES_FEATURES = 1,
   SR_LEARNER_TAKES_SERIES = 2,
-  SR_LEARNER_TAKES_NUMBERS = 4 /* a target that is a number */
+  SR_LEARNER_TAKES_NUMBERS = 4, /* a target that is a number */
+  SR_LEARNER_CALIBRATED = 8     /* shares of a member are probabilities, fitted on rows left out */
 };
 
 enum { SR__LARGE_LEAF = 5 };

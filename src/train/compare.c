@@ -48,7 +48,8 @@ static const sr_option compare_options[] = {
     COMPARE(TEXT, "plans", plans, "uniform,auto", "plans to compare"),
     COMPARE(TEXT, "learners", learners, "tree", "learners to compare"),
     COMPARE(INTEGER, "members", members, "100", 1, 1e7, "number of members"),
-    COMPARE(CHOICE, "vote", vote, "hard", "hard|soft", "majority or mean probability"),
+    COMPARE(CHOICE, "vote", vote, "auto", "hard|soft|auto",
+            "majority, mean probability, or soft where members are calibrated and else hard"),
     SR__CLASS_WEIGHT_OPTION(COMPARE),
     COMPARE(REAL, "level", level, "0.95", 0.01, 0.999, "probability of the intervals"),
     COMPARE(INTEGER, "next", next, "0", 0, 1e12,
@@ -234,7 +235,7 @@ static sr_status compare_one(sr_context *ctx, compare_job *job, const sr__prepar
                              .prepared = prepared,
                              .folds = job->folds,
                              .members = (int32_t)o->members,
-                             .vote = (sr_vote)o->vote,
+                             .vote = sr__vote_of(prepared->learner, (sr_vote)o->vote),
                              .class_weight = job->weights.of_class,
                              .seed = job->seed};
   SR_TRY(sr__choose(ctx, &job->plan[plan], &choose, &mix, &vote, &trial));

@@ -8,8 +8,10 @@ static const sr_option train_options[] = {
     TRAIN(TEXT, "plan", plan, "auto", "plan, or rule that chooses one: NAME[:KEY=VALUE,...]"),
     TRAIN(TEXT, "learner", learner, "tree", "learner: NAME[:KEY=VALUE,...]"),
     TRAIN(INTEGER, "members", members, "100", 1, 1e7, "number of members"),
-    TRAIN(CHOICE, "vote", vote, "hard", "hard|soft|gated",
-          "majority, mean probability, or weighted by nearness of parts"),
+    TRAIN(
+        CHOICE, "vote", vote, "auto", "hard|soft|auto|gated",
+        "majority, mean probability, soft where members are calibrated and else hard, or weighted "
+        "by nearness of parts"),
     TRAIN(TEXT, "resume", resume, "",
           "file that keeps fitted members, so that the same command goes on after an interrupt"),
     SR__CLASS_WEIGHT_OPTION(TRAIN),
@@ -175,13 +177,12 @@ static sr_status choose_and_try(sr_context *ctx, train_job *job) {
                              .prepared = &job->prepared,
                              .folds = job->folds,
                              .members = (int32_t)o->members,
-                             .vote = (sr_vote)o->vote,
+                             .vote = job->vote,
                              .class_weight = job->class_weight,
                              .keep_members = o->evaluate.evaluate && o->evaluate.importance &&
                                              job->prepared.learner->copy_feature,
                              .seed = job->seed};
   double start = sr_seconds();
-  job->vote = (sr_vote)o->vote;
   SR_TRY(job->input.plan
              ? mix_of_plan(ctx, job->input.plan, &job->mix)
              : sr__choose(ctx, &job->plan, &choose, &job->mix, &job->vote, &job->trial));
@@ -242,6 +243,7 @@ static sr_status train(sr_context *ctx, const sr_table *table, train_job *job,
   double start = sr_seconds();
   SR_TRY(sr__prepare(ctx, rows, o->learner, &job->prepared));
   job->seconds_prepare = sr_seconds() - start;
+  job->vote = sr__vote_of(job->prepared.learner, (sr_vote)o->vote);
   sr__prepared_use_units(&job->prepared, job->structure);
   if (job->store) SR_TRY(sr__prepared_use_store(ctx, &job->prepared, o->learner, job->store));
   SR_TRY(sr_folds_new(ctx, job->structure, &o->evaluate.folds, job->seed, &job->folds));

@@ -66,7 +66,8 @@ static const sr_option tune_options[] = {
          "learners to search; options that are named stay, others are tried"),
     TUNE(INTEGER, "tries", tries, "27", 1, 10000, "settings that are tried"),
     TUNE(INTEGER, "members", members, "100", 1, 1e7, "number of members of the last round"),
-    TUNE(CHOICE, "vote", vote, "hard", "hard|soft", "majority or mean probability"),
+    TUNE(CHOICE, "vote", vote, "auto", "hard|soft|auto",
+         "majority, mean probability, or soft where members are calibrated and else hard"),
     SR__CLASS_WEIGHT_OPTION(TUNE),
     TUNE(TEXT, "resume", resume, "",
          "keep the tries here as they are made: the same command goes on after an interrupt"),
@@ -339,7 +340,7 @@ static sr_status measure_setting(sr_context *ctx, const tune_job *job, const set
                              .prepared = prepared,
                              .folds = job->search_folds,
                              .members = members,
-                             .vote = (sr_vote)job->options->vote,
+                             .vote = sr__vote_of(prepared->learner, (sr_vote)job->options->vote),
                              .class_weight = job->weights.of_class,
                              .seed = job->seed};
   SR_TRY(sr__choose(ctx, &one->plan, &choose, &mix, &vote, &trial));

@@ -81,7 +81,8 @@ void sr__sequence_learner_free_encoded(sr__encoded *rows);
 void sr__sequence_learner_free_member(sr__member *member);
 
 #define SR__SEQUENCE_LEARNER_OPERATIONS                                                 \
-  .flags = SR_LEARNER_TAKES_SERIES, .prepare = sr__sequence_learner_prepare,            \
+  .flags = SR_LEARNER_TAKES_SERIES | SR_LEARNER_CALIBRATED,                             \
+  .prepare = sr__sequence_learner_prepare,                                              \
   .training_encoded = sr__sequence_learner_training_encoded,                            \
   .encode = sr__sequence_learner_encode, .classes = sr__sequence_learner_classes,       \
   .features = sr__sequence_learner_features, .channels = sr__sequence_learner_channels, \

@@ -61,10 +61,11 @@ void sr__series_learner_free_encoded(sr__encoded *rows);
 void sr__series_learner_free_member(sr__member *member);
 
 #define SR__SERIES_LEARNER_OPERATIONS                                                             \
-  .flags = SR_LEARNER_TAKES_SERIES, .training_encoded = sr__series_learner_training_encoded,      \
-  .encode = sr__series_learner_encode, .predict = sr__series_learner_predict,                     \
-  .classes = sr__series_learner_classes, .features = sr__series_learner_features,                 \
-  .channels = sr__series_learner_channels, .save_encoder = sr__series_learner_save_encoder,       \
+  .flags = SR_LEARNER_TAKES_SERIES | SR_LEARNER_CALIBRATED,                                       \
+  .training_encoded = sr__series_learner_training_encoded, .encode = sr__series_learner_encode,   \
+  .predict = sr__series_learner_predict, .classes = sr__series_learner_classes,                   \
+  .features = sr__series_learner_features, .channels = sr__series_learner_channels,               \
+  .save_encoder = sr__series_learner_save_encoder,                                                \
   .load_encoder = sr__series_learner_load_encoder, .save_member = sr__series_learner_save_member, \
   .free_encoder = sr__series_learner_free_encoder,                                                \
   .free_training = sr__series_learner_free_training,                                              \
