@@ -210,6 +210,7 @@ sr_status conclusion_read(sr_context *ctx, const result_source *source, sr_page 
   *c = (conclusion){.e = e, .scale = source->scale, .ctx = ctx, .page = page};
   results_path(source->folder, e, source->scale, path, sizeof path);
   SR_TRY(results_read(ctx, path, &c->found, reason, reason_size));
+  for (int64_t i = 0; e->know && i < c->found.count; i++) e->know(NULL, c->found.item[i].name);
   SR_TRY(e->conclude(c));
   SR_TRY(c->status);
   *out = c;

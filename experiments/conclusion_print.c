@@ -86,15 +86,22 @@ static int decimals_for(double value, double spread) {
   return digits < 0 ? 0 : digits > 8 ? 8 : digits;
 }
 
-static bool needs_exponent(double value) {
-  double size = fabs(value);
+/* A value far below its spread is as good as 0 and is written like the spread. */
+static bool needs_exponent(double value, double spread) {
+  double size = fmax(fabs(value), isfinite(spread) ? spread : 0.0);
   return size != 0.0 && (size < 1e-5 || size >= 1e7);
+}
+
+/* Values that differ by rounding alone have no spread. */
+static double spread_of(const conclusion_cell *k) {
+  if (isfinite(k->low)) return (k->high - k->low) / 4.0;
+  return k->sd <= 1e-12 * fabs(k->measured) ? 0.0 : k->sd;
 }
 
 static void number_text(double value, double spread, char *text) {
   if (isnan(value))
     snprintf(text, TEXT_SIZE, "–");
-  else if (needs_exponent(value))
+  else if (needs_exponent(value, spread))
     snprintf(text, TEXT_SIZE, "%.2e", value);
   else
     snprintf(text, TEXT_SIZE, "%.*f", decimals_for(value, spread), value);
@@ -102,7 +109,7 @@ static void number_text(double value, double spread, char *text) {
 
 static void measured_text(const conclusion_cell *k, char *text) {
   char number[TEXT_SIZE], low[TEXT_SIZE], high[TEXT_SIZE];
-  double spread = isfinite(k->low) ? (k->high - k->low) / 4.0 : k->sd;
+  double spread = spread_of(k);
   number_text(k->measured, spread, number);
   if (isnan(k->measured)) {
     snprintf(text, 4 * TEXT_SIZE, "–");
@@ -111,7 +118,7 @@ static void measured_text(const conclusion_cell *k, char *text) {
     number_text(k->high, spread, high);
     snprintf(text, 4 * TEXT_SIZE, "%s [%s, %s]", number, low, high);
   } else if (k->n > 1 && isfinite(k->sd)) {
-    number_text(k->sd, k->sd, low);
+    number_text(spread, spread, low);
     snprintf(text, 4 * TEXT_SIZE, "%s ± %s", number, low);
   } else {
     snprintf(text, 4 * TEXT_SIZE, "%s", number);

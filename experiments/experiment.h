@@ -51,6 +51,9 @@ typedef struct experiment {
    * its own. */
   const char *measured_by;
   int (*case_count)(experiment_scale scale);
+  /* Where cases depend on what there is: called before the others, with the user's folder of data
+   * or with the name of a case that has a result (the other one is NULL). NULL: they do not. */
+  void (*know)(const char *data, const char *case_name);
   /* Writes "key=value key=value ...": every parameter that changes the numbers, because results are
    * found again by this name. Words without spaces. */
   void (*case_name)(experiment_scale scale, int index, char *name, size_t size);

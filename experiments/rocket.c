@@ -41,22 +41,25 @@ static sr_status run_unit(sr_context *ctx, const experiment_unit *unit, measurem
  * interval is over sets; fewer than three cannot tell. */
 static sr_status read_results(conclusion *c) {
   double gain[ROWS], size[ROWS];
-  int64_t sets = 0, partial = 0;
+  char partial[200] = "", name[64];
+  int64_t sets = 0;
   conclusion_begin_table(c, "Accuracy (%), cross-validation on pooled cases");
   for (int r = 0; r < ROWS; r++) {
     double found[COMPARED];
+    bool part = conclusion_sample(c, r * COMPARED, "partial").mean > 0.0;
+    snprintf(name, sizeof name, "%s%s", rows[r].set, part ? " *" : "");
+    if (part) ucr_list_name(rows[r].set, partial, sizeof partial);
     for (int k = 1; k < COMPARED; k++) {
       result_sample s = conclusion_sample(c, r * COMPARED + k, "cv");
       found[k] = 100.0 * s.mean;
       if (s.count == 0) continue;
       result_sample percent = {.count = s.count, .mean = 100.0 * s.mean, .sd = 100.0 * s.sd};
-      conclusion_add_cell(c, rows[r].set, ucr_method_at(compared[k])->label,
+      conclusion_add_cell(c, name, ucr_method_at(compared[k])->label,
                           k == 1   ? rows[r].rocket
                           : k == 2 ? rows[r].routed
                                    : NAN,
                           NAN, &percent);
     }
-    partial += conclusion_sample(c, r * COMPARED, "partial").mean > 0.0;
     if (isnan(found[1]) || isnan(found[2]) || isnan(found[3])) continue;
     gain[sets] = found[2] - found[1];
     size[sets++] = found[2] - found[3];
@@ -69,8 +72,7 @@ static sr_status read_results(conclusion *c) {
     return SR_OK;
   }
   sr_interval over = ucr_mean(c, sets, gain), over_size = ucr_mean(c, sets, size);
-  if (partial)
-    conclusion_add_remark(c, "%lld of the sets lack cases in this folder.", (long long)partial);
+  ucr_say_partial(c, partial, "");
   conclusion_add_remark(c,
                         "Five sets allow no two-sided signed-rank p below .0625: the paper's p "
                         "< .001 can only be over repetitions of the same split.");

@@ -156,6 +156,7 @@ static sr_status run_units(job *j, sr_context *ctx, int64_t found) {
 /* Seeds vary slowest, so that an interrupted run has whole rounds of every case. */
 static sr_status list_units(job *j, const results *old, run_report *report) {
   const run_options *o = j->options;
+  if (j->e->know) j->e->know(o->data, NULL);
   int cases = j->e->case_count(o->scale);
   int seeds = o->seeds > 0 ? o->seeds : j->e->seeds[o->scale];
   j->unit = calloc((size_t)cases * (size_t)seeds + 1, sizeof *j->unit);

@@ -12,7 +12,7 @@ static bool is_available(const char *data, experiment_scale scale, int index) {
 /* p of every pair by the signed ranks, corrected by Holm over all pairs. */
 static sr_status test_pairs(conclusion *c, int64_t sets, const double *accuracy, double *adjusted) {
   enum { K = UCR_PAPER_METHODS, PAIRS = K * (K - 1) / 2 };
-  double x[UCR_SETS], y[UCR_SETS], p[PAIRS];
+  double x[UCR_MOST_SETS], y[UCR_MOST_SETS], p[PAIRS];
   int pair = 0;
   for (int a = 0; a < K; a++)
     for (int b = a + 1; b < K; b++, pair++) {
@@ -32,6 +32,15 @@ static sr_status test_pairs(conclusion *c, int64_t sets, const double *accuracy,
 static int pair_of(int a, int b) {
   enum { K = UCR_PAPER_METHODS };
   return a * K - a * (a + 1) / 2 + b - a - 1;
+}
+
+static void list_pairs(conclusion *c, int64_t sets, const double *adjusted) {
+  conclusion_begin_table(c, "Signed-rank p of every pair, Holm over all 28");
+  for (int a = 0; a < UCR_PAPER_METHODS; a++)
+    for (int b = a + 1; b < UCR_PAPER_METHODS; b++) {
+      result_sample value = {.count = sets, .mean = adjusted[pair_of(a, b)], .sd = NAN};
+      conclusion_add_cell(c, ucr_method_at(a)->label, ucr_method_at(b)->label, NAN, NAN, &value);
+    }
 }
 
 static void list_ranks(conclusion *c, const double *rank, int64_t sets) {
@@ -60,8 +69,8 @@ static void list_ranks(conclusion *c, const double *rank, int64_t sets) {
 static sr_status read_results(conclusion *c) {
   enum { K = UCR_PAPER_METHODS };
   sr_status status = SR_OK;
-  int methods[K], set[UCR_SETS];
-  double accuracy[(UCR_SETS + 1) * K], rank[K], holm[K * (K - 1) / 2];
+  int methods[K], set[UCR_MOST_SETS];
+  double accuracy[(UCR_MOST_SETS + 1) * K], rank[K], holm[K * (K - 1) / 2];
   sr_friedman friedman = {0};
   for (int m = 0; m < K; m++) methods[m] = m;
   int64_t sets = ucr_complete_sets(c, methods, K, set, accuracy);
@@ -75,6 +84,8 @@ static sr_status read_results(conclusion *c) {
   SR_TRY(sr_friedman_test(conclusion_context(c), sets, K, accuracy, 1, rank, &friedman));
   SR_TRY(test_pairs(c, sets, accuracy, holm));
   list_ranks(c, rank, sets);
+  list_pairs(c, sets, holm);
+  ucr_add_partial_remark(c, "ranks and tests");
   double difference = sr_nemenyi_critical_difference(K, sets, 0.05);
   double forest = rank[UCR_RF] - rank[UCR_RF_SPECTRAL];
   double rocket = rank[UCR_ROCKET] - rank[UCR_ROCKET_ROUTED];
@@ -102,6 +113,7 @@ const experiment experiment_ucr_cd = {
     .seeds = {1, 5},
     .core_seconds = {2700, 180000},
     .measured_by = "ucr",
+    .know = ucr_know_sets,
     .case_count = ucr_count_cases,
     .case_name = ucr_name_case,
     .available = is_available,

@@ -16,9 +16,10 @@ static const ucr_method methods[UCR_METHODS] = {
     [UCR_ROCKET] = {"rocket", "ROCKET", 82.7, 1.8},
     [UCR_ROCKET_ROUTED] = {"rocket-routed", "ROCKET, routed", 83.6, 1.2},
     [UCR_RF_ROUTED] = {"rf-routed", "forest, routed", NAN, NAN},
-    [UCR_RF_SIZE] = {"rf-size", "forest, small bags", NAN, NAN},
+    [UCR_RF_SPECTRAL_SIZE] = {"rf-spectral-size", "forest, bags as small as spectral", NAN, NAN},
+    [UCR_RF_SIZE] = {"rf-routed-size", "forest, bags as small as routed", NAN, NAN},
+    [UCR_ROCKET_SIZE] = {"rocket-routed-size", "ROCKET, bags as small as routed", NAN, NAN},
     [UCR_ROCKET_UNIFORM] = {"rocket-uniform", "ROCKET, bootstrap", NAN, NAN},
-    [UCR_ROCKET_SIZE] = {"rocket-size", "ROCKET, small bags", NAN, NAN},
     [UCR_ARSENAL] = {"arsenal", "25 small ROCKETs", NAN, NAN},
     [UCR_MINIROCKET] = {"minirocket", "MiniRocket", NAN, NAN},
     [UCR_QUANT] = {"quant", "QUANT", NAN, NAN},
@@ -28,17 +29,18 @@ static const ucr_method methods[UCR_METHODS] = {
 const ucr_method *ucr_method_at(int method) { return &methods[method]; }
 
 void ucr_case_name(int set, int method, char *name, size_t size) {
-  snprintf(name, size, "set=%s method=%s", ucr_set_names[set], methods[method].name);
+  snprintf(name, size, "set=%s method=%s", ucr_set_name(set), methods[method].name);
 }
 
 int ucr_case_of(const char *set, int method) {
-  for (int s = 0; s < UCR_SETS; s++)
-    if (strcmp(ucr_set_names[s], set) == 0) return s * UCR_METHODS + method;
+  for (int s = 0; s < ucr_set_count(); s++)
+    if (strcmp(ucr_set_name(s), set) == 0) return s * UCR_METHODS + method;
   return -1;
 }
 
 /* How a method trains. Routed members draw half of the parts of a graph that joins each case to its
- * ten nearest; `small` bags are as large, drawn anywhere. */
+ * ten nearest; controls have that graph too and draw as many rows anywhere. Those of the spectral
+ * forest are found on the rows: spectral_share. */
 static void set_options(experiment_scale scale, int method, sr_train_options *o) {
   bool quick = scale == SCALE_QUICK;
   const char *const graph = "features:k=10", *const small = "uniform-nm:draw_share=0.5";
@@ -47,6 +49,7 @@ static void set_options(experiment_scale scale, int method, sr_train_options *o)
   o->structure.graph = "none";
   o->learner = "tree";
   o->plan = "uniform";
+  o->vote = SR_VOTE_HARD;
   o->members = quick ? 40 : 100;
   bool rocket = method == UCR_ROCKET || method == UCR_ROCKET_ROUTED ||
                 method == UCR_ROCKET_UNIFORM || method == UCR_ROCKET_SIZE;
@@ -85,9 +88,11 @@ static void set_options(experiment_scale scale, int method, sr_train_options *o)
       o->plan = "routed:part_share=0.5";
       o->structure.graph = graph;
       break;
+    case UCR_RF_SPECTRAL_SIZE:
     case UCR_RF_SIZE:
     case UCR_ROCKET_SIZE:
       o->plan = small;
+      o->structure.graph = graph;
       break;
     case UCR_ARSENAL:
       o->learner = quick ? "rocket:kernels=200" : "rocket:kernels=2000";
@@ -115,14 +120,40 @@ static void set_options(experiment_scale scale, int method, sr_train_options *o)
 
 /* ---- one set ------------------------------------------------------------------------------- */
 
+/* The share of the rows that a spectral member draws from: one over the parts. */
+static sr_status spectral_share(sr_context *ctx, const sr_table *train, const sr_train_options *o,
+                                uint64_t seed, double *share) {
+  sr_status status = SR_OK;
+  sr_structure *structure = NULL;
+  sr_plan *plan = NULL;
+  SR_TRY(sr_structure_estimate(ctx, train, &o->structure, seed, &structure));
+  SR_TRY(sr_plan_new(ctx, structure, "spectral", (int32_t)o->members, seed, &plan));
+  sr_plan_view view = sr_plan_get(plan);
+  for (int32_t k = 0; k < view.parameter_count; k++)
+    if (strcmp(view.parameters[k].name, "parts") == 0) *share = 1.0 / view.parameters[k].value;
+cleanup:
+  sr_plan_free(&plan);
+  sr_structure_free(&structure);
+  return status;
+}
+
 static sr_status count_right(sr_context *ctx, const sr_table *train, const sr_table *test,
-                             const sr_train_options *o, uint64_t seed, int64_t *right) {
+                             int method, const sr_train_options *options, uint64_t seed,
+                             int64_t *right) {
   sr_status status = SR_OK;
   const sr_table_view *v = sr_table_get(test);
+  sr_train_options o = *options;
+  char plan[64];
+  double share = 1.0;
   sr_ensemble *ensemble = NULL;
   int32_t *label = malloc((size_t)(v->rows ? v->rows : 1) * sizeof *label);
   if (!label) SR_TRY(SR_ERROR_MEMORY);
-  SR_TRY(sr_train(ctx, train, o, seed, &ensemble));
+  if (method == UCR_RF_SPECTRAL_SIZE) {
+    SR_TRY(spectral_share(ctx, train, &o, seed, &share));
+    snprintf(plan, sizeof plan, "uniform-nm:draw_share=%.9g", share);
+    o.plan = plan;
+  }
+  SR_TRY(sr_train(ctx, train, &o, seed, &ensemble));
   SR_TRY(sr_ensemble_predict(ctx, ensemble, test, label, NULL));
   for (int64_t i = 0; i < v->rows; i++) *right += label[i] == v->label[i];
 cleanup:
@@ -143,8 +174,8 @@ static sr_status select_fold(sr_context *ctx, const sr_table *table, const int32
   return status;
 }
 
-static sr_status cross_validate(sr_context *ctx, const sr_table *table, const sr_train_options *o,
-                                uint64_t seed, double *accuracy) {
+static sr_status cross_validate(sr_context *ctx, const sr_table *table, int method,
+                                const sr_train_options *o, uint64_t seed, double *accuracy) {
   enum { FOLDS = 10 };
   sr_status status = SR_OK;
   int64_t rows = sr_table_get(table)->rows, right = 0;
@@ -155,7 +186,7 @@ static sr_status cross_validate(sr_context *ctx, const sr_table *table, const sr
   for (int k = 0; k < FOLDS; k++) {
     SR_TRY(select_fold(ctx, table, fold, k, false, &train));
     SR_TRY(select_fold(ctx, table, fold, k, true, &test));
-    SR_TRY(count_right(ctx, train, test, o, seed * 1000 + (uint64_t)k, &right));
+    SR_TRY(count_right(ctx, train, test, method, o, seed * 1000 + (uint64_t)k, &right));
     sr_table_free(&train);
     sr_table_free(&test);
   }
@@ -182,9 +213,9 @@ sr_status ucr_run(sr_context *ctx, const experiment_unit *unit, const char *name
   SR_TRY(ucr_sample(ctx, set.pooled, quick ? QUICK_POOLED : INT64_MAX, unit->seed, &pooled));
   SR_TRY(ucr_sample(ctx, set.train, quick ? QUICK_HALF : INT64_MAX, unit->seed, &train));
   SR_TRY(ucr_sample(ctx, set.test, quick ? QUICK_HALF : INT64_MAX, unit->seed, &test));
-  SR_TRY(cross_validate(ctx, pooled, &o, unit->seed, &accuracy));
+  SR_TRY(cross_validate(ctx, pooled, method, &o, unit->seed, &accuracy));
   experiment_measure(out, "cv", accuracy);
-  SR_TRY(count_right(ctx, train, test, &o, unit->seed, &right));
+  SR_TRY(count_right(ctx, train, test, method, &o, unit->seed, &right));
   experiment_measure(out, "default", (double)right / (double)sr_table_get(test)->rows);
   if (method == UCR_RF) {
     experiment_measure(out, "lag1", set.lag1);
@@ -208,15 +239,31 @@ static bool is_partial(conclusion *c, int set) {
   return conclusion_sample(c, set * UCR_METHODS + UCR_RF, "partial").mean > 0.0;
 }
 
-int ucr_partial_sets(conclusion *c) {
-  int count = 0;
-  for (int s = 0; s < UCR_SETS; s++) count += is_partial(c, s);
-  return count;
+void ucr_row_name(conclusion *c, int set, char *name, size_t size) {
+  snprintf(name, size, "%s%s", ucr_set_name(set), is_partial(c, set) ? " *" : "");
+}
+
+void ucr_list_name(const char *name, char *list, size_t size) {
+  size_t length = strlen(list);
+  snprintf(list + length, size - length, "%s%s", length ? ", " : "", name);
+}
+
+void ucr_say_partial(conclusion *c, const char *names, const char *left_out_of) {
+  if (*names)
+    conclusion_add_remark(c, "* Not all cases of %s are in this folder%s%s.", names,
+                          *left_out_of ? "; left out of " : "", left_out_of);
+}
+
+void ucr_add_partial_remark(conclusion *c, const char *left_out_of) {
+  char names[400] = "";
+  for (int s = 0; s < ucr_set_count(); s++)
+    if (is_partial(c, s)) ucr_list_name(ucr_set_name(s), names, sizeof names);
+  ucr_say_partial(c, names, left_out_of);
 }
 
 int64_t ucr_complete_sets(conclusion *c, const int *list, int count, int *set, double *accuracy) {
   int64_t found = 0;
-  for (int s = 0; s < UCR_SETS; s++) {
+  for (int s = 0; s < ucr_set_count(); s++) {
     bool whole = !is_partial(c, s);
     for (int k = 0; whole && k < count; k++) {
       double value = ucr_accuracy(c, s, list[k], "cv");
@@ -240,8 +287,8 @@ sr_interval ucr_mean(conclusion *c, int64_t count, const double *value) {
 }
 
 sr_interval ucr_gain(conclusion *c, int a, int b, int64_t *sets) {
-  double accuracy[2 * (UCR_SETS + 1)], difference[UCR_SETS];
-  int set[UCR_SETS];
+  double accuracy[2 * (UCR_MOST_SETS + 1)], difference[UCR_MOST_SETS];
+  int set[UCR_MOST_SETS];
   *sets = ucr_complete_sets(c, (const int[]){a, b}, 2, set, accuracy);
   for (int64_t i = 0; i < *sets; i++)
     difference[i] = 100.0 * (accuracy[2 * i] - accuracy[2 * i + 1]);

@@ -16,9 +16,12 @@ typedef enum ucr_method_name {
   UCR_ROCKET_ROUTED,
   UCR_PAPER_METHODS,
   UCR_RF_ROUTED = UCR_PAPER_METHODS,
-  UCR_RF_SIZE, /* bags as small as those of the routed forest, drawn anywhere */
+  /* Bags as large as those of the spectral forest, the routed forest and the routed ROCKET, drawn
+   * anywhere; the graph, and with it the units that ROCKET judges its penalty by, is the same. */
+  UCR_RF_SPECTRAL_SIZE,
+  UCR_RF_SIZE,
+  UCR_ROCKET_SIZE,
   UCR_ROCKET_UNIFORM,
-  UCR_ROCKET_SIZE, /* the same for the routed ROCKET */
   UCR_ARSENAL,
   UCR_MINIROCKET,
   UCR_QUANT,
@@ -52,10 +55,16 @@ SR_MUST_CHECK sr_status ucr_run(sr_context *ctx, const experiment_unit *unit, co
 /* Accuracy of a method on a set: mean over the seeds, NaN where it was not measured. */
 double ucr_accuracy(conclusion *c, int set, int method, const char *value);
 /* Sets on which all of methods[0 .. count) were measured, without partial ones: their numbers go to
- * `set` (UCR_SETS of room), their accuracies, sets x count, to `accuracy`. */
+ * `set` (UCR_MOST_SETS of room), their accuracies, sets x count, to `accuracy`. */
 int64_t ucr_complete_sets(conclusion *c, const int *methods, int count, int *set, double *accuracy);
-/* How many sets were measured only in part, for remarks. */
-int ucr_partial_sets(conclusion *c);
+/* The name of a set in a table: marked where it was measured only in part. */
+void ucr_row_name(conclusion *c, int set, char *name, size_t size);
+/* A remark that names the marked sets and says what they are left out of ("": nothing); none where
+ * there are none. These two ask for cases of `ucr`; with cases of its own an experiment lists the
+ * names and says them. */
+void ucr_add_partial_remark(conclusion *c, const char *left_out_of);
+void ucr_list_name(const char *name, char *list, size_t size);
+void ucr_say_partial(conclusion *c, const char *names, const char *left_out_of);
 
 /* Mean over sets of a minus b with its 95 % interval (bootstrap over sets); NaN below three sets.
  */

@@ -1,138 +1,192 @@
 #include "ucr_sets.h"
 
+#include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-const char *const ucr_set_names[UCR_SETS] = {"ACSF1",
-                                             "Adiac",
-                                             "AllGestureWiimoteX",
-                                             "AllGestureWiimoteY",
-                                             "AllGestureWiimoteZ",
-                                             "ArrowHead",
-                                             "Beef",
-                                             "BeetleFly",
-                                             "BirdChicken",
-                                             "BME",
-                                             "Car",
-                                             "CBF",
-                                             "Chinatown",
-                                             "ChlorineConcentration",
-                                             "CinCECGTorso",
-                                             "Coffee",
-                                             "Computers",
-                                             "CricketX",
-                                             "CricketY",
-                                             "CricketZ",
-                                             "Crop",
-                                             "DiatomSizeReduction",
-                                             "DistalPhalanxOutlineAgeGroup",
-                                             "DistalPhalanxOutlineCorrect",
-                                             "DistalPhalanxTW",
-                                             "DodgerLoopDay",
-                                             "DodgerLoopGame",
-                                             "DodgerLoopWeekend",
-                                             "Earthquakes",
-                                             "ECG200",
-                                             "ECG5000",
-                                             "ECGFiveDays",
-                                             "ElectricDevices",
-                                             "EOGHorizontalSignal",
-                                             "EOGVerticalSignal",
-                                             "EthanolLevel",
-                                             "FaceAll",
-                                             "FaceFour",
-                                             "FacesUCR",
-                                             "FiftyWords",
-                                             "Fish",
-                                             "FordA",
-                                             "FordB",
-                                             "FreezerRegularTrain",
-                                             "FreezerSmallTrain",
-                                             "Fungi",
-                                             "GestureMidAirD1",
-                                             "GestureMidAirD2",
-                                             "GestureMidAirD3",
-                                             "GesturePebbleZ1",
-                                             "GesturePebbleZ2",
-                                             "GunPoint",
-                                             "GunPointAgeSpan",
-                                             "GunPointMaleVersusFemale",
-                                             "GunPointOldVersusYoung",
-                                             "Ham",
-                                             "HandOutlines",
-                                             "Haptics",
-                                             "Herring",
-                                             "HouseTwenty",
-                                             "InlineSkate",
-                                             "InsectEPGRegularTrain",
-                                             "InsectEPGSmallTrain",
-                                             "InsectWingbeatSound",
-                                             "ItalyPowerDemand",
-                                             "LargeKitchenAppliances",
-                                             "Lightning2",
-                                             "Lightning7",
-                                             "Mallat",
-                                             "Meat",
-                                             "MedicalImages",
-                                             "MelbournePedestrian",
-                                             "MiddlePhalanxOutlineAgeGroup",
-                                             "MiddlePhalanxOutlineCorrect",
-                                             "MiddlePhalanxTW",
-                                             "MixedShapesRegularTrain",
-                                             "MixedShapesSmallTrain",
-                                             "MoteStrain",
-                                             "NonInvasiveFetalECGThorax1",
-                                             "NonInvasiveFetalECGThorax2",
-                                             "OliveOil",
-                                             "OSULeaf",
-                                             "PhalangesOutlinesCorrect",
-                                             "Phoneme",
-                                             "PickupGestureWiimoteZ",
-                                             "PigAirwayPressure",
-                                             "PigArtPressure",
-                                             "PigCVP",
-                                             "PLAID",
-                                             "Plane",
-                                             "PowerCons",
-                                             "ProximalPhalanxOutlineAgeGroup",
-                                             "ProximalPhalanxOutlineCorrect",
-                                             "ProximalPhalanxTW",
-                                             "RefrigerationDevices",
-                                             "Rock",
-                                             "ScreenType",
-                                             "SemgHandGenderCh2",
-                                             "SemgHandMovementCh2",
-                                             "SemgHandSubjectCh2",
-                                             "ShakeGestureWiimoteZ",
-                                             "ShapeletSim",
-                                             "ShapesAll",
-                                             "SmallKitchenAppliances",
-                                             "SmoothSubspace",
-                                             "SonyAIBORobotSurface1",
-                                             "SonyAIBORobotSurface2",
-                                             "StarLightCurves",
-                                             "Strawberry",
-                                             "SwedishLeaf",
-                                             "Symbols",
-                                             "SyntheticControl",
-                                             "ToeSegmentation1",
-                                             "ToeSegmentation2",
-                                             "Trace",
-                                             "TwoLeadECG",
-                                             "TwoPatterns",
-                                             "UMD",
-                                             "UWaveGestureLibraryAll",
-                                             "UWaveGestureLibraryX",
-                                             "UWaveGestureLibraryY",
-                                             "UWaveGestureLibraryZ",
-                                             "Wafer",
-                                             "Wine",
-                                             "WordSynonyms",
-                                             "Worms",
-                                             "WormsTwoClass",
-                                             "Yoga"};
+static const char *const archive[UCR_ARCHIVE_SETS] = {"ACSF1",
+                                                      "Adiac",
+                                                      "AllGestureWiimoteX",
+                                                      "AllGestureWiimoteY",
+                                                      "AllGestureWiimoteZ",
+                                                      "ArrowHead",
+                                                      "Beef",
+                                                      "BeetleFly",
+                                                      "BirdChicken",
+                                                      "BME",
+                                                      "Car",
+                                                      "CBF",
+                                                      "Chinatown",
+                                                      "ChlorineConcentration",
+                                                      "CinCECGTorso",
+                                                      "Coffee",
+                                                      "Computers",
+                                                      "CricketX",
+                                                      "CricketY",
+                                                      "CricketZ",
+                                                      "Crop",
+                                                      "DiatomSizeReduction",
+                                                      "DistalPhalanxOutlineAgeGroup",
+                                                      "DistalPhalanxOutlineCorrect",
+                                                      "DistalPhalanxTW",
+                                                      "DodgerLoopDay",
+                                                      "DodgerLoopGame",
+                                                      "DodgerLoopWeekend",
+                                                      "Earthquakes",
+                                                      "ECG200",
+                                                      "ECG5000",
+                                                      "ECGFiveDays",
+                                                      "ElectricDevices",
+                                                      "EOGHorizontalSignal",
+                                                      "EOGVerticalSignal",
+                                                      "EthanolLevel",
+                                                      "FaceAll",
+                                                      "FaceFour",
+                                                      "FacesUCR",
+                                                      "FiftyWords",
+                                                      "Fish",
+                                                      "FordA",
+                                                      "FordB",
+                                                      "FreezerRegularTrain",
+                                                      "FreezerSmallTrain",
+                                                      "Fungi",
+                                                      "GestureMidAirD1",
+                                                      "GestureMidAirD2",
+                                                      "GestureMidAirD3",
+                                                      "GesturePebbleZ1",
+                                                      "GesturePebbleZ2",
+                                                      "GunPoint",
+                                                      "GunPointAgeSpan",
+                                                      "GunPointMaleVersusFemale",
+                                                      "GunPointOldVersusYoung",
+                                                      "Ham",
+                                                      "HandOutlines",
+                                                      "Haptics",
+                                                      "Herring",
+                                                      "HouseTwenty",
+                                                      "InlineSkate",
+                                                      "InsectEPGRegularTrain",
+                                                      "InsectEPGSmallTrain",
+                                                      "InsectWingbeatSound",
+                                                      "ItalyPowerDemand",
+                                                      "LargeKitchenAppliances",
+                                                      "Lightning2",
+                                                      "Lightning7",
+                                                      "Mallat",
+                                                      "Meat",
+                                                      "MedicalImages",
+                                                      "MelbournePedestrian",
+                                                      "MiddlePhalanxOutlineAgeGroup",
+                                                      "MiddlePhalanxOutlineCorrect",
+                                                      "MiddlePhalanxTW",
+                                                      "MixedShapesRegularTrain",
+                                                      "MixedShapesSmallTrain",
+                                                      "MoteStrain",
+                                                      "NonInvasiveFetalECGThorax1",
+                                                      "NonInvasiveFetalECGThorax2",
+                                                      "OliveOil",
+                                                      "OSULeaf",
+                                                      "PhalangesOutlinesCorrect",
+                                                      "Phoneme",
+                                                      "PickupGestureWiimoteZ",
+                                                      "PigAirwayPressure",
+                                                      "PigArtPressure",
+                                                      "PigCVP",
+                                                      "PLAID",
+                                                      "Plane",
+                                                      "PowerCons",
+                                                      "ProximalPhalanxOutlineAgeGroup",
+                                                      "ProximalPhalanxOutlineCorrect",
+                                                      "ProximalPhalanxTW",
+                                                      "RefrigerationDevices",
+                                                      "Rock",
+                                                      "ScreenType",
+                                                      "SemgHandGenderCh2",
+                                                      "SemgHandMovementCh2",
+                                                      "SemgHandSubjectCh2",
+                                                      "ShakeGestureWiimoteZ",
+                                                      "ShapeletSim",
+                                                      "ShapesAll",
+                                                      "SmallKitchenAppliances",
+                                                      "SmoothSubspace",
+                                                      "SonyAIBORobotSurface1",
+                                                      "SonyAIBORobotSurface2",
+                                                      "StarLightCurves",
+                                                      "Strawberry",
+                                                      "SwedishLeaf",
+                                                      "Symbols",
+                                                      "SyntheticControl",
+                                                      "ToeSegmentation1",
+                                                      "ToeSegmentation2",
+                                                      "Trace",
+                                                      "TwoLeadECG",
+                                                      "TwoPatterns",
+                                                      "UMD",
+                                                      "UWaveGestureLibraryAll",
+                                                      "UWaveGestureLibraryX",
+                                                      "UWaveGestureLibraryY",
+                                                      "UWaveGestureLibraryZ",
+                                                      "Wafer",
+                                                      "Wine",
+                                                      "WordSynonyms",
+                                                      "Worms",
+                                                      "WormsTwoClass",
+                                                      "Yoga"};
+
+/* ---- names -------------------------------------------------------------------------------- */
+
+enum { NAME_SIZE = 64 };
+/* Grows before units are listed and results are read, never beside workers. */
+static char more[UCR_MOST_SETS - UCR_ARCHIVE_SETS][NAME_SIZE];
+static int more_count;
+
+int ucr_set_count(void) { return UCR_ARCHIVE_SETS + more_count; }
+const char *ucr_set_name(int set) {
+  return set < UCR_ARCHIVE_SETS ? archive[set] : more[set - UCR_ARCHIVE_SETS];
+}
+
+/* Names become words of case names: no spaces, no signs of equality. */
+static void add_name(const char *name, size_t length) {
+  if (length == 0 || length >= NAME_SIZE || memchr(name, ' ', length) ||
+      memchr(name, '=', length) || ucr_set_count() == UCR_MOST_SETS)
+    return;
+  for (int s = 0; s < ucr_set_count(); s++)
+    if (strncmp(ucr_set_name(s), name, length) == 0 && ucr_set_name(s)[length] == '\0') return;
+  memcpy(more[more_count], name, length);
+  more[more_count++][length] = '\0';
+}
+
+static int by_name(const void *left, const void *right) {
+  return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+/* Each entry that is a set's folder or its training file, in the order of the names. */
+static void find_names(const char *data) {
+  enum { MOST_ENTRIES = 1 << 14 };
+  DIR *folder = opendir(data);
+  struct dirent *entry;
+  char **list = folder ? calloc(MOST_ENTRIES, sizeof *list) : NULL;
+  int count = 0;
+  while (list && count < MOST_ENTRIES && (entry = readdir(folder)))
+    if ((list[count] = strdup(entry->d_name))) count++;
+  if (list) qsort(list, (size_t)count, sizeof *list, by_name);
+  for (int i = 0; i < count; i++) {
+    char *end = strstr(list[i], "_TRAIN.");
+    if (end) *end = '\0';
+    if (ucr_set_available(data, list[i])) add_name(list[i], strlen(list[i]));
+    free(list[i]);
+  }
+  free(list);
+  if (folder) closedir(folder);
+}
+
+void ucr_know_sets(const char *data, const char *case_name) {
+  const char *name = case_name && strncmp(case_name, "set=", 4) == 0 ? case_name + 4 : NULL;
+  if (data) find_names(data);
+  if (name) add_name(name, strcspn(name, " "));
+}
 
 /* ---- files -------------------------------------------------------------------------------- */
 

@@ -1,13 +1,16 @@
-/* Sets of the UCR archive in a folder: NAME/NAME_TRAIN.tsv and _TEST.tsv (or .ts, .txt; also .gz),
- * in folders of their own or side by side. */
+/* Sets of a folder of UCR files: NAME/NAME_TRAIN.tsv and _TEST.tsv (or .ts, .txt; also .gz), in
+ * folders of their own or side by side. */
 #ifndef SR_EXPERIMENTS_UCR_SETS_H
 #define SR_EXPERIMENTS_UCR_SETS_H
 
 #include "experiment.h"
 
-enum { UCR_SETS = 128 };
-/* The names of the archive, in its order. */
-extern const char *const ucr_set_names[UCR_SETS];
+enum { UCR_ARCHIVE_SETS = 128, UCR_MOST_SETS = 512 };
+/* The names of the archive in its order, then those that were met since. */
+int ucr_set_count(void);
+const char *ucr_set_name(int set);
+/* What an experiment's `know` is: the sets of a folder, or the one that a case names. */
+void ucr_know_sets(const char *data, const char *case_name);
 
 typedef struct ucr_set {
   sr_table *train, *test, *pooled; /* codes of classes are the same in all */
