@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 all=(csv before native graph neighbors fiedler fiedler_large parts parts_large dependence coverage forest forest_levels plan python replay nn series intervals
-  auto_witness auto_real honest real_dependence honest_real honest_choice honest_coverage map_coverage)
+  real_dependence honest_real honest_choice honest_coverage map_coverage)
 [ "${1:-}" != --list ] || { printf '%s\n' "${all[@]}"; exit 0; }
 programs=build/release/bench
 peers=${PEERS:-.cache/peers} # a Python environment; made where it is missing
@@ -37,9 +37,6 @@ run_replay() { SPECROUTE_PYTHON=$python record replay bash -c "$python bench/rep
 run_nn() { record nn $python bench/nn_peers.py $programs/bench_nn --repeats 5 --compiled; }
 run_series() { record series $python bench/series_peers.py $programs/bench_series speed; }
 run_intervals() { with_data intervals && record intervals $python bench/intervals_peers.py $programs/bench_intervals "$data/ucr" speed; }
-run_auto_witness() { record auto_witness bench/auto_witness.sh $programs/bench_auto_witness; }
-run_auto_real() { with_data auto_real && record auto_real $python bench/auto_real.py build/release/specroute "$data"; }
-run_honest() { with_data honest && record honest $python bench/honest.py build/release/specroute "$data" sklearn; }
 run_real_dependence() { with_data real_dependence && record real_dependence $python bench/real_dependence.py build/release/specroute "$data"; }
 run_honest_real() { with_data honest_real && record honest_real $python bench/choice_real.py build/release/specroute "$data"; }
 run_honest_choice() { $programs/bench_choice bench/results/honest_choice.jsonl; }
