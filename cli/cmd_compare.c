@@ -64,7 +64,9 @@ const cli_command cli_compare = {
         "groups)\n"
         "that it never saw. The best is tested against each other one by Wilcoxon's signed ranks "
         "over\n"
-        "the blocks, corrected by Holm. auto chooses anew inside every fold.",
+        "the blocks, corrected by Holm. auto judges a fold by weights from the held-out answers "
+        "of\n"
+        "other folds.",
     .groups = {options, cli_column_options},
     .task = sr_compare_option_list,
     .methods = cli_compared_methods,
