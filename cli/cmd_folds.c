@@ -17,9 +17,13 @@ static int finish(cli_run *run, const sr_folds *folds, const sr_structure *struc
   const sr_folds_view *view = sr_folds_get(folds);
   double length = (double)view->rows / (double)view->units;
   const char *unit = sr_unit_name(view->unit);
-  cli_say(run, "folds     %d of %d %ss, %.0f rows each, %lld %s kept free around them\n",
-          view->folds, view->units, unit, length, (long long)view->buffer,
-          view->unit == SR_UNIT_PART ? "steps" : "rows");
+  if (view->unit == SR_UNIT_ROW)
+    cli_say(run, "folds     %d of about %lld rows each, drawn at random\n", view->folds,
+            (long long)(view->rows / view->folds));
+  else
+    cli_say(run, "folds     %d of %d %ss, %.0f rows each, %lld %s kept free around them\n",
+            view->folds, view->units, unit, length, (long long)view->buffer,
+            view->unit == SR_UNIT_PART ? "steps" : "rows");
   double tmix = sr_structure_get(structure)->tmix;
   if (isnan(tmix))
     cli_say(run, "T         cannot be told from these rows\n");

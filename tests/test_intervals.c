@@ -449,6 +449,14 @@ static void the_next_unit_by_hand(void **state) {
 }
 
 /* On a straight line the line is exact, and its interval has no width. */
+static void nearly_everything_says_nothing(void **state) {
+  (void)state;
+  assert_true(sr__interval_says_nothing(6e-9, 0.9999994));
+  assert_true(sr__interval_says_nothing(0.05, 0.96));
+  assert_false(sr__interval_says_nothing(0.05, 0.94));
+  assert_false(sr__interval_says_nothing(NAN, NAN));
+}
+
 static void the_outlook_of_a_straight_line(void **state) {
   (void)state;
   const double error[] = {0.10, 0.15, 0.20, 0.25, 0.30};
@@ -489,6 +497,7 @@ int main(void) {
       cmocka_unit_test(groups_by_hand),
       cmocka_unit_test(differences_by_hand),
       cmocka_unit_test(the_next_unit_by_hand),
+      cmocka_unit_test(nearly_everything_says_nothing),
       cmocka_unit_test(the_outlook_of_a_straight_line),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

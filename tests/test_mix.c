@@ -476,6 +476,7 @@ static void what_cannot_be_told_is_said(void **state) {
   const sr_question *q = asked(e, SR_QUESTION_ELSEWHERE);
   assert_true(isnan(e->honest_low) && isfinite(e->honest));
   assert_non_null(strstr(q->reason, "Class c occurs in"));
+  assert_true(isnan(asked(e, SR_QUESTION_NEXT)->low) && asked(e, SR_QUESTION_NEXT)->reason);
   sr_ensemble_free(&ensemble);
   /* a file sorted by class */
   for (int i = 0; i < ROWS; i++) label[i] = i >= ROWS / 2;
@@ -485,6 +486,15 @@ static void what_cannot_be_told_is_said(void **state) {
   assert_true(isnan(e->honest_low));
   assert_non_null(strstr(q->reason, "sorted by class"));
   assert_true(e->honest < 0.7); /* rows were held out at random, not a class at a time */
+  assert_true(isnan(asked(e, SR_QUESTION_NEXT)->low) && asked(e, SR_QUESTION_NEXT)->reason);
+  const sr_ensemble_view *view = sr_ensemble_get(ensemble);
+  assert_int_equal(view->warning_count, 1); /* nothing about a T of an order that means nothing */
+  assert_non_null(strstr(view->warnings[0], "sorted by class"));
+  char *text = NULL;
+  assert_ok(ctx, sr_describe_ensemble(ctx, ensemble, SR_DESCRIPTION_TEXT, &text));
+  assert_non_null(strstr(text, "rows at random in 8 folds of about 75"));
+  assert_null(strstr(text, "stretches"));
+  sr_bytes_free((void **)&text);
   sr_ensemble_free(&ensemble);
   /* four groups */
   for (int i = 0; i < ROWS; i++) {
@@ -508,6 +518,32 @@ static void what_cannot_be_told_is_said(void **state) {
   q = asked(e, SR_QUESTION_ELSEWHERE);
   assert_non_null(strstr(q->reason, "spans"));
   sr_ensemble_free(&ensemble);
+  sr_context_free(&ctx);
+}
+
+/* Whatever is told is narrower than nearly all there is, and what is not has a sentence. */
+static void an_interval_of_nearly_everything_is_not_told(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  int refused = 0;
+  for (uint64_t seed = 1; seed <= 12; seed++) {
+    sr_table *table = test_simulate(ctx, seed, "ar1:n=150,d=2,tmix=12,noise=1,noise_kind=ar");
+    sr_train_options options = options_of("uniform", 9);
+    options.evaluate.forward = 1;
+    options.evaluate.next = 8;
+    sr_ensemble *ensemble = train(ctx, table, &options);
+    const sr_evaluation *e = sr_ensemble_get(ensemble)->evaluation;
+    for (int32_t k = 0; k < e->question_count; k++) {
+      const sr_question *q = &e->questions[k];
+      assert_true(isnan(q->low) == isnan(q->high));
+      assert_true(isnan(q->low) || q->high - q->low <= 0.9);
+      assert_true(!isnan(q->low) || q->reason);
+      refused += q->reason && strstr(q->reason, "It cannot be told: the 95 % interval");
+    }
+    sr_ensemble_free(&ensemble);
+    sr_table_free(&table);
+  }
+  assert_true(refused > 0);
   sr_context_free(&ctx);
 }
 
@@ -605,6 +641,7 @@ int main(void) {
       cmocka_unit_test(one_number_everywhere),
       cmocka_unit_test(weak_features_are_carried),
       cmocka_unit_test(what_cannot_be_told_is_said),
+      cmocka_unit_test(an_interval_of_nearly_everything_is_not_told),
       cmocka_unit_test(slow_labels_are_seen),
       cmocka_unit_test(no_plan_has_folds_of_its_own),
       cmocka_unit_test(mixes_survive_every_allocation_failure),

@@ -98,7 +98,8 @@ typedef struct sr_judgment {
   int64_t rows;     /* judged: with a class and a prediction */
   double error;     /* share of them that is wrong */
   double low, high; /* of the error on other rows of the process, dependence included; NaN: fewer
-                       than five T rows, or six units, tell too little */
+                       than five T rows, or six units, tell too little, as does an interval that
+                       is wider than .9 */
   double level;
   double naive_low, naive_high; /* what the interval would be were the rows independent */
   double baseline;              /* error of always naming the most frequent class */

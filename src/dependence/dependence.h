@@ -186,6 +186,7 @@ struct sr_dependence {
   sr_dependence_view view;
   sr_scale scales[SR__MAX_SCALES];
   char reason[320];
+  int32_t free_warnings; /* the first ones, which do not speak of the order of the rows */
   char text[SR__MAX_WARNINGS][384];
   const char *warnings[SR__MAX_WARNINGS];
   double implied_lag[SR__MAX_IMPLIED], implied_timescale[SR__MAX_IMPLIED];
@@ -204,5 +205,8 @@ SR_MUST_CHECK sr_status sr__estimate_graph(sr_context *ctx, const sr_table_view 
 void sr__warn_columns(sr_dependence *d, const sr_table_view *table, const sr__columns *columns);
 void sr__dependence_warn(sr_dependence *d, const char *format, ...) SR_PRINTF(2, 3);
 void sr__dependence_add(sr_dependence *d, sr_scale scale);
+/* The order of the rows means nothing, and neither does what was found in it: all of it is unknown
+ * then, for the reason given. */
+void sr__dependence_deny_order(sr_dependence *d, const char *reason);
 
 #endif

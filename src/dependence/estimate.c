@@ -145,6 +145,20 @@ static void set_unknown(sr_dependence *d, const sr_table_view *table, const sr_g
   snprintf(d->reason, sizeof d->reason, "nothing could be estimated");
 }
 
+void sr__dependence_deny_order(sr_dependence *d, const char *reason) {
+  sr_dependence_view *v = &d->view;
+  v->tmix = (sr_scale){"none", NAN, NAN, NAN};
+  v->tmix_careful = v->lambda2 = v->iact = v->iact_pooled = v->ess = NAN;
+  v->politis_white_stationary = v->politis_white_circular = v->sample_condition = NAN;
+  v->drift = v->drift_score = v->period = NAN;
+  v->drift_feature = -1;
+  v->politis_white_saturated = 0;
+  v->scale_count = v->implied_count = v->eigenvalue_count = v->lag_count = 0;
+  v->slow = NULL;
+  if (v->warning_count > d->free_warnings) v->warning_count = d->free_warnings;
+  snprintf(d->reason, sizeof d->reason, "%s", reason);
+}
+
 /* Quantile of Student's t with about as many degrees of freedom as there are blocks (Cornish and
  * Fisher's first term). */
 static double interval_quantile(double level) {

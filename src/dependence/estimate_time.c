@@ -287,6 +287,7 @@ sr_status sr__estimate_time(sr_context *ctx, const sr_table_view *table, double 
   sr_dependence_view *v = &d->view;
   SR_TRY(measure(ctx, table, z, &w));
   sr__warn_columns(d, table, &w.columns);
+  d->free_warnings = v->warning_count;
   trust_reach(d, &w, z);
   list_others(d, &w, z);
   v->groups = w.rows.groups;

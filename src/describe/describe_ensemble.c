@@ -85,7 +85,7 @@ static void print_interval(double low, double high, char *text, size_t size) {
 /* Whether what was held out are stretches of rows in order. */
 static bool in_stretches(const sr_evaluation *e) {
   return e->folds > 0 && e->held_out != SR_UNIT_GROUP && e->held_out != SR_UNIT_FIELD &&
-         e->held_out != SR_UNIT_AREA;
+         e->held_out != SR_UNIT_AREA && e->held_out != SR_UNIT_ROW;
 }
 
 void sr__print_held_out(const sr__held_out *h, char *text, size_t size) {
@@ -97,6 +97,9 @@ void sr__print_held_out(const sr__held_out *h, char *text, size_t size) {
     snprintf(text, size, "%d whole %ss in %d folds", h->units, unit, h->folds);
   else if (h->unit == SR_UNIT_AREA)
     snprintf(text, size, "%d compact areas, and a buffer around each", h->folds);
+  else if (h->unit == SR_UNIT_ROW)
+    snprintf(text, size, "rows at random in %d folds of about %lld", h->folds,
+             (long long)(h->rows / h->folds));
   else
     snprintf(text, size,
              "%d stretches of about %lld rows (%d blocks), %lld rows kept free around each",

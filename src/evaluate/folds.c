@@ -224,7 +224,9 @@ sr_status sr_folds_new(sr_context *ctx, const sr_structure *structure,
   f->allocator = sr__allocator(ctx);
   f->view = (sr_folds_view){.rows = structure->view.rows,
                             .folds = (int32_t)options->folds,
-                            .unit = by_group ? SR_UNIT_GROUP : SR_UNIT_BLOCK};
+                            .unit = by_group          ? SR_UNIT_GROUP
+                                    : structure->rank ? SR_UNIT_ROW /* drawn at random */
+                                                      : SR_UNIT_BLOCK};
   SR_TRY(find_units(ctx, structure, f));
   SR_NEW_ZERO(ctx, f->fold, f->view.units);
   sr__random_init(&random, seed, SR_PURPOSE_FOLD, 0, 0);

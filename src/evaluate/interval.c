@@ -12,6 +12,7 @@
 enum { LEAST_WAVES = 3, MOST_WAVES = 12, SCALES_PER_WAVE = 4 };
 #define WIDEN_SHORT 6.0 /* more of it where there are few spans: times T / n */
 #define CARRY_ERROR 0.5 /* standard error of a carried mean, over the way */
+#define WIDEST 0.9      /* an interval of an error that is wider tells nothing */
 
 static double student(double level, double degrees) {
   return sr_student_quantile(0.5 + 0.5 * level, degrees);
@@ -159,6 +160,8 @@ void sr__interval_next(double center, const double *unit_error, int32_t units, d
   *low = fmax(center - half, 0.0);
   *high = fmin(center + half, 1.0);
 }
+
+bool sr__interval_says_nothing(double low, double high) { return high - low > WIDEST; }
 
 void sr__outlook_of(const double *error, int32_t count, double level, sr__outlook *outlook) {
   double middle = 0.5 * (count - 1.0), ahead = 0.5 * (count + 1.0), xx = 0.0, xy = 0.0;

@@ -36,6 +36,9 @@ void sr__interval_carried(double way, double rows, double level, sr__interval *i
 void sr__interval_next(double center, const double *unit_error, int32_t units, double degrees,
                        double level, double *low, double *high);
 
+/* Whether an interval of an error holds so much of 0 to 1 that it answers nothing. */
+bool sr__interval_says_nothing(double low, double high);
+
 /* Errors in order of time, carried one step on. */
 typedef struct sr__outlook {
   sr__interval mean, line; /* for one more unit */

@@ -187,6 +187,8 @@ sr_status sr_judge(sr_context *ctx, const sr_table *table, const sr_structure *s
   judge_naively(&j, judgment);
   SR_TRY(sr__structure_is_series(structure) ? judge_in_order(ctx, &j, judgment)
                                             : judge_units(ctx, structure, &j, judgment));
+  if (sr__interval_says_nothing(judgment->low, judgment->high))
+    judgment->low = judgment->high = NAN;
   sr_metrics_input all = {view->rows, view->classes.count, view->label, j.vote, predictions->proba};
   SR_TRY(sr_metrics_compute(ctx, &all, &judgment->metrics, options->confusion));
   judgment->classes = view->classes;

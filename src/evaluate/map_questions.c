@@ -248,6 +248,14 @@ static const char *plural_of(sr_question_kind kind) {
   return kind == SR_QUESTION_FIELDS ? "units" : kind == SR_QUESTION_AREAS ? "areas" : "regions";
 }
 
+/* An interval that is nearly as wide as all there is. */
+static bool says_nothing(map_job *job, double low, double high) {
+  if (!sr__interval_says_nothing(low, high)) return false;
+  say(job, "It cannot be told: the %g %% interval would reach from %.2f to %.2f.",
+      100.0 * job->options->level, low, high);
+  return true;
+}
+
 /* Why no interval can be given; nothing where it can. */
 static bool refuse(map_job *job, const design *d, double worth) {
   const sr__map *map = job->map;
@@ -302,7 +310,7 @@ static sr_status answer(sr_context *ctx, map_job *job, const design *d, const sr
                                               : WIDEN_UNITS;
   sr__map_answer a = sr__map_interval((sr__grouped_losses){judged->count, loss, group, d->groups},
                                       sum, rows, widen, job->options->level);
-  bool refused = refuse(job, d, a.worth);
+  bool refused = refuse(job, d, a.worth) || says_nothing(job, a.low, a.high);
   if (d->buffer > 0.0 && d->buffer < job->map->range.reach)
     say(job, "The buffer was cut to a sixth of the map, %s.", distance_text(job, d->buffer, text));
   *given = (sr_question){.kind = d->kind,
@@ -491,7 +499,7 @@ static sr_status ask_use(sr_context *ctx, map_job *job) {
                              sr_table_get(job->options->predict_on)->rows, job->options->level,
                              &a));
   SR_TRY(share_outside(ctx, job));
-  bool refused = refuse_use(job, &a);
+  bool refused = refuse_use(job, &a) || says_nothing(job, a.low, a.high);
   SR_TRY(add_question(ctx, job,
                       (sr_question){.kind = SR_QUESTION_USE,
                                     .estimate = a.estimate,

@@ -30,6 +30,7 @@ typedef struct question_job {
   double *unit_loss, *unit_rows; /* per unit of the folds */
   double tmix;                   /* careful, in judged rows */
   sr__interval mean;
+  bool unknown; /* T, a class elsewhere, what the order means: nothing can be said of other rows */
   char text[SENTENCES];
 } question_job;
 
@@ -133,11 +134,19 @@ cleanup:
   return status;
 }
 
+/* Takes an interval back that is nearly as wide as all there is. */
+static void keep_what_tells(question_job *job, double *low, double *high) {
+  if (!sr__interval_says_nothing(*low, *high)) return;
+  say(job, "It cannot be told: the %g %% interval would reach from %.2f to %.2f.",
+      100.0 * job->options->level, *low, *high);
+  *low = *high = NAN;
+}
+
 static sr_status judge_mean(sr_context *ctx, question_job *job) {
   sr_status status = SR_OK;
   double widen = job->in->trial ? job->in->trial->widen : SR__WIDEN;
   double level = job->options->level, n = (double)job->judged->count;
-  bool refused = false;
+  bool refused = false, unknown = false;
   int32_t units = units_judged(job);
   if (job->in_order)
     sr__interval_in_order(job->judged->loss, job->judged->count, job->tmix, widen, level,
@@ -147,9 +156,16 @@ static sr_status judge_mean(sr_context *ctx, question_job *job) {
                           &job->mean);
   sr__interval_carried(job->judged->way, n, level, &job->mean);
   double spans = n / job->tmix, rows = n * (double)job->judged->stride;
-  if (job->in_order && isnan(job->to->tmix_careful)) {
+  /* with the graph "none" the user has said that the order means nothing */
+  bool order_is_denied = job->in->structure->rank && job->in->structure->graph;
+  if (!job->by_group && !order_is_denied && rows_are_sorted(job->in->prepared->view)) {
+    say(job,
+        "The file is sorted by class: its order tells nothing about time; give the rows in "
+        "the order in which they were taken, or a group column.");
+    unknown = true;
+  } else if (job->in_order && isnan(job->to->tmix_careful)) {
     say(job, "T cannot be told from these rows, so no interval can be given; give T (--tmix).");
-    refused = true;
+    unknown = true;
   } else if (job->in_order && spans < LEAST_SPANS) {
     say(job, "%.0f rows are %.1f spans of %.0f rows, fewer than %d: no interval can be given.",
         rows, spans, job->to->tmix_careful, LEAST_SPANS);
@@ -162,16 +178,9 @@ static sr_status judge_mean(sr_context *ctx, question_job *job) {
         sr_unit_name(job->folds->unit), LEAST_UNITS);
     refused = true;
   }
-  SR_TRY(find_confined(ctx, job, &refused));
-  /* with the graph "none" the user has said that the order means nothing */
-  bool order_is_denied = job->in->structure->rank && job->in->structure->graph;
-  if (!job->by_group && !order_is_denied && rows_are_sorted(job->in->prepared->view)) {
-    say(job,
-        "The file is sorted by class: its order tells nothing about time; give the rows in "
-        "the order in which they were taken, or a group column.");
-    refused = true;
-  }
-  if (refused) job->mean.low = job->mean.high = NAN;
+  SR_TRY(find_confined(ctx, job, &unknown));
+  job->unknown = unknown;
+  if (refused || unknown) job->mean.low = job->mean.high = NAN;
 cleanup:
   return status;
 }
@@ -231,11 +240,14 @@ static sr_status ask_rows(sr_context *ctx, question_job *job) {
   double q = fmin(fmax(p, 0.5 / n), 1.0 - 0.5 / n), z = sr_normal_quantile(0.5 + 0.5 * e->level);
   double center = sr__log_portable(q / (1.0 - q)),
          step = z * sqrt(WIDEN_ROWS / (n * q * (1.0 - q)));
+  double low = 1.0 / (1.0 + sr__exp_portable(step - center)),
+         high = 1.0 / (1.0 + sr__exp_portable(-step - center));
+  keep_what_tells(job, &low, &high);
   return add_question(ctx, job,
                       (sr_question){.kind = SR_QUESTION_ROWS,
                                     .estimate = p,
-                                    .low = 1.0 / (1.0 + sr__exp_portable(step - center)),
-                                    .high = 1.0 / (1.0 + sr__exp_portable(-step - center)),
+                                    .low = low,
+                                    .high = high,
                                     .next_low = NAN,
                                     .next_high = NAN,
                                     .units = (int32_t)fmin(n, INT32_MAX),
@@ -246,6 +258,7 @@ static sr_status ask_mean(sr_context *ctx, question_job *job) {
   sr_status status = SR_OK;
   sr_evaluation *e = job->to;
   SR_TRY(judge_mean(ctx, job));
+  keep_what_tells(job, &job->mean.low, &job->mean.high);
   SR_TRY(look_for_drift(ctx, job));
   e->honest = job->mean.estimate;
   e->honest_low = job->mean.low;
@@ -313,11 +326,14 @@ static sr_status ask_next(sr_context *ctx, question_job *job) {
   int32_t units = next_units(job, length, error);
   double free = units - 1.0;
   if (job->in_order) free = fmin(free, fmax(floor(n / (2.0 * job->tmix)), 3.0));
-  if (units >= LEAST_UNITS)
+  if (job->unknown)
+    say(job, "What keeps the mean from being told keeps the next one from it.");
+  else if (units >= LEAST_UNITS)
     sr__interval_next(e->honest, error, units, free, e->level, &low, &high);
   else
     say(job, "%d %s are fewer than %d: nothing can be said of the next one.", units,
         job->in_order ? "stretches" : "units", LEAST_UNITS);
+  keep_what_tells(job, &low, &high);
   e->next_rows = job->in_order ? length * stride : 0;
   for (int32_t k = 0; k < e->question_count; k++) {
     sr_question *q = (sr_question *)&e->questions[k];
@@ -350,6 +366,9 @@ static sr_status ask_future(sr_context *ctx, question_job *job) {
            sr_student_quantile(0.5 + 0.5 * e->level, e->origin_count - 2.0))
     say(job, "The error %s from origin to origin: there is drift.",
         e->forward_slope > 0.0 ? "rises" : "falls");
+  keep_what_tells(job, &e->forward_low, &e->forward_high);
+  if (sr__interval_says_nothing(e->forward_mean_low, e->forward_mean_high))
+    e->forward_mean_low = e->forward_mean_high = NAN;
   return add_question(ctx, job,
                       (sr_question){.kind = SR_QUESTION_FUTURE,
                                     .estimate = e->forward,

@@ -115,6 +115,8 @@ static sr_status find_scale(sr_context *ctx, const sr_table *table,
     s->view.tmix = s->view.tmix_careful = NAN;
     s->view.tmix_low = s->view.tmix_high = NAN;
     method = "none: sorted by class";
+    s->view.block_rows = NAN;
+    sr__dependence_deny_order(s->dependence, "the file is sorted by class");
     sr__dependence_warn(s->dependence,
                         "the file is sorted by class, so its order tells nothing of time: rows are "
                         "held out at random; give a time or a group, or say --graph none");

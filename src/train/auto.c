@@ -517,9 +517,9 @@ static sr_status tell(sr_context *ctx, const sr_mix_gain *gain, sr__mix *mix) {
   for (int k = 1; k < 4; k++)
     if (gains[k] > gains[most]) most = k;
   if (all < 0.002 * gain->plain)
-    snprintf(text, sizeof text,
-             "it stays at plain bagging: nothing else lowers the held-out squared error "
-             "of %.4f%s",
+    snprintf(text, sizeof text, "%s the held-out squared error of %.4f%s",
+             mix->count == 1 ? "it stays at plain bagging: nothing else lowers"
+                             : "next to plain bagging: what joins it hardly lowers",
              gain->plain, gain->thin ? " (the rows are too few to choose)" : "");
   else
     snprintf(text, sizeof text,
