@@ -130,6 +130,29 @@ static void an_agent_plays_and_learns(void **state) {
   sr_context_free(&ctx);
 }
 
+/* The process outlives what a terminal sends to all of a group at Ctrl-C. */
+static void the_child_does_not_hear_interrupts(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  sr_game *game = open_or_skip(ctx, "ale:pong");
+  char path[64];
+  int child = 0;
+  double reward;
+  snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+  FILE *children = fopen(path, "r");
+  assert_int_equal(fscanf(children, "%d", &child), 1);
+  fclose(children);
+  for (int k = 0; k < 5; k++) {
+    assert_int_equal(kill(child, SIGINT), 0);
+    assert_int_equal(kill(child, SIGTERM), 0);
+    assert_ok(ctx, sr_game_step(ctx, game, 0, &reward));
+    assert_ok(ctx, sr__ale_ping(ctx, game));
+  }
+  assert_int_equal(sr_game_get(game)->steps, 5);
+  sr_game_free(&game);
+  sr_context_free(&ctx);
+}
+
 static void a_missing_interpreter_is_a_sentence(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
@@ -154,6 +177,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(agrees_with_python),
                                      cmocka_unit_test(a_saved_game_goes_on_alike),
                                      cmocka_unit_test(an_agent_plays_and_learns),
+                                     cmocka_unit_test(the_child_does_not_hear_interrupts),
                                      cmocka_unit_test(a_missing_interpreter_is_a_sentence)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

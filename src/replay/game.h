@@ -54,6 +54,8 @@ void sr__frame_to_bytes(sr__frame_form form, const sr_game_view *shape, const ui
  * the same text. */
 SR_MUST_CHECK sr_status sr__game_save(sr_context *ctx, sr_game *game, sr__bytes *bytes);
 SR_MUST_CHECK sr_status sr__game_load(sr_context *ctx, sr__byte_reader *reader, sr_game *game);
+/* A round trip to the process of a game of `ale` that does nothing there. */
+SR_MUST_CHECK sr_status sr__ale_ping(sr_context *ctx, sr_game *game);
 void sr__put_random(sr__bytes *bytes, const sr__random *random);
 void sr__get_random(sr__byte_reader *reader, sr__random *random);
 

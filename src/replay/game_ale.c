@@ -20,7 +20,7 @@ enum {
   SIDE = 84,
   STATE_ROOM = 1 << 18
 };
-enum { OPEN = 1, RESET, STEP, SAVE, LOAD };
+enum { OPEN = 1, RESET, STEP, SAVE, LOAD, PING };
 enum { ACTIONS_MAX = 18, START_SECONDS = 120, STEP_SECONDS = 60 };
 
 /* What both processes see; 32-bit little-endian numbers. */
@@ -155,18 +155,39 @@ static void show(sr_game *game) {
   scale(e->block->last, e->block->previous, e->picture);
 }
 
+/* Deaf to the signals that a program stops by: a terminal sends them to the child too, and the
+ * parent may want to save the state of the emulator first. It ends when the socket does. */
+static int spawn(const char *python, int memory, int socket, pid_t *child) {
+  char *const arguments[] = {(char *)(uintptr_t)python, (char *)"-c",
+                             (char *)(uintptr_t)sr__ale_child, NULL};
+  extern char **environ;
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  sigset_t deaf;
+  sigemptyset(&deaf);
+  sigaddset(&deaf, SIGINT);
+  sigaddset(&deaf, SIGTERM);
+  int failed = posix_spawn_file_actions_init(&actions);
+  if (failed) return failed;
+  failed = posix_spawnattr_init(&attributes);
+  if (!failed) {
+    failed = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    if (!failed) failed = posix_spawnattr_setsigmask(&attributes, &deaf);
+    if (!failed) failed = posix_spawn_file_actions_adddup2(&actions, memory, 3);
+    if (!failed) failed = posix_spawn_file_actions_adddup2(&actions, socket, 4);
+    if (!failed) failed = posix_spawnp(child, python, &actions, &attributes, arguments, environ);
+    posix_spawnattr_destroy(&attributes);
+  }
+  posix_spawn_file_actions_destroy(&actions);
+  return failed;
+}
+
 /* Shared memory at descriptor 3 and a socket at 4 of the child. */
 static sr_status start(sr_context *ctx, emulator *e) {
   sr_status status = SR_OK;
   int memory = -1, pair[2] = {-1, -1};
-  posix_spawn_file_actions_t actions;
   const char *python = getenv("SPECROUTE_PYTHON");
   if (!python) python = "python3";
-  char *const arguments[] = {(char *)(uintptr_t)python, (char *)"-c",
-                             (char *)(uintptr_t)sr__ale_child, NULL};
-  extern char **environ;
-  if (posix_spawn_file_actions_init(&actions) != 0)
-    return sr__fail(ctx, SR_ERROR_MEMORY, "out of memory for a new process");
   memory = memfd_create("specroute-ale", MFD_CLOEXEC);
   if (memory < 0 || ftruncate(memory, sizeof(sr__ale_block)) != 0 ||
       socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
@@ -182,10 +203,8 @@ static sr_status start(sr_context *ctx, emulator *e) {
   /* Above 4 first, so that neither copy overwrites the other's source. */
   int high_memory = fcntl(memory, F_DUPFD_CLOEXEC, 5),
       high_socket = fcntl(pair[1], F_DUPFD_CLOEXEC, 5), failed = ENOMEM;
-  if (high_memory >= 0 && high_socket >= 0 &&
-      posix_spawn_file_actions_adddup2(&actions, high_memory, 3) == 0 &&
-      posix_spawn_file_actions_adddup2(&actions, high_socket, 4) == 0)
-    failed = posix_spawnp(&e->child, python, &actions, NULL, arguments, environ);
+  if (high_memory >= 0 && high_socket >= 0)
+    failed = spawn(python, high_memory, high_socket, &e->child);
   if (high_memory >= 0) close(high_memory);
   if (high_socket >= 0) close(high_socket);
   if (failed) {
@@ -197,7 +216,6 @@ static sr_status start(sr_context *ctx, emulator *e) {
                     python, strerror(failed)));
   }
 cleanup:
-  posix_spawn_file_actions_destroy(&actions);
   if (memory >= 0) close(memory);
   for (int k = 0; k < 2; k++)
     if (pair[k] >= 0) close(pair[k]);
@@ -263,6 +281,10 @@ static sr_status step_ale(sr_context *ctx, sr_game *game, int32_t action, double
   *reward = e->block->reward;
   show(game);
   return SR_OK;
+}
+
+sr_status sr__ale_ping(sr_context *ctx, sr_game *game) {
+  return ask(ctx, game->state, PING, STEP_SECONDS);
 }
 
 static int32_t script_ale(const sr_game *game) {
