@@ -47,6 +47,7 @@ static int check_agrees(cli_run *run, const char *path, sr_agent *agent,
   return CLI_SUCCESS;
 }
 
+/* Loads what the file holds, for the steps that are asked for, or begins anew. */
 static int begin(cli_run *run, const char *path, const sr_agent_options *asked, sr_agent **agent) {
   sr_status status;
   if (!path || access(path, F_OK) != 0) {
@@ -57,7 +58,10 @@ static int begin(cli_run *run, const char *path, const sr_agent_options *asked, 
   if (status != SR_OK) return cli_fail(run, status);
   const sr_agent_view *view = sr_agent_get(*agent);
   cli_say(run, "%s: going on at step %lld\n", path, (long long)view->step);
-  return check_agrees(run, path, *agent, asked);
+  int code = check_agrees(run, path, *agent, asked);
+  if (code != CLI_SUCCESS || !cli_given(run, "steps") || asked->steps <= view->step) return code;
+  status = sr_agent_plan(run->ctx, *agent, asked->steps);
+  return status == SR_OK ? CLI_SUCCESS : cli_fail(run, status);
 }
 
 /* ---- training ------------------------------------------------------------------------------ */

@@ -106,6 +106,18 @@ class Train(Folder):
         again = self.good("rl", "train", "-o", "part.agent", "--episodes", "2", "--seed", "7")
         self.assertEqual((again["resumed_at"], again["sampler"]), (int(steps), "per"))
 
+    def test_going_on_with_more_steps(self):
+        """The plan is that of the last command, not of the first."""
+        self.good("rl", "train", "--game", "pong", "--steps", "40", *SMALL[:6], "--episodes", "2", "-o", "a.agent")
+        size = (self.folder / "a.agent").stat().st_size
+        code, error = self.interrupted("rl", "train", "-o", "a.agent", "--steps", "100000000", "--checkpoint", "1e-6",
+                                       when=lambda: (self.folder / "a.agent").stat().st_size != size)
+        self.assertEqual(code, 130, error)
+        self.assertRegex(error, r"interrupted at step \d+ of 100000000: all of it is in a.agent;")
+        step = int(re.search(r"at step (\d+) of", error).group(1))
+        rest = self.good("rl", "train", "-o", "a.agent", "--steps", str(step), "--episodes", "2")  # no more is asked for
+        self.assertEqual((rest["steps"], rest["resumed_at"]), (step, step))
+
     def test_an_interrupt_without_a_file_loses_nothing(self):
         begun = time.time()
         code, error = self.interrupted("rl", "train", "--game", "breakout", "--steps", "100000000", "--capacity", "500",
@@ -188,6 +200,77 @@ class Compare(Folder):
         self.bad(2, "no command 'rl paly'", "rl", "paly")
         self.assertEqual(run("rl").returncode, 2)
         self.assertIn("rl compare", run("rl", "--help").stdout)
+
+
+PYTHON = os.environ.get("SPECROUTE_PYTHON", "python3")
+
+
+def has_emulator():
+    try:
+        return subprocess.run([PYTHON, "-c", "import ale_py, numpy"], capture_output=True, timeout=120).returncode == 0
+    except OSError:
+        return False
+
+
+def children(pid):
+    found = []
+    for file in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            found += file.read_text(encoding="ascii").split()
+        except OSError:
+            pass
+    return found
+
+
+@unittest.skipUnless(has_emulator(), "no ale-py for SPECROUTE_PYTHON or python3")
+class Emulator(Folder):
+    """Ctrl-C at a terminal goes to every process of the foreground group, the emulator's too."""
+
+    def at_terminal(self, *arguments, when):
+        """Presses Ctrl-C once when() holds; gives the exit code and what was said."""
+        pid, master = pty.fork()
+        if pid == 0:
+            os.chdir(self.folder)
+            os.execve(COMMAND, [COMMAND, *arguments], {**os.environ, "NO_COLOR": "1"})
+        seen, pressed, limit = b"", False, time.time() + 240
+        while time.time() < limit:
+            if select.select([master], [], [], 0.05)[0]:
+                try:
+                    piece = os.read(master, 65536)
+                except OSError:
+                    break
+                if not piece:
+                    break
+                seen += piece
+            if not pressed and catches(pid) and when(pid):
+                os.write(master, b"\x03")
+                pressed = True
+        else:
+            os.kill(pid, signal.SIGKILL)
+        _, status = os.waitpid(pid, 0)
+        os.close(master)
+        self.assertTrue(pressed, seen)
+        return os.waitstatus_to_exitcode(status), seen.decode(errors="replace")
+
+    def test_train_keeps_the_agent(self):
+        line = ("rl", "train", "--game", "ale:pong", "--steps", "100000", *SMALL, "--start", "100000", "-o", "a.agent",
+                "--checkpoint", "1e-6")
+        code, seen = self.at_terminal(*line, when=lambda pid: (self.folder / "a.agent").exists())
+        self.assertEqual(code, 130, seen)
+        step = int(re.search(r"interrupted at step (\d+) of 100000: all of it is in a.agent;", seen).group(1))
+        self.assertGreater(step, 0)
+        self.bad(2, "the agent has heads 2, not 3", "rl", "train", "-o", "a.agent", "--heads", "3")  # it is whole
+
+    def test_compare_and_reproduce_go_on(self):
+        line = ("rl", "compare", "--games", "ale:pong", "--samplers", "uniform,fifth", "--seeds", "1", "--steps", "100000",
+                *SMALL, "--start", "100000", "-o", "d")
+        code, seen = self.at_terminal(*line, when=children)
+        self.assertEqual(code, 130, seen)
+        self.assertIn("run again to go on", seen)
+        self.assertGreaterEqual(len(list((self.folder / "d").glob("*.agent"))), 1)  # the runs under way
+        code, seen = self.at_terminal("reproduce", "atari-emulator", "-o", "e", when=children)
+        self.assertEqual(code, 130, seen)
+        self.assertIn("run again to go on", seen)
 
 
 class Play(unittest.TestCase):

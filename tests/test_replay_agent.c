@@ -64,7 +64,8 @@ static const char *const settings[] = {"sampler=uniform",
                                        "sampler=fifth prior=3 bootstrap=0.5 act=head",
                                        "sampler=contiguous loss_rows=batch game=pitfall",
                                        "sampler=one-part game=montezuma",
-                                       "sampler=separate:7 stack=2 game=seaquest",
+                                       "sampler=separate:0 stack=2 game=seaquest",
+                                       "sampler=routed-features:landmarks=40,parts=6 batches=each",
                                        "sampler=half-rate heads=1"};
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
@@ -158,11 +159,13 @@ static void steps_follow_the_gradient_of_their_loss(void **state) {
                                "sampler=rem",
                                "sampler=routed:block=5",
                                "sampler=fifth prior=2 bootstrap=0.6",
-                               "sampler=routed batches=each"};
+                               "sampler=routed:9 batches=each"};
   sr_context *ctx = test_context(1);
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     char text[256];
-    snprintf(text, sizeof text, "%s game=space_invaders learning_rate=1e-3", cases[k]);
+    /* More rows than the hidden layer's step is fused for: else its gradient is not written. */
+    snprintf(text, sizeof text, "%s game=space_invaders learning_rate=1e-3 batch=%d", cases[k],
+             SR__SPARSE_UPDATE_INNER + 1);
     sr_agent *agent = new_agent(ctx, text, 4);
     assert_ok(ctx, sr_agent_train(ctx, agent, 150 / HASTE));
     agent->net[0].adam.rate = 0; /* the weights stay, the gradient is left for inspection */
@@ -174,26 +177,32 @@ static void steps_follow_the_gradient_of_their_loss(void **state) {
     for (int32_t h = 0; h < agent->heads && mixes; h++) mixture[h] /= sum;
     assert_ok(ctx, sr__agent_learn(ctx, agent));
     sr__parameters *p = &agent->net[0].online.parameters;
-    float *direction = calloc((size_t)p->count, sizeof *direction),
-          *before = calloc((size_t)p->count, sizeof *before);
+    float *before = calloc((size_t)p->count, sizeof *before);
     memcpy(before, p->value, (size_t)p->count * sizeof *before);
-    double length = 0, slope = 0, side[2];
-    for (int64_t i = 0; i < p->count; i++)
-      length += (double)p->gradient[i] * (double)p->gradient[i];
-    assert_true(length > 0);
-    for (int64_t i = 0; i < p->count; i++) {
-      direction[i] = (float)((double)p->gradient[i] / sqrt(length) +
-                             0.3 * sr__random_normal(&random) / sqrt((double)p->count));
-      slope += (double)direction[i] * (double)p->gradient[i];
+    for (int t = 0; t < p->tensors; t++) { /* each on its own: one may be small beside the others */
+      const float *gradient = sr__parameters_gradient(p, t);
+      int64_t first = gradient - p->gradient, count = p->tensor[t].rows * p->tensor[t].columns;
+      double length = 0, slope = 0, side[2];
+      for (int64_t i = 0; i < count; i++) length += (double)gradient[i] * (double)gradient[i];
+      assert_true(length > 0);
+      float *direction = calloc((size_t)p->count, sizeof *direction);
+      for (int64_t i = 0; i < count; i++) {
+        direction[i] = (float)((double)gradient[i] / sqrt(length) +
+                               0.3 * sr__random_normal(&random) / sqrt((double)count));
+        slope += (double)direction[i] * (double)gradient[i];
+      }
+      for (int s = 0; s < 2; s++) {
+        for (int64_t i = 0; i < count; i++)
+          p->value[first + i] =
+              (float)((double)before[first + i] + (s ? 1 : -1) * 1e-3 * (double)direction[i]);
+        side[s] = step_loss(agent, mixes ? mixture : NULL);
+      }
+      memcpy(p->value, before, (size_t)p->count * sizeof *before);
+      if (fabs((side[1] - side[0]) / 2e-3 - slope) > 0.02 * slope)
+        fail_msg("%s, tensor %d: slope %g, measured %g", cases[k], t, slope,
+                 (side[1] - side[0]) / 2e-3);
+      free(direction);
     }
-    for (int s = 0; s < 2; s++) {
-      for (int64_t i = 0; i < p->count; i++)
-        p->value[i] = (float)((double)before[i] + (s ? 1 : -1) * 1e-3 * (double)direction[i]);
-      side[s] = step_loss(agent, mixes ? mixture : NULL);
-    }
-    if (fabs((side[1] - side[0]) / 2e-3 - slope) > 0.02 * slope)
-      fail_msg("%s: slope %g, measured %g", cases[k], slope, (side[1] - side[0]) / 2e-3);
-    free(direction);
     free(before);
     sr_agent_free(&agent);
   }
@@ -235,6 +244,76 @@ static void targets_are_bellman_s(void **state) {
   sr_context_free(&ctx);
 }
 
+/* ---- more steps than were planned ------------------------------------------------------------ */
+
+/* An agent that was planned for few steps and goes on is the agent that was planned for all of
+ * them, where nothing was learned before: schedules, buffer and records. */
+static void a_longer_plan_is_as_if_planned_at_first(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  char path[512];
+  snprintf(path, sizeof path, "%s/planned", test_folder());
+  for (size_t k = 0; k < SETTINGS; k++) {
+    char text[3][256];
+    const char *const plan[] = {"steps=40 log_every=0", "steps=2000 log_every=0",
+                                "steps=2000 log_every=0"};
+    sr_agent *agent[2] = {NULL}, *loaded = NULL;
+    for (int i = 0; i < 2; i++) {
+      snprintf(text[i], sizeof text[i], "%s capacity=0 start=41 %s", settings[k], plan[i]);
+      agent[i] = new_agent(ctx, text[i], 5);
+    }
+    assert_int_equal(agent[0]->buffer->capacity, 1060);
+    assert_ok(ctx, sr_agent_train(ctx, agent[0], 40));
+    assert_ok(ctx, sr_agent_save(ctx, agent[0], path));
+    assert_ok(ctx, sr_agent_load(ctx, path, &loaded));
+    assert_ok(ctx, sr_agent_plan(ctx, loaded, 40)); /* the same: nothing changes */
+    assert_same_agents(ctx, loaded, agent[0]);
+    assert_ok(ctx, sr_agent_plan(ctx, loaded, 2000));
+    assert_int_equal(sr_agent_get(loaded)->options->steps, 2000);
+    assert_int_equal(sr_agent_get(loaded)->options->capacity, 4000);
+    assert_int_equal(sr_agent_get(loaded)->options->log_every, 100);
+    assert_ok(ctx, sr_agent_train(ctx, agent[1], 40));
+    assert_ok(ctx, sr_agent_train(ctx, agent[1], THIRD));
+    assert_ok(ctx, sr_agent_train(ctx, loaded, THIRD));
+    /* records of the first 40 steps came every second step */
+    assert_true(loaded->view.records >= 20);
+    loaded->view.records = agent[1]->view.records = 0;
+    loaded->window_return = agent[1]->window_return = (sr__tally){0};
+    loaded->window_loss = agent[1]->window_loss = (sr__tally){0};
+    loaded->window_target = agent[1]->window_target = (sr__tally){0};
+    assert_same_agents(ctx, loaded, agent[1]);
+    sr_agent_free(&agent[0]);
+    sr_agent_free(&agent[1]);
+    sr_agent_free(&loaded);
+  }
+  /* What was asked for stays; so does a larger buffer, and an agent that is refused. */
+  sr_agent *agent = new_agent(ctx, "capacity=300 steps=100", 1);
+  assert_ok(ctx, sr_agent_plan(ctx, agent, 100000));
+  assert_int_equal(sr_agent_get(agent)->options->capacity, 300);
+  assert_int_equal(sr_agent_get(agent)->options->log_every, 100 / HASTE);
+  assert_int_equal(sr_agent_plan(ctx, agent, 0), SR_ERROR_ARGUMENT);
+  assert_int_equal(sr_agent_get(agent)->options->steps, 100000);
+  sr_agent_free(&agent);
+  sr_context_free(&ctx);
+}
+
+static sr_status plan_more(sr_context *ctx, void *data) {
+  sr_status status = SR_OK;
+  sr_agent *agent = NULL;
+  sr_agent_options options;
+  sr_agent_options_init(&options);
+  options.sampler = data;
+  options.heads = 2;
+  options.batch = 2;
+  options.steps = 10;
+  SR_TRY(sr_agent_new(ctx, &options, 1, &agent));
+  SR_TRY(sr_agent_train(ctx, agent, 10));
+  SR_TRY(sr_agent_plan(ctx, agent, 40));
+cleanup:
+  sr_agent_free(&agent);
+  return status;
+}
+
 /* ---- masks ----------------------------------------------------------------------------------- */
 
 static void one_head_per_row_where_rows_are_owned(void **state) {
@@ -270,6 +349,54 @@ static void one_head_per_row_where_rows_are_owned(void **state) {
     rows += 4 * agent->batch.count;
   }
   assert_true(fabs(heads / rows - 0.3) < 0.05); /* 190 rows x 4 coins: standard error .017 */
+  sr_agent_free(&agent);
+  sr_context_free(&ctx);
+}
+
+/* With a batch for each head every row of it is the head's own, placed by the hidden layer where
+ * that is how rows are owned; a head without rows learns nothing. */
+static void batches_of_a_head_are_its_own_rows(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  const char *const cases[] = {"sampler=routed-features:landmarks=30,parts=8",
+                               "sampler=routed:1000000", "sampler=fifth"};
+  for (size_t k = 0; k < 3; k++) {
+    char text[256];
+    snprintf(text, sizeof text, "%s heads=4 batches=each game=qbert", cases[k]);
+    sr_agent *agent = new_agent(ctx, text, 2);
+    assert_ok(ctx, sr_agent_train(ctx, agent, 200 / HASTE));
+    sr__learner_net *net = &agent->net[0];
+    net->adam.rate = 0; /* the hidden layer stays, and with it the places of rows */
+    for (int t = 0; t < 5; t++) {
+      assert_ok(ctx, sr__agent_learn(ctx, agent));
+      int count = agent->batch.count;
+      for (int32_t i = 0; i < count; i++) {
+        int64_t row = agent->batch.row[i];
+        const uint8_t *frames[SR__STACK_MAX + 1];
+        assert_true(agent->batch.weight[i] > 0);
+        sr__buffer_frames(agent->buffer, row, frames);
+        sr__qnet_forward(&net->online, &agent->work, 1, frames);
+        int32_t owner = agent->sampler->owner(agent->sampler_state, row, agent->work.hidden);
+        assert_int_equal(owner, i / BATCH);
+        for (int32_t h = 0; h < 4; h++) assert_int_equal(agent->mask[4 * i + h], h == owner);
+      }
+    }
+    sr_agent_free(&agent);
+  }
+  /* A part is an episode here: fewer than there are heads. */
+  sr_agent *agent = new_agent(ctx, "sampler=routed:1000000 heads=16 batches=each game=pitfall", 2);
+  bool has[16] = {false};
+  int without = 0;
+  assert_ok(ctx, sr_agent_train(ctx, agent, 100 / HASTE));
+  assert_ok(ctx, sr__agent_learn(ctx, agent));
+  for (int64_t r = 0; r < agent->buffer->written; r++)
+    if (sr__buffer_drawable(agent->buffer, r))
+      has[agent->sampler->owner(agent->sampler_state, r, NULL)] = true;
+  for (int32_t h = 0; h < 16; h++) without += !has[h];
+  assert_in_range(without, 1, 15);
+  for (int32_t i = 0; i < agent->batch.count; i++)
+    for (int32_t h = 0; h < 16; h++)
+      assert_int_equal(agent->mask[16 * i + h], h == i / BATCH && has[h]);
   sr_agent_free(&agent);
   sr_context_free(&ctx);
 }
@@ -423,7 +550,7 @@ static sr_status cut_buffer(sr_context *ctx, void *data) {
   SR_TRY(sr__configure(ctx, "sampler", sr_sampler_method, data, &configuration));
   sampler = (const sr__sampler *)(const void *)configuration.method;
   SR_TRY(sr__buffer_new(ctx, 60, sizeof frame, 1, &buffer));
-  sr__sampler_setup setup = {buffer, 2, 3, 1};
+  sr__sampler_setup setup = {buffer, 2, 3, 1, true};
   SR_TRY(sampler->prepare(ctx, configuration.options, &setup, &own));
   sr__buffer_begin(buffer, frame);
   sampler->added(own, 0, true);
@@ -445,6 +572,8 @@ static void every_allocation_may_fail(void **state) {
   char features[] = "routed-features:landmarks=20,parts=4", separate[] = "separate";
   test_every_allocation(cut_buffer, features);
   test_every_allocation(train_save_load, separate);
+  char per[] = "per";
+  test_every_allocation(plan_more, per);
 }
 
 /* An agent knows what it was made with, in any spelling. */
@@ -472,6 +601,8 @@ int main(void) {
                                      cmocka_unit_test(thread_count_changes_nothing),
                                      cmocka_unit_test(steps_follow_the_gradient_of_their_loss),
                                      cmocka_unit_test(targets_are_bellman_s),
+                                     cmocka_unit_test(a_longer_plan_is_as_if_planned_at_first),
+                                     cmocka_unit_test(batches_of_a_head_are_its_own_rows),
                                      cmocka_unit_test(one_head_per_row_where_rows_are_owned),
                                      cmocka_unit_test(learns_breakout_and_pong),
                                      cmocka_unit_test(evaluation_leaves_the_agent_alone),

@@ -18,7 +18,7 @@ typedef struct story {
   int32_t action[ROWS_MAX];
   float reward[ROWS_MAX];
   bool whole[ROWS_MAX], over[ROWS_MAX], first[ROWS_MAX];
-  int64_t rows;
+  int64_t rows, gone; /* rows before `gone` are lost, whatever the capacity */
 } story;
 
 static void random_frame(sr__random *random, uint8_t *frame) {
@@ -49,6 +49,7 @@ static void write_step(story *told, sr__buffer *buffer, sr__random *random) {
 
 static bool should_be_drawable(const story *told, int64_t row, int64_t capacity, int32_t stack) {
   int64_t oldest = told->rows > capacity ? told->rows - capacity : 0;
+  if (oldest < told->gone) oldest = told->gone;
   if (row < oldest || !told->whole[row]) return false;
   for (int64_t k = row; k > row - stack; k--) {
     if (k < oldest) return false;
@@ -102,6 +103,33 @@ static void stacks_never_cross_episodes(void **state) {
   sr_context_free(&ctx);
 }
 
+/* A larger ring has the rows that lived, under their numbers, before and after the ring is full. */
+static void a_larger_ring_keeps_its_rows(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  story *told = calloc(1, sizeof *told);
+  for (int64_t rows = 30; rows <= 330; rows += 100) {
+    memset(told, 0, sizeof *told);
+    sr__buffer *buffer = NULL, *larger = NULL;
+    sr__random random;
+    sr__random_init(&random, 9, SR_PURPOSE_TEST, 0, (uint64_t)rows);
+    assert_ok(ctx, sr__buffer_new(ctx, 100, FRAME, 3, &buffer));
+    write_first(told, buffer, &random);
+    while (told->rows < rows) write_step(told, buffer, &random);
+    told->gone = sr__buffer_oldest(buffer);
+    assert_ok(ctx, sr__buffer_larger(ctx, buffer, 163, &larger));
+    sr__buffer_free(&buffer);
+    check_rows(told, larger);
+    while (told->rows < rows + 300) {
+      write_step(told, larger, &random);
+      check_rows(told, larger);
+    }
+    sr__buffer_free(&larger);
+  }
+  free(told);
+  sr_context_free(&ctx);
+}
+
 static void a_saved_buffer_comes_back(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
@@ -115,6 +143,15 @@ static void a_saved_buffer_comes_back(void **state) {
     assert_ok(ctx, sr__buffer_new(ctx, 100, FRAME, 3, &again));
     write_first(told, buffer, &random);
     while (told->rows < rows) write_step(told, buffer, &random);
+    if (rows == 130) { /* with room to spare, and rows gone all the same */
+      sr__buffer *larger = NULL;
+      told->gone = sr__buffer_oldest(buffer);
+      assert_ok(ctx, sr__buffer_larger(ctx, buffer, 170, &larger));
+      sr__buffer_free(&buffer);
+      sr__buffer_free(&again);
+      buffer = larger;
+      assert_ok(ctx, sr__buffer_new(ctx, 170, FRAME, 3, &again));
+    }
     char path[512];
     snprintf(path, sizeof path, "%s/rows", test_folder());
     sr__writer *writer = NULL;
@@ -209,7 +246,7 @@ static void bench_open(bench *b, const char *text, int64_t capacity, int32_t sta
   assert_ok(b->ctx, sr__buffer_new(b->ctx, capacity, FRAME, stack, &b->buffer));
   assert_ok(b->ctx, sr__configure(b->ctx, "sampler", sr_sampler_method, text, &b->configuration));
   b->sampler = (const sr__sampler *)(const void *)b->configuration.method;
-  sr__sampler_setup setup = {b->buffer, heads, 4, 77};
+  sr__sampler_setup setup = {b->buffer, heads, 4, 77, true};
   if (b->sampler->prepare)
     assert_ok(b->ctx, b->sampler->prepare(b->ctx, b->configuration.options, &setup, &b->state));
 }
@@ -237,11 +274,18 @@ static void bench_close(bench *b) {
   sr_context_free(&b->ctx);
 }
 
+static int32_t owner_of(void *data, int64_t row) {
+  const bench *b = data;
+  return b->sampler->owner(b->state, row, NULL);
+}
+
 enum { BATCH = 32 };
 static void draw_batch(bench *b, int32_t head, double progress, int64_t *row, float *weight) {
   sr__batch batch = {BATCH, row, weight};
-  if (b->sampler->draw)
-    b->sampler->draw(b->state, &b->random, head, progress, &batch);
+  if (head >= 0)
+    sr__draw_owned(b->buffer, &b->random, owner_of, b, head, &batch);
+  else if (b->sampler->draw)
+    b->sampler->draw(b->state, &b->random, progress, &batch);
   else
     for (int i = 0; i < BATCH; i++) row[i] = sr__draw_row(b->buffer, &b->random);
   for (int i = 0; i < BATCH; i++)
@@ -268,8 +312,8 @@ static double surprise(const double *count, const double *chance, int64_t n, dou
  * every row. */
 static void heads_draw_their_own_rows_alike(void **state) {
   (void)state;
-  const char *const names[] = {"routed:7", "fifth", "contiguous", "separate:11"};
-  for (size_t s = 0; s < 4; s++) {
+  const char *const names[] = {"routed:7", "fifth", "contiguous", "separate:11", "routed:1000000"};
+  for (size_t s = 0; s < 5; s++) {
     bench b;
     bench_open(&b, names[s], 200, 3, 5);
     bench_write(&b, 730);
@@ -297,6 +341,75 @@ static void heads_draw_their_own_rows_alike(void **state) {
     }
     bench_close(&b);
   }
+}
+
+static int32_t only_one(void *data, int64_t row) { return row == *(int64_t *)data ? 3 : 0; }
+
+/* A head whose rows are hardly ever met gets them all the same; a head without rows gets none. */
+static void heads_with_few_rows_or_none(void **state) {
+  (void)state;
+  bench b;
+  bench_open(&b, "uniform", 3500, 1, 5);
+  bench_write(&b, 3600);
+  int64_t row[BATCH], own = 0;
+  float weight[BATCH];
+  sr__batch batch = {BATCH, row, weight};
+  for (int64_t r = sr__buffer_oldest(b.buffer); r < b.told->rows; r++)
+    if (should_be_drawable(b.told, r, 3500, 1)) own = r;
+  for (int i = 0; i < BATCH; i++) weight[i] = 1;
+  sr__draw_owned(b.buffer, &b.random, only_one, &own, 3, &batch);
+  for (int i = 0; i < BATCH; i++) assert_true(row[i] == own && weight[i] == 1);
+  sr__draw_owned(b.buffer, &b.random, only_one, &own, 2, &batch);
+  for (int i = 0; i < BATCH; i++) {
+    assert_true(should_be_drawable(b.told, row[i], 3500, 1));
+    assert_true(weight[i] <= 0);
+  }
+  bench_close(&b);
+}
+
+/* Parts of block=0: four times as long as pictures stay alike. */
+static void parts_follow_the_memory_of_pictures(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  for (int stay = 1; stay <= 12; stay += 11) {
+    sr__buffer *buffer = NULL;
+    sr__random random;
+    uint8_t frame[FRAME];
+    double time[2];
+    sr__random_init(&random, 3, SR_PURPOSE_TEST, 0, (uint64_t)stay);
+    assert_ok(ctx, sr__buffer_new(ctx, 3000, FRAME, 1, &buffer));
+    random_frame(&random, frame);
+    sr__buffer_begin(buffer, frame);
+    for (int r = 1; r < 5000; r++) {
+      /* a new picture every `stay` rows: correlation 1 - lag / stay, whose sum is `stay` */
+      if (r % stay == 0) random_frame(&random, frame);
+      sr__buffer_add(buffer, 0, 0, false, frame);
+      if (r % 500 == 0) sr__buffer_begin(buffer, frame);
+    }
+    assert_ok(ctx, sr__picture_time(ctx, buffer, true, &time[0]));
+    assert_ok(ctx, sr__picture_time(ctx, buffer, false, &time[1]));
+    for (int k = 0; k < 2; k++)
+      if (fabs(time[k] - stay) > 0.15 * stay) /* 3000 / 12 pictures of 12 cells */
+        fail_msg("stay %d: %g", stay, time[k]);
+    sr__buffer_free(&buffer);
+  }
+  sr_context_free(&ctx);
+  bench b;
+  bool cut = true;
+  bench_open(&b, "routed:block=0", 2000, 1, 3);
+  bench_write(&b, 400);
+  assert_ok(b.ctx, b.sampler->refresh(b.ctx, b.state, NULL, NULL, &cut));
+  assert_int_equal(b.sampler->owner(b.state, 5, NULL), b.told->episode[5] % 3);
+  bench_write(&b, 200); /* independent pictures: T = 1, parts of 4 */
+  assert_ok(b.ctx, b.sampler->refresh(b.ctx, b.state, NULL, NULL, &cut));
+  assert_false(cut);
+  int64_t part = -1, length = 0;
+  for (int64_t r = 0; r < b.told->rows; r++) {
+    if (b.told->first[r] || length == 4) part++, length = 0;
+    length++;
+    assert_int_equal(b.sampler->owner(b.state, r, NULL), part % 3);
+  }
+  bench_close(&b);
 }
 
 /* Parts by age: blocks inside episodes of at most `block` rows, dealt in turn, never changed while
@@ -429,6 +542,56 @@ static void features_route_clouds(void **state) {
   bench_close(&b);
 }
 
+/* Larger rings change neither whose a row is nor how it is drawn. */
+static void samplers_grow_with_the_buffer(void **state) {
+  (void)state;
+  for (int64_t rows = 90; rows <= 611; rows += 521)
+    for (int index = 0; sr_sampler_method(index); index++) {
+      bench b;
+      bool cut;
+      bench_open(&b, sr_sampler_method(index)->name, 200, 2, 3);
+      if (!b.sampler->grow) {
+        assert_false(b.sampler->save); /* what keeps a state by slot must grow */
+        bench_close(&b);
+        continue;
+      }
+      bench_write(&b, rows);
+      if (b.sampler->refresh)
+        assert_ok(b.ctx, b.sampler->refresh(b.ctx, b.state, clouds, NULL, &cut));
+      int64_t row[BATCH];
+      float weight[2][BATCH], error[BATCH];
+      for (int k = 0; k < 20 && b.sampler->learned; k++) {
+        draw_batch(&b, -1, 0.5, row, weight[0]);
+        for (int i = 0; i < BATCH; i++) error[i] = (float)(row[i] % 9);
+        b.sampler->learned(b.state, &(sr__batch){BATCH, row, weight[0]}, error);
+      }
+      int64_t oldest = sr__buffer_oldest(b.buffer);
+      int32_t *owner = calloc(ROWS_MAX, sizeof *owner);
+      for (int64_t r = oldest; r < b.told->rows && b.sampler->owner; r++)
+        owner[r] = b.sampler->owner(b.state, r, NULL);
+      sr__buffer *larger = NULL;
+      b.told->gone = oldest;
+      assert_ok(b.ctx, sr__buffer_larger(b.ctx, b.buffer, 350, &larger));
+      assert_ok(b.ctx, b.sampler->grow(b.ctx, b.state, larger));
+      sr__buffer smaller = *b.buffer;
+      *b.buffer = *larger;
+      *larger = smaller;
+      sr__buffer_free(&larger);
+      for (int64_t r = oldest; r < b.told->rows && b.sampler->owner; r++)
+        assert_int_equal(b.sampler->owner(b.state, r, NULL), owner[r]);
+      bench_write(&b, 30);
+      for (int64_t r = oldest; r < b.told->rows - 60 && b.sampler->owner; r++)
+        assert_int_equal(b.sampler->owner(b.state, r, NULL), owner[r]);
+      for (int k = 0; k < 20; k++) draw_batch(&b, -1, 0.5, row, weight[0]);
+      bench_write(&b, 500); /* the larger ring turns over */
+      for (int k = 0; k < 20; k++) draw_batch(&b, -1, 0.5, row, weight[0]);
+      for (int64_t r = sr__buffer_oldest(b.buffer); r < b.told->rows && b.sampler->owner; r++)
+        assert_in_range(b.sampler->owner(b.state, r, NULL) + 1, 0, 3);
+      free(owner);
+      bench_close(&b);
+    }
+}
+
 /* A saved sampler draws and owns alike. */
 static void samplers_save_and_load(void **state) {
   (void)state;
@@ -490,7 +653,7 @@ static void paces_are_what_the_names_say(void **state) {
 
 static sr_status make_and_cut(sr_context *ctx, void *data) {
   sr_status status = SR_OK;
-  sr__buffer *buffer = NULL;
+  sr__buffer *buffer = NULL, *larger = NULL;
   sr__configuration configuration = {0};
   const sr__sampler *sampler = NULL;
   void *state = NULL;
@@ -498,7 +661,7 @@ static sr_status make_and_cut(sr_context *ctx, void *data) {
   SR_TRY(sr__buffer_new(ctx, 200, FRAME, 2, &buffer));
   SR_TRY(sr__configure(ctx, "sampler", sr_sampler_method, data, &configuration));
   sampler = (const sr__sampler *)(const void *)configuration.method;
-  sr__sampler_setup setup = {buffer, 3, 4, 7};
+  sr__sampler_setup setup = {buffer, 3, 4, 7, true};
   SR_TRY(sampler->prepare(ctx, configuration.options, &setup, &state));
   uint8_t frame[FRAME] = {0};
   sr__buffer_begin(buffer, frame);
@@ -509,8 +672,13 @@ static sr_status make_and_cut(sr_context *ctx, void *data) {
     sampler->added(state, r + 1, false);
   }
   bool cut;
+  double time;
   if (sampler->refresh) SR_TRY(sampler->refresh(ctx, state, clouds, NULL, &cut));
+  SR_TRY(sr__picture_time(ctx, buffer, true, &time));
+  SR_TRY(sr__buffer_larger(ctx, buffer, 300, &larger));
+  SR_TRY(sampler->grow(ctx, state, larger));
 cleanup:
+  sr__buffer_free(&larger);
   if (state) sampler->free_state(&allocator, state);
   sr__configuration_free(&allocator, &configuration);
   sr__buffer_free(&buffer);
@@ -518,7 +686,8 @@ cleanup:
 }
 static void every_allocation_may_fail(void **state) {
   (void)state;
-  char per[] = "per", routed[] = "routed", features[] = "routed-features:landmarks=60,parts=4";
+  char per[] = "per", routed[] = "routed:block=0",
+       features[] = "routed-features:landmarks=60,parts=4";
   test_every_allocation(make_and_cut, per);
   test_every_allocation(make_and_cut, routed);
   test_every_allocation(make_and_cut, features);
@@ -537,12 +706,16 @@ static void sizes_that_cannot_be_are_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(stacks_never_cross_episodes),
+                                     cmocka_unit_test(a_larger_ring_keeps_its_rows),
                                      cmocka_unit_test(a_saved_buffer_comes_back),
                                      cmocka_unit_test(sum_tree_is_a_walk_along_the_weights),
                                      cmocka_unit_test(heads_draw_their_own_rows_alike),
+                                     cmocka_unit_test(heads_with_few_rows_or_none),
                                      cmocka_unit_test(routed_parts_are_blocks_in_turn),
+                                     cmocka_unit_test(parts_follow_the_memory_of_pictures),
                                      cmocka_unit_test(priorities_decide_the_draws),
                                      cmocka_unit_test(features_route_clouds),
+                                     cmocka_unit_test(samplers_grow_with_the_buffer),
                                      cmocka_unit_test(samplers_save_and_load),
                                      cmocka_unit_test(paces_are_what_the_names_say),
                                      cmocka_unit_test(every_allocation_may_fail),

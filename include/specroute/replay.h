@@ -65,7 +65,7 @@ typedef struct sr_agent_options {
   const char *game;    /* as sr_game_new takes it */
   const char *sampler; /* NAME[:KEY=VALUE,...] of sr_sampler_method */
   int64_t heads;
-  int64_t steps; /* planned: prioritized weights reach their end there */
+  int64_t steps; /* planned: prioritized weights reach their end there; sr_agent_plan changes it */
   int64_t capacity, stack, batch;
   int64_t start, train_every, target_every;
   double gamma, learning_rate;
@@ -130,6 +130,11 @@ SR_API SR_MUST_CHECK sr_status sr_agent_check_option(sr_context *ctx, const sr_a
  * Errors: SR_ERROR_INTERRUPTED, SR_ERROR_IO (an emulator has ended), SR_ERROR_MEMORY. Cost: one
  * gradient step every train_every steps, beside the game. */
 SR_API SR_MUST_CHECK sr_status sr_agent_train(sr_context *ctx, sr_agent *agent, int64_t steps);
+/* Plans `steps` steps of the agent in all, those already made included: schedules over the whole
+ * run end there. A buffer and records that were chosen by the planned steps are chosen anew; the
+ * buffer grows, never shrinks, and keeps its rows. The same steps as before change nothing. Errors:
+ * SR_ERROR_ARGUMENT (fewer than 1), SR_ERROR_MEMORY; then the agent is as before. */
+SR_API SR_MUST_CHECK sr_status sr_agent_plan(sr_context *ctx, sr_agent *agent, int64_t steps);
 /* Plays `episodes` of the agent apart from training, with random actions with probability
  * `epsilon`; `returns` holds one number per episode, not clipped. Errors: SR_ERROR_ARGUMENT
  * (epsilon), SR_ERROR_INTERRUPTED, SR_ERROR_IO, SR_ERROR_MEMORY. Cost: a forward pass per step. */
@@ -155,12 +160,13 @@ typedef struct sr_target_split {
                              uniform rows */
 } sr_target_split;
 
-/* Splits the targets of the agent's buffer, under its target network and averaged over its heads,
- * by the rows that `sampler` would give each head, into *split; `draws` batches for the batch
- * error. Errors: SR_ERROR_UNSUPPORTED (samplers on features: their heads follow a network that is
- * not frozen), SR_ERROR_DATA (too few rows in the buffer), SR_ERROR_NOT_FOUND, SR_ERROR_ARGUMENT,
- * SR_ERROR_MEMORY.
- */
+/* Splits the targets of the agent's buffer, under its target network (with its prior) and averaged
+ * over its heads, by the rows that `sampler` would give each head, into *split; `draws` batches for
+ * the batch error. The agent's own sampler is asked as it stands, another as if it had seen the
+ * buffer being filled. Errors: SR_ERROR_UNSUPPORTED (samplers on features: their heads follow a
+ * network that is not frozen; samplers by error that are not the agent's own: nothing was learned
+ * for them), SR_ERROR_DATA (too few rows in the buffer), SR_ERROR_NOT_FOUND, SR_ERROR_ARGUMENT,
+ * SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_agent_target_split(sr_context *ctx, sr_agent *agent,
                                                      const char *sampler, int64_t draws,
                                                      uint64_t seed, sr_target_split *split);

@@ -23,7 +23,7 @@ static int64_t start_of(const sr__age_parts *parts, int64_t part) {
 }
 
 void sr__age_parts_add(sr__age_parts *parts, int64_t row, bool first_of_episode) {
-  if (first_of_episode || row - start_of(parts, parts->parts - 1) == parts->block) {
+  if (first_of_episode || row - start_of(parts, parts->parts - 1) >= parts->block) {
     parts->start[parts->parts % (parts->buffer->capacity + 1)] = row;
     parts->parts++;
   }
@@ -43,30 +43,50 @@ void sr__age_part_rows(const sr__age_parts *parts, int64_t part, int64_t *first,
   *end = part + 1 < parts->parts ? start_of(parts, part + 1) : parts->buffer->written;
 }
 
-int64_t sr__age_parts_draw(const sr__age_parts *parts, sr__random *random, int32_t heads,
-                           int32_t head) {
+void sr__age_parts_again(sr__age_parts *parts, int64_t block) {
   const sr__buffer *buffer = parts->buffer;
-  int64_t oldest_part = sr__age_part_of(parts, sr__buffer_oldest(buffer));
-  int64_t first = oldest_part + (head - oldest_part % heads + heads) % heads;
-  int64_t choices = first < parts->parts ? (parts->parts - 1 - first) / heads + 1 : 0;
-  for (int tries = 0; tries < 1000 && choices > 0; tries++) {
-    int64_t part = first + heads * (int64_t)sr__random_below(random, (uint64_t)choices);
-    int64_t row = start_of(parts, part) + (int64_t)sr__random_below(random, (uint64_t)parts->block);
-    int64_t living, end;
-    sr__age_part_rows(parts, part, &living, &end);
-    if (row >= living && row < end && sr__buffer_drawable(buffer, row)) return row;
-  }
-  return sr__draw_row(buffer, random);
+  int64_t oldest = sr__buffer_oldest(buffer);
+  parts->block = block;
+  parts->parts = 0;
+  for (int64_t row = oldest; row < buffer->written; row++)
+    sr__age_parts_add(parts, row,
+                      row == oldest || buffer->flags[sr__buffer_slot(buffer, row)] & SR__ROW_FIRST);
+}
+
+sr_status sr__age_parts_grow(sr_context *ctx, sr__age_parts *parts, const sr__buffer *larger) {
+  sr_status status = SR_OK;
+  const sr__buffer *buffer = parts->buffer;
+  int64_t oldest = sr__buffer_oldest(buffer), *start = NULL;
+  uint32_t *part = NULL;
+  SR_NEW_ZERO(ctx, start, larger->capacity + 1);
+  SR_NEW_ZERO(ctx, part, larger->capacity);
+  for (int64_t row = oldest; row < buffer->written; row++)
+    part[sr__buffer_slot(larger, row)] = parts->part[sr__buffer_slot(buffer, row)];
+  for (int64_t p = parts->parts > 0 ? sr__age_part_of(parts, oldest) : 0; p < parts->parts; p++)
+    start[p % (larger->capacity + 1)] = start_of(parts, p);
+  int64_t *old_start = parts->start;
+  uint32_t *old_part = parts->part;
+  parts->start = start;
+  parts->part = part;
+  start = old_start;
+  part = old_part;
+cleanup:
+  sr__free(ctx, start);
+  sr__free(ctx, part);
+  return status;
 }
 
 void sr__age_parts_save(const sr__age_parts *parts, sr__bytes *bytes) {
   sr__put_u64(bytes, (uint64_t)parts->parts);
+  sr__put_u64(bytes, (uint64_t)parts->block);
   sr__put_raw(bytes, parts->start, (parts->buffer->capacity + 1) * (int64_t)sizeof *parts->start);
   sr__put_raw(bytes, parts->part, parts->buffer->capacity * (int64_t)sizeof *parts->part);
 }
 
 void sr__age_parts_load(sr__age_parts *parts, sr__byte_reader *reader) {
   parts->parts = (int64_t)sr__get_u64(reader);
+  parts->block = (int64_t)sr__get_u64(reader);
+  if (parts->block < 1) sr__get_refuse(reader, "a part has no rows");
   sr__get_raw(reader, parts->start, (parts->buffer->capacity + 1) * (int64_t)sizeof *parts->start);
   sr__get_raw(reader, parts->part, parts->buffer->capacity * (int64_t)sizeof *parts->part);
 }

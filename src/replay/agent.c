@@ -55,6 +55,14 @@ double sr__tally_variance(const sr__tally *tally) {
   return tally->count > 0 ? fmax(0, tally->squares / tally->count - mean * mean) : NAN;
 }
 
+/* Rows of the buffer where none are asked for. */
+static int64_t usual_capacity(const sr_agent *agent, int64_t steps) {
+  int64_t most = steps + steps / 2 + 1000; /* rows that a run can write, last pictures included */
+  int64_t usual = agent->game->form == SR__FRAME_GRAY ? 1000000 : 100000;
+  return most < usual ? most : usual;
+}
+static int64_t usual_log_every(int64_t steps) { return steps >= 20 ? steps / 20 : 1; }
+
 /* Every option within its range, and what is 0 by the game. */
 static sr_status settle_options(sr_context *ctx, sr_agent *agent) {
   sr_status status = SR_OK;
@@ -67,17 +75,14 @@ static sr_status settle_options(sr_context *ctx, sr_agent *agent) {
     SR_TRY(sr_options_set(ctx, "the agent", option_list, &checked, option->key, text));
   }
   bool gray = agent->game->form == SR__FRAME_GRAY;
-  if (o->capacity == 0) {
-    o->capacity = gray ? 1000000 : 100000;
-    int64_t most =
-        o->steps + o->steps / 2 + 1000; /* rows that a run can write, last pictures included */
-    if (o->capacity > most) o->capacity = most;
-  }
+  agent->chosen_capacity = o->capacity == 0;
+  if (agent->chosen_capacity) o->capacity = usual_capacity(agent, o->steps);
   if (o->stack == 0) o->stack = gray || sr_game_get(agent->game)->skip < 4 ? 4 : 1;
   if (o->train_every == 0) o->train_every = gray ? 4 : 1;
   if (o->learning_rate <= 0) o->learning_rate = gray ? 1e-4 : 2.5e-4;
   if (o->reward_clip < 0) o->reward_clip = gray ? 1 : 0;
-  if (o->log_every == 0) o->log_every = o->steps >= 20 ? o->steps / 20 : 1;
+  agent->chosen_log_every = o->log_every == 0;
+  if (agent->chosen_log_every) o->log_every = usual_log_every(o->steps);
 cleanup:
   return status;
 }
@@ -146,7 +151,8 @@ static sr_status make_sampler(sr_context *ctx, sr_agent *agent) {
                         (int32_t)agent->options.stack, &agent->buffer));
   if (agent->sampler->prepare) {
     sr__sampler_setup setup = {agent->buffer, agent->heads,
-                               agent->game->form == SR__FRAME_BITS ? 128 : 512, agent->seed};
+                               agent->game->form == SR__FRAME_BITS ? 128 : 512, agent->seed,
+                               agent->game->form == SR__FRAME_BITS};
     SR_TRY(agent->sampler->prepare(ctx, agent->sampler_configuration.options, &setup,
                                    &agent->sampler_state));
   }
@@ -221,6 +227,39 @@ void sr_agent_free(sr_agent **agent) {
 }
 
 const sr_agent_view *sr_agent_get(const sr_agent *agent) { return &agent->view; }
+
+/* ---- more steps than were planned ----------------------------------------------------------- */
+
+/* The ring in place of the agent's, which samplers point at; all of it or nothing. */
+static sr_status grow_buffer(sr_context *ctx, sr_agent *agent, int64_t capacity) {
+  sr_status status = SR_OK;
+  sr__buffer *larger = NULL;
+  SR_TRY(sr__buffer_larger(ctx, agent->buffer, capacity, &larger));
+  if (agent->sampler->grow) SR_TRY(agent->sampler->grow(ctx, agent->sampler_state, larger));
+  sr__buffer smaller = *agent->buffer;
+  *agent->buffer = *larger;
+  *larger = smaller;
+cleanup:
+  sr__buffer_free(&larger);
+  return status;
+}
+
+sr_status sr_agent_plan(sr_context *ctx, sr_agent *agent, int64_t steps) {
+  sr_status status = SR_OK;
+  sr_agent_options *o = &agent->options, asked = *o;
+  char text[32];
+  snprintf(text, sizeof text, "%lld", (long long)steps);
+  SR_TRY(sr_options_set(ctx, "the agent", option_list, &asked, "steps", text));
+  int64_t capacity = usual_capacity(agent, steps);
+  if (agent->chosen_capacity && capacity > o->capacity) {
+    SR_TRY(grow_buffer(ctx, agent, capacity));
+    o->capacity = capacity;
+  }
+  if (agent->chosen_log_every) o->log_every = usual_log_every(steps);
+  o->steps = steps;
+cleanup:
+  return status;
+}
 
 /* ---- what it was made with ------------------------------------------------------------------ */
 

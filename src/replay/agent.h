@@ -42,7 +42,8 @@ typedef struct sr__learner_net {
 
 struct sr_agent {
   sr_allocator allocator;
-  sr_agent_options options; /* texts are owned */
+  sr_agent_options options;               /* texts are owned */
+  bool chosen_capacity, chosen_log_every; /* from the planned steps */
   sr__sampler_pace pace;
   uint64_t seed;
   sr_game *game;
@@ -80,6 +81,10 @@ struct sr_agent {
 
 /* One gradient step. */
 SR_MUST_CHECK sr_status sr__agent_learn(sr_context *ctx, sr_agent *agent);
+/* work.q = values of `count` rows under `which` network of `net`, with those of the prior where
+ * there is one. */
+void sr__agent_forward(sr_agent *agent, const sr__learner_net *net, const sr__qnet *which,
+                       int64_t count, const uint8_t *const *frames);
 /* The end of a step: its outcome and the next picture go into the buffer and to the sampler. */
 void sr__agent_begin(sr_agent *agent, const uint8_t *frame);
 void sr__agent_add(sr_agent *agent, int32_t action, double reward, bool over, const uint8_t *next);

@@ -3,7 +3,7 @@
 
 #include "agent.h"
 
-enum { FILE_VERSION = 2, HEADER_BYTES = 24 };
+enum { FILE_VERSION = 3, HEADER_BYTES = 24 };
 static const char magic[8] = "SRAGENT";
 
 static uint64_t checksum(const uint8_t *bytes, int64_t count) {
@@ -166,6 +166,8 @@ sr_status sr_agent_save(sr_context *ctx, sr_agent *agent, const char *path) {
   sr__bytes head = {.ctx = ctx}, bytes = {.ctx = ctx};
   put_options(&bytes, &agent->options);
   sr__put_u64(&bytes, agent->seed);
+  sr__put_u8(&bytes, agent->chosen_capacity);
+  sr__put_u8(&bytes, agent->chosen_log_every);
   put_progress(&bytes, agent);
   put_nets(&bytes, agent);
   if (agent->sampler->save) agent->sampler->save(agent->sampler_state, &bytes);
@@ -227,7 +229,10 @@ sr_status sr_agent_load(sr_context *ctx, const char *path, sr_agent **agent) {
   sr__byte_reader reader = {ctx, bytes, size, 0, path, SR_OK};
   SR_TRY(get_options(ctx, &reader, &options, &game, &sampler));
   uint64_t seed = sr__get_u64(&reader);
+  bool chosen_capacity = sr__get_u8(&reader), chosen_log_every = sr__get_u8(&reader);
   SR_TRY(sr_agent_new(ctx, &options, seed, &made));
+  made->chosen_capacity = chosen_capacity;
+  made->chosen_log_every = chosen_log_every;
   SR_TRY(get_progress(ctx, &reader, made));
   get_nets(&reader, made);
   if (made->sampler->load) made->sampler->load(made->sampler_state, &reader);

@@ -3,6 +3,17 @@
 
 #include "agent.h"
 
+/* The head of a row; the network is asked where that takes the row's hidden layer. */
+static int32_t owner_of(void *data, int64_t row) {
+  sr_agent *agent = data;
+  const uint8_t *frames[SR__STACK_MAX + 1];
+  int32_t owner = agent->sampler->owner(agent->sampler_state, row, NULL);
+  if (owner >= 0) return owner;
+  sr__buffer_frames(agent->buffer, row, frames);
+  sr__qnet_forward(&agent->net[0].online, &agent->work, 1, frames);
+  return agent->sampler->owner(agent->sampler_state, row, agent->work.hidden);
+}
+
 /* Rows of the batch: one for all heads, or one per head in turn. */
 static int32_t draw_rows(sr_agent *agent) {
   const sr_agent_options *o = &agent->options;
@@ -13,9 +24,10 @@ static int32_t draw_rows(sr_agent *agent) {
   for (int32_t b = 0; b < batches; b++) {
     sr__batch batch = {(int32_t)o->batch, agent->batch.row + b * o->batch,
                        agent->batch.weight + b * o->batch};
-    if (agent->sampler->draw) {
-      agent->sampler->draw(agent->sampler_state, &agent->draw_random, owned && o->batches ? b : -1,
-                           progress, &batch);
+    if (owned && o->batches) {
+      sr__draw_owned(agent->buffer, &agent->draw_random, owner_of, agent, b, &batch);
+    } else if (agent->sampler->draw) {
+      agent->sampler->draw(agent->sampler_state, &agent->draw_random, progress, &batch);
     } else {
       for (int32_t i = 0; i < batch.count; i++)
         batch.row[i] = sr__draw_row(agent->buffer, &agent->draw_random);
@@ -41,7 +53,8 @@ static bool bootstrapped(const sr_agent *agent, int64_t row, int32_t head) {
   return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53 < agent->options.bootstrap;
 }
 
-/* hidden: count x width of the last hidden layer, for samplers that place rows by it. */
+/* hidden: count x width of the last hidden layer, for samplers that place rows by it. Rows of
+ * weight 0 are those of a head that has none. */
 static void fill_mask(sr_agent *agent, const float *hidden, int64_t width) {
   bool owned = agent->sampler->traits & SR__SAMPLER_OWNED;
   for (int32_t i = 0; i < agent->batch.count; i++) {
@@ -52,13 +65,13 @@ static void fill_mask(sr_agent *agent, const float *hidden, int64_t width) {
     else if (owned)
       owner = agent->sampler->owner(agent->sampler_state, row, hidden ? hidden + i * width : NULL);
     for (int32_t h = 0; h < agent->heads; h++)
-      agent->mask[i * agent->heads + h] = (owner < 0 || owner == h) && bootstrapped(agent, row, h);
+      agent->mask[i * agent->heads + h] =
+          (owner < 0 || owner == h) && agent->batch.weight[i] > 0 && bootstrapped(agent, row, h);
   }
 }
 
-/* work.q = values of `rows`, with those of the prior where there is one. */
-static void forward(sr_agent *agent, const sr__learner_net *net, const sr__qnet *which,
-                    int64_t count, const uint8_t *const *frames) {
+void sr__agent_forward(sr_agent *agent, const sr__learner_net *net, const sr__qnet *which,
+                       int64_t count, const uint8_t *const *frames) {
   sr__qnet_work *work = &agent->work;
   int64_t values = count * which->shape.outputs;
   if (agent->options.prior > 0) {
@@ -87,10 +100,10 @@ static void fill_targets(sr_agent *agent, sr__learner_net *net, int64_t count,
   int32_t actions = agent->actions, heads = net->heads;
   int64_t outputs = (int64_t)heads * actions;
   float mixed[256], *choice_q = NULL;
-  forward(agent, net, &net->target, count, next_frames);
+  sr__agent_forward(agent, net, &net->target, count, next_frames);
   memcpy(agent->next_q, agent->work.q, (size_t)(count * outputs) * sizeof(float));
   if (agent->options.double_q) {
-    forward(agent, net, &net->online, count, next_frames);
+    sr__agent_forward(agent, net, &net->online, count, next_frames);
     choice_q = agent->work.q;
   }
   for (int64_t i = 0; i < count; i++) {
@@ -196,7 +209,7 @@ static void backward_and_step(sr_agent *agent, sr__learner_net *net, int64_t cou
 static void learn_net(sr_agent *agent, sr__learner_net *net, int64_t count, const uint8_t **frames,
                       const uint8_t **next_frames, const float *mixture) {
   fill_targets(agent, net, count, next_frames, mixture);
-  forward(agent, net, &net->online, count, frames);
+  sr__agent_forward(agent, net, &net->online, count, frames);
   memset(agent->work.dq, 0, (size_t)(count * net->online.shape.outputs) * sizeof(float));
   if (mixture) {
     mixture_gradient(agent, net, count, mixture);
@@ -253,7 +266,7 @@ sr_status sr__agent_learn(sr_context *ctx, sr_agent *agent) {
 void sr__agent_head_values(sr_agent *agent, const uint8_t *const *frames, float *q) {
   for (int32_t k = 0; k < agent->nets; k++) {
     sr__learner_net *net = &agent->net[k];
-    forward(agent, net, &net->online, 1, frames);
+    sr__agent_forward(agent, net, &net->online, 1, frames);
     memcpy(q + net->first_head * agent->actions, agent->work.q,
            (size_t)(net->heads * agent->actions) * sizeof(float));
   }

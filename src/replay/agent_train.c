@@ -97,10 +97,16 @@ static sr_status record(sr_context *ctx, sr_agent *agent) {
                         .target_variance = sr__tally_variance(&agent->window_target),
                         .epsilon = epsilon_now(agent)};
   const sr_agent_record *last = &agent->record[view->records - 1];
+  char cuts[64] = "";
+  if (view->cuts > 0)
+    snprintf(cuts, sizeof cuts, ", %lld cuts in %.2g %% of the time", (long long)view->cuts,
+             100 * view->seconds_cut /
+                 (view->seconds_cut + view->seconds_learn + view->seconds_play));
   sr__log(ctx, SR_LOG_DEBUG,
-          "%s, %s, step %lld: return %.3g over %lld episodes, loss %.3g, mean y %.3g, Var(y) %.3g",
+          "%s, %s, step %lld: return %.3g over %lld episodes, loss %.3g, mean y %.3g, Var(y) "
+          "%.3g%s",
           view->game, view->sampler, (long long)last->step, last->mean_return,
-          (long long)last->episodes, last->loss, last->target_mean, last->target_variance);
+          (long long)last->episodes, last->loss, last->target_mean, last->target_variance, cuts);
   agent->window_return = agent->window_loss = agent->window_target = (sr__tally){0};
 cleanup:
   return status;

@@ -46,6 +46,25 @@ void sr__buffer_free(sr__buffer **buffer) {
   *buffer = NULL;
 }
 
+sr_status sr__buffer_larger(sr_context *ctx, const sr__buffer *buffer, int64_t capacity,
+                            sr__buffer **larger) {
+  sr_status status = sr__buffer_new(ctx, capacity, buffer->frame_bytes, buffer->stack, larger);
+  if (status != SR_OK) return status;
+  sr__buffer *made = *larger;
+  made->written = buffer->written;
+  made->whole = buffer->whole;
+  made->first = sr__buffer_oldest(buffer);
+  for (int64_t row = made->first; row < buffer->written; row++) {
+    int64_t from = sr__buffer_slot(buffer, row), to = sr__buffer_slot(made, row);
+    memcpy(made->frame + to * made->frame_bytes, buffer->frame + from * buffer->frame_bytes,
+           (size_t)buffer->frame_bytes);
+    made->action[to] = buffer->action[from];
+    made->flags[to] = buffer->flags[from];
+    made->reward[to] = buffer->reward[from];
+  }
+  return SR_OK;
+}
+
 /* Writes a frame over the oldest row once the ring is full. */
 static void write_row(sr__buffer *buffer, const uint8_t *frame, uint8_t flags) {
   int64_t slot = sr__buffer_slot(buffer, buffer->written);
@@ -120,7 +139,7 @@ static void list_columns(const sr__buffer *buffer, column *columns) {
   columns[2] = (column){buffer->flags, 1};
   columns[3] = (column){(uint8_t *)buffer->reward, (int64_t)sizeof(float)};
 }
-enum { COLUMNS = 4, HEADER_WORDS = 6, FILE_MAGIC = 0x53524246 };
+enum { COLUMNS = 4, HEADER_WORDS = 7, FILE_MAGIC = 0x53524246 };
 
 static void fill_header(const sr__buffer *buffer, uint64_t *header) {
   header[0] = FILE_MAGIC;
@@ -129,6 +148,7 @@ static void fill_header(const sr__buffer *buffer, uint64_t *header) {
   header[3] = (uint64_t)buffer->stack;
   header[4] = (uint64_t)buffer->written;
   header[5] = (uint64_t)buffer->whole;
+  header[6] = (uint64_t)buffer->first;
 }
 
 sr_status sr__buffer_save(const sr__buffer *buffer, sr__writer *writer) {
@@ -162,10 +182,11 @@ sr_status sr__buffer_load(sr_context *ctx, FILE *file, const char *path, sr__buf
                     "%s does not hold a replay buffer of %lld rows of %lld bytes", path,
                     (long long)buffer->capacity, (long long)buffer->frame_bytes);
   uint64_t sum = checksum(0, header, sizeof header);
-  if (header[4] > INT64_MAX / 2 || header[5] > header[4])
+  if (header[4] > INT64_MAX / 2 || header[5] > header[4] || header[6] > header[4])
     return sr__fail(ctx, SR_ERROR_FORMAT, "%s: the replay buffer's count of rows is damaged", path);
   buffer->written = (int64_t)header[4];
   buffer->whole = (int64_t)header[5];
+  buffer->first = (int64_t)header[6];
   int64_t oldest = sr__buffer_oldest(buffer), rows = buffer->written - oldest;
   int64_t start = sr__buffer_slot(buffer, oldest), until_end = buffer->capacity - start;
   int64_t piece[2] = {rows < until_end ? rows : until_end, rows < until_end ? 0 : rows - until_end};

@@ -23,6 +23,7 @@ typedef struct sr__buffer {
   sr_allocator allocator;
   int64_t capacity;
   int64_t written; /* rows ever written; the newest waits for its outcome */
+  int64_t first;   /* rows before this one are gone although the ring has room for them */
   int64_t whole;   /* living rows that may be drawn, but for those whose history is overwritten */
   int32_t stack;   /* frames that are shown together */
   int64_t frame_bytes;
@@ -37,6 +38,11 @@ SR_MUST_CHECK sr_status sr__buffer_new(sr_context *ctx, int64_t capacity, int64_
                                        int32_t stack, sr__buffer **buffer);
 void sr__buffer_free(sr__buffer **buffer);
 
+/* The same living rows, under the same numbers, in a ring of `capacity` rows, no fewer than before.
+ * Free with sr__buffer_free. */
+SR_MUST_CHECK sr_status sr__buffer_larger(sr_context *ctx, const sr__buffer *buffer,
+                                          int64_t capacity, sr__buffer **larger);
+
 /* The first picture of an episode. The row before it, if it still waits, is never drawn. */
 void sr__buffer_begin(sr__buffer *buffer, const uint8_t *frame);
 /* The outcome of the newest row, and the picture after it, which becomes the newest row. */
@@ -44,7 +50,8 @@ void sr__buffer_add(sr__buffer *buffer, int32_t action, float reward, bool over,
                     const uint8_t *next);
 
 static inline int64_t sr__buffer_oldest(const sr__buffer *buffer) {
-  return buffer->written > buffer->capacity ? buffer->written - buffer->capacity : 0;
+  int64_t oldest = buffer->written - buffer->capacity;
+  return oldest > buffer->first ? oldest : buffer->first;
 }
 static inline int64_t sr__buffer_slot(const sr__buffer *buffer, int64_t row) {
   return row % buffer->capacity;

@@ -33,7 +33,7 @@ static sr_status freeze(sr_context *ctx, sr_agent *agent, frozen *f) {
     }
     for (int32_t k = 0; k < agent->nets; k++) {
       const sr__learner_net *net = &agent->net[k];
-      sr__qnet_forward(&net->target, &agent->work, many, agent->frames);
+      sr__agent_forward(agent, net, &net->target, many, agent->frames);
       for (int64_t i = 0; i < many * net->heads; i++) {
         const float *q = agent->work.q + i * agent->actions;
         float best = q[0];
@@ -64,22 +64,33 @@ static int64_t place_of(const frozen *f, int64_t row) {
 }
 
 /* A sampler that saw the rows of the buffer as they were written. */
-static void show_rows(const sr__sampler *sampler, void *state, const sr__buffer *buffer) {
+static sr_status show_rows(sr_context *ctx, const sr__sampler *sampler, void *state,
+                           const sr__buffer *buffer) {
+  bool cut;
   int64_t oldest = sr__buffer_oldest(buffer);
   for (int64_t row = oldest; row < buffer->written; row++) {
     uint8_t flags = buffer->flags[sr__buffer_slot(buffer, row)];
     if (sampler->added) sampler->added(state, row, row == oldest || flags & SR__ROW_FIRST);
     if (sampler->completed && flags & SR__ROW_WHOLE) sampler->completed(state, row);
   }
+  return sampler->refresh ? sampler->refresh(ctx, state, NULL, NULL, &cut) : SR_OK;
 }
 
-static void split_heads(const sr__sampler *sampler, void *state, const frozen *f, int32_t heads,
-                        sr_target_split *split) {
+/* A sampler that is asked, and whose rows. */
+typedef struct asked {
+  const sr__sampler *sampler;
+  void *state;
+} asked;
+static int32_t owner_of(void *data, int64_t row) {
+  const asked *a = data;
+  return a->sampler->owner(a->state, row, NULL);
+}
+
+static void split_heads(asked *a, const frozen *f, int32_t heads, sr_target_split *split) {
   sr__tally all = {0}, head[SR__HEADS_MAX] = {{0}};
   for (int64_t i = 0; i < f->rows; i++) {
     sr__tally_add(&all, f->y[i]);
-    int32_t owner =
-        sampler->traits & SR__SAMPLER_OWNED ? sampler->owner(state, f->row[i], NULL) : 0;
+    int32_t owner = a->sampler->traits & SR__SAMPLER_OWNED ? owner_of(a, f->row[i]) : 0;
     sr__tally_add(&head[owner], f->y[i]);
   }
   *split = (sr_target_split){.rows = f->rows,
@@ -93,18 +104,18 @@ static void split_heads(const sr__sampler *sampler, void *state, const frozen *f
   }
 }
 
-static void batch_error(const sr_agent *agent, const sr__sampler *sampler, void *state,
-                        const frozen *f, int64_t draws, uint64_t seed, sr__batch *batch,
-                        sr_target_split *split) {
+static void batch_error(const sr_agent *agent, asked *a, const frozen *f, int64_t draws,
+                        uint64_t seed, sr__batch *batch, sr_target_split *split) {
   sr__random random;
-  double squares = 0;
+  double squares = 0, batches = 0;
   sr__random_init(&random, seed, SR_PURPOSE_REPLAY, 0, SR__STREAM_DRAW);
   for (int64_t d = 0; d < draws; d++) {
-    int32_t head = sampler->traits & SR__SAMPLER_OWNED ? (int32_t)(d % agent->heads) : -1;
     double sum = 0, weights = 0;
     for (int32_t i = 0; i < batch->count; i++) batch->weight[i] = 1;
-    if (sampler->draw)
-      sampler->draw(state, &random, head, 1, batch);
+    if (a->sampler->traits & SR__SAMPLER_OWNED)
+      sr__draw_owned(agent->buffer, &random, owner_of, a, (int32_t)(d % agent->heads), batch);
+    else if (a->sampler->draw)
+      a->sampler->draw(a->state, &random, 1, batch);
     else
       for (int32_t i = 0; i < batch->count; i++)
         batch->row[i] = sr__draw_row(agent->buffer, &random);
@@ -112,44 +123,64 @@ static void batch_error(const sr_agent *agent, const sr__sampler *sampler, void 
       sum += (double)batch->weight[i] * f->y[place_of(f, batch->row[i])];
       weights += (double)batch->weight[i];
     }
+    if (weights <= 0) continue; /* the head has no rows */
     squares += (sum / weights - split->mean) * (sum / weights - split->mean);
+    batches++;
   }
   split->batch_error =
-      draws > 0 && split->total > 0 ? squares / (double)draws / (split->total / batch->count) : NAN;
+      batches > 0 && split->total > 0 ? squares / batches / (split->total / batch->count) : NAN;
+}
+
+/* The agent's own sampler, as it stands. */
+static sr_status is_own(sr_context *ctx, const sr_agent *agent,
+                        const sr__configuration *configuration, bool *own) {
+  char *label = sr__configuration_text(ctx, configuration->method, configuration->options);
+  if (!label) return sr_context_error(ctx).status;
+  *own = strcmp(label, agent->sampler_label) == 0;
+  sr__free(ctx, label);
+  return SR_OK;
 }
 
 sr_status sr_agent_target_split(sr_context *ctx, sr_agent *agent, const char *text, int64_t draws,
                                 uint64_t seed, sr_target_split *split) {
   sr_status status = SR_OK;
   sr__configuration configuration = {0};
-  const sr__sampler *sampler = NULL;
-  void *state = NULL;
+  sr_allocator allocator = sr__allocator(ctx);
+  asked a = {0};
+  bool own = false;
   frozen f = {0};
   SR_TRY(sr__configure(ctx, "sampler", sr_sampler_method, text, &configuration));
-  sampler = (const sr__sampler *)(const void *)configuration.method;
-  if (sampler->traits & SR__SAMPLER_FEATURES)
+  SR_TRY(is_own(ctx, agent, &configuration, &own));
+  a.sampler = (const sr__sampler *)(const void *)configuration.method;
+  if (a.sampler->traits & SR__SAMPLER_FEATURES)
     SR_TRY(sr__fail(ctx, SR_ERROR_UNSUPPORTED,
                     "%s cannot be asked: its heads follow the hidden layer of a network that "
                     "learns; ask a sampler on "
                     "rows, such as routed",
                     text));
+  if (a.sampler->traits & SR__SAMPLER_WEIGHTED && !own)
+    SR_TRY(sr__fail(ctx, SR_ERROR_UNSUPPORTED,
+                    "%s cannot be asked of an agent of %s: it draws by errors that were never "
+                    "learned; ask an agent that was trained with it",
+                    text, agent->sampler_label));
   if (agent->buffer->whole <= agent->options.stack)
     SR_TRY(sr__fail(ctx, SR_ERROR_DATA,
                     "the buffer is empty; train the agent or collect steps first"));
   sr__sampler_setup setup = {agent->buffer, agent->heads, agent->net[0].online.shape.hidden,
-                             agent->seed};
-  if (sampler->prepare) SR_TRY(sampler->prepare(ctx, configuration.options, &setup, &state));
-  show_rows(sampler, state, agent->buffer);
-  SR_TRY(freeze(ctx, agent, &f));
-  split_heads(sampler, state, &f, agent->heads, split);
-  sr__batch batch = {(int32_t)agent->options.batch, agent->batch.row, agent->batch.weight};
-  batch_error(agent, sampler, state, &f, draws, seed, &batch, split);
-cleanup:
-  if (state) {
-    sr_allocator allocator = sr__allocator(ctx);
-    sampler->free_state(&allocator, state);
+                             agent->seed, agent->game->form == SR__FRAME_BITS};
+  if (own) {
+    a.state = agent->sampler_state;
+  } else {
+    if (a.sampler->prepare)
+      SR_TRY(a.sampler->prepare(ctx, configuration.options, &setup, &a.state));
+    SR_TRY(show_rows(ctx, a.sampler, a.state, agent->buffer));
   }
-  sr_allocator allocator = sr__allocator(ctx);
+  SR_TRY(freeze(ctx, agent, &f));
+  split_heads(&a, &f, agent->heads, split);
+  sr__batch batch = {(int32_t)agent->options.batch, agent->batch.row, agent->batch.weight};
+  batch_error(agent, &a, &f, draws, seed, &batch, split);
+cleanup:
+  if (a.state && !own) a.sampler->free_state(&allocator, a.state);
   sr__configuration_free(&allocator, &configuration);
   sr__free(ctx, f.row);
   sr__free(ctx, f.y);

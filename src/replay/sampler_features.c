@@ -71,8 +71,8 @@ static int32_t owner(void *state, int64_t row, const float *features) {
   routed_features *own = state;
   if (own->parts == 0) return (int32_t)(row % own->heads);
   uint8_t *head = &own->head[sr__buffer_slot(own->buffer, row)];
-  if (*head != NOT_PLACED || !features)
-    return *head == NOT_PLACED ? (int32_t)(row % own->heads) : *head;
+  if (*head != NOT_PLACED) return *head;
+  if (!features) return -1;
   int32_t nearest = 0;
   float least = 0;
   for (int32_t p = 0; p < own->parts; p++) {
@@ -88,17 +88,6 @@ static int32_t owner(void *state, int64_t row, const float *features) {
   }
   *head = (uint8_t)(nearest % own->heads);
   return *head;
-}
-
-/* A head's own batch comes from the rows that were placed. */
-static void draw(void *state, sr__random *random, int32_t head, double progress, sr__batch *batch) {
-  (void)progress;
-  routed_features *own = state;
-  for (int32_t i = 0; i < batch->count; i++)
-    for (int tries = 0; tries < 1000; tries++) {
-      batch->row[i] = sr__draw_row(own->buffer, random);
-      if (head < 0 || owner(state, batch->row[i], NULL) == head) break;
-    }
 }
 
 /* Distinct drawable rows, increasing; fewer than `count` where there are not as many. */
@@ -201,6 +190,21 @@ cleanup:
   return status;
 }
 
+static sr_status grow(sr_context *ctx, void *state, const sr__buffer *larger) {
+  sr_status status = SR_OK;
+  routed_features *own = state;
+  const sr__buffer *buffer = own->buffer;
+  uint8_t *head = NULL;
+  SR_NEW(ctx, head, larger->capacity);
+  memset(head, NOT_PLACED, (size_t)larger->capacity);
+  for (int64_t row = sr__buffer_oldest(buffer); row < buffer->written; row++)
+    head[sr__buffer_slot(larger, row)] = own->head[sr__buffer_slot(buffer, row)];
+  sr__free(ctx, own->head);
+  own->head = head;
+cleanup:
+  return status;
+}
+
 static void save(const void *state, sr__bytes *bytes) {
   const routed_features *own = state;
   sr__put_u32(bytes, (uint32_t)own->parts);
@@ -232,8 +236,8 @@ const sr__sampler sr__sampler_routed_features = {
     .prepare = prepare,
     .free_state = free_state,
     .added = added,
-    .draw = draw,
     .owner = owner,
     .refresh = refresh,
+    .grow = grow,
     .save = save,
     .load = load};

@@ -60,8 +60,7 @@ static int64_t row_in_slot(const sr__buffer *buffer, int64_t slot) {
 
 /* One draw from each of `count` equal shares of the total. A row whose history is overwritten is
  * drawn again, from the whole. weight = (N P(row))^-beta, divided by the largest of the batch. */
-static void draw(void *state, sr__random *random, int32_t head, double progress, sr__batch *batch) {
-  (void)head;
+static void draw(void *state, sr__random *random, double progress, sr__batch *batch) {
   per *own = state;
   double total = sr__sum_tree_total(&own->tree), largest = 0;
   double beta = own->chosen.beta + (1 - own->chosen.beta) * (progress < 1 ? progress : 1);
@@ -92,6 +91,22 @@ static void learned(void *state, const sr__batch *batch, const float *errors) {
   }
 }
 
+static sr_status grow(sr_context *ctx, void *state, const sr__buffer *larger) {
+  sr_status status = SR_OK;
+  per *own = state;
+  const sr__buffer *buffer = own->buffer;
+  sr_allocator allocator = sr__allocator(ctx);
+  sr__sum_tree tree;
+  SR_TRY(sr__sum_tree_new(ctx, larger->capacity, &tree));
+  for (int64_t row = sr__buffer_oldest(buffer); row < buffer->written; row++)
+    sr__sum_tree_set(&tree, sr__buffer_slot(larger, row),
+                     sr__sum_tree_weight(&own->tree, sr__buffer_slot(buffer, row)));
+  sr__sum_tree_free(&allocator, &own->tree);
+  own->tree = tree;
+cleanup:
+  return status;
+}
+
 static void save(const void *state, sr__bytes *bytes) {
   const per *own = state;
   sr__put_f64(bytes, own->largest);
@@ -120,5 +135,6 @@ const sr__sampler sr__sampler_per = {
     .completed = completed,
     .draw = draw,
     .learned = learned,
+    .grow = grow,
     .save = save,
     .load = load};

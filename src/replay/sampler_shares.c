@@ -42,32 +42,11 @@ static int32_t contiguous_owner(void *state, int64_t row, const float *features)
   return (int32_t)((row - oldest) * own->heads / (own->buffer->written - oldest));
 }
 
-/* Rows of any head until one is the head's own: `heads` draws on average. */
-static void draw_share(share *own, int32_t (*owner)(void *, int64_t, const float *),
-                       sr__random *random, int32_t head, sr__batch *batch) {
-  for (int32_t i = 0; i < batch->count; i++)
-    for (int tries = 0; tries < 1000; tries++) {
-      batch->row[i] = sr__draw_row(own->buffer, random);
-      if (head < 0 || owner(own, batch->row[i], NULL) == head) break;
-    }
-}
-static void draw_fifth(void *state, sr__random *random, int32_t head, double progress,
-                       sr__batch *batch) {
-  (void)progress;
-  draw_share(state, random_owner, random, head, batch);
-}
-static void draw_contiguous(void *state, sr__random *random, int32_t head, double progress,
-                            sr__batch *batch) {
-  (void)progress;
-  draw_share(state, contiguous_owner, random, head, batch);
-}
-
 const sr__sampler sr__sampler_fifth = {
     .about = {"fifth", "control: each head has a random share of the rows", NULL, 0, NULL},
     .traits = SR__SAMPLER_OWNED,
     .prepare = prepare,
     .free_state = free_state,
-    .draw = draw_fifth,
     .owner = random_owner};
 const sr__sampler sr__sampler_contiguous = {
     .about = {"contiguous", "control: each head has a contiguous share of the buffer, by age", NULL,
@@ -75,5 +54,4 @@ const sr__sampler sr__sampler_contiguous = {
     .traits = SR__SAMPLER_OWNED,
     .prepare = prepare,
     .free_state = free_state,
-    .draw = draw_contiguous,
     .owner = contiguous_owner};
