@@ -60,7 +60,7 @@ static sr_status find_scales(conclusion *c, study_scale *scale) {
     SR_TRY(study_measure_scale(conclusion_context(c), study.game[g], &scale[g]));
     if (!isnan(scale[g].player)) continue;
     double mean = conclusion_sample(c, study_case(&study, g, 0), "return").mean;
-    scale[g] = (study_scale){0, mean > 0 ? mean : 1};
+    scale[g] = (study_scale){0, mean > 0 ? mean : 1, true};
     conclusion_add_remark(c, "%s has no written player: its returns are scaled by %s's mean.",
                           study.game[g], study.sampler[0]);
   }
@@ -107,6 +107,7 @@ static json_t *case_json(cli_run *run, conclusion *c, int game, int sampler) {
   if (returns.count > 0 &&
       sr_iqm(run->ctx, returns.count, 1, returns.value, NULL, 1, &iqm) != SR_OK)
     iqm.estimate = NAN;
+  iqm = study_without_ends((int)returns.count, iqm);
   return json_pack("{s:s,s:s,s:I,s:I,s:{s:o,s:o,s:o,s:o,s:o},s:{s:o,s:o},s:o}", "game",
                    study.game[game], "sampler", study.sampler[sampler], "steps",
                    (json_int_t)study.agent.steps, "n", (json_int_t)returns.count, "return", "iqm",

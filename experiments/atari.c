@@ -13,7 +13,8 @@
  * - not reproduced: routed is below the compute-matched uniform, or is not above all baselines
  *   although the paper's gap is large enough for these seeds to show;
  * - cannot be tested here: fewer than three seeds, or the smallest difference that the seeds show
- *   four times of five is larger than the paper's gap. */
+ *   four times of five is larger than the paper's gap.
+ * Each says what ten seeds, as many as the paper has, could show. */
 #include <math.h>
 #include <string.h>
 
@@ -80,11 +81,15 @@ static sr_status run_grid_unit(sr_context *ctx, const experiment_unit *unit, mea
 }
 
 /* Montezuma has no written player: key, door and treasure are 14 points, random play has none. */
-static sr_status measure_scales(sr_context *ctx, study_scale *scale) {
+static sr_status measure_scales(conclusion *c, study_scale *scale) {
+  enum { MOST_POINTS = 14 };
   sr_status status = SR_OK;
   for (int g = 0; g < GAMES; g++) {
-    SR_TRY(study_measure_scale(ctx, grid_games[g], &scale[g]));
-    if (isnan(scale[g].player)) scale[g] = (study_scale){0, 14};
+    SR_TRY(study_measure_scale(conclusion_context(c), grid_games[g], &scale[g]));
+    if (!isnan(scale[g].player)) continue;
+    scale[g] = (study_scale){0, MOST_POINTS, true};
+    conclusion_add_remark(c, "%s has no written player: its returns are scaled by its %d points.",
+                          grid_games[g], MOST_POINTS);
   }
 cleanup:
   return status;
@@ -144,7 +149,8 @@ typedef struct finding {
   int seeds;
   sr_interval over_matched; /* scaled return, routed minus compute-matched uniform */
   double base;              /* scaled return of the latter */
-  double smallest, smallest_of_ten;
+  double smallest;
+  char of_ten[128];
   const char *baseline;  /* the first that routed is not above; NULL: above all */
   const char *control;   /* the same of the controls */
   const char *variance;  /* the first whose Var(y) is not above routed's */
@@ -167,13 +173,12 @@ static finding find_out(conclusion *c, const replay_study *study, const study_sc
   f.seeds = study_differences(c, study, scale, gains, (study_pair){ROUTED, MATCHED}, value);
   f.over_matched = study_interval(f.seeds, value);
   f.smallest = study_smallest_difference(f.seeds, value);
-  f.smallest_of_ten = f.seeds < 2 ? NAN
-                                  : (sr_student_quantile(0.975, 9) + sr_student_quantile(0.8, 9)) *
-                                        sr_standard_deviation(f.seeds, value) / sqrt(10.0);
   for (int g = 0; g < FOUR; g++)
     f.base +=
         (conclusion_sample(c, study_case(study, g, MATCHED), "return").mean - scale[g].random) /
         (scale[g].player - scale[g].random) / FOUR;
+  study_say_smallest(f.seeds, value, 100 / f.base, " % of uniform's score", f.of_ten,
+                     sizeof f.of_ten);
   for (int k = 0; k < 3 && !f.baseline; k++)
     if (!is_above(c, study, scale, ROUTED, baselines[k])) f.baseline = samplers[baselines[k]];
   for (int k = 0; k < 5 && !f.control; k++)
@@ -193,16 +198,16 @@ static double paper_gap(void) {
 }
 
 static void decide(conclusion *c, const finding *f) {
-  char sizes[200];
+  char sizes[300];
   snprintf(sizes, sizeof sizes,
-           "%d seeds show differences from %.0f %% of uniform's score on (10 seeds: %.0f %%), the "
-           "paper's is %.0f %%",
-           f->seeds, 100 * f->smallest / f->base, 100 * f->smallest_of_ten / f->base,
-           100 * paper_gap());
+           "%d seeds show differences from %.0f %% on, %s, the paper's is %.0f %%", f->seeds,
+           100 * f->smallest / f->base, f->of_ten, 100 * paper_gap());
   sr_interval o = f->over_matched;
   if (f->seeds < FEWEST_SEEDS)
-    conclusion_decide(c, VERDICT_CANNOT_BE_TESTED, "only %d seed%s of every game is there",
-                      f->seeds, f->seeds == 1 ? "" : "s");
+    conclusion_decide(c, VERDICT_CANNOT_BE_TESTED,
+                      "only %d seed%s of every game %s there; %s, the paper's is %.0f %%", f->seeds,
+                      f->seeds == 1 ? "" : "s", f->seeds == 1 ? "is" : "are", f->of_ten,
+                      100 * paper_gap());
   else if (!f->baseline && !f->control && !f->variance)
     conclusion_decide(c, VERDICT_REPRODUCED,
                       "routed is above uniform, PER, REM and all controls, by %.3f [%.3f, %.3f] of "
@@ -243,7 +248,7 @@ static sr_status read_grid_results(conclusion *c) {
   sr_status status = SR_OK;
   replay_study study = grid_study(conclusion_scale(c));
   study_scale scale[GAMES];
-  SR_TRY(measure_scales(conclusion_context(c), scale));
+  SR_TRY(measure_scales(c, scale));
   SR_TRY(study_tables(c, &study, scale, MATCHED));
   gain_table(c, &study, scale);
   drop_table(c, &study);
@@ -308,6 +313,8 @@ static sr_status conclude_three(conclusion *c, const replay_study *study, const 
   int n = study_differences(c, study, scale, chosen, (study_pair){1, 0}, value);
   sr_interval over_uniform = study_interval(n, value);
   double smallest = study_smallest_difference(n, value);
+  char of_ten[128];
+  study_say_smallest(n, value, 1, "", of_ten, sizeof of_ten);
   int m = study_differences(c, study, scale, chosen, (study_pair){1, 2}, value);
   sr_interval over_fifth = study_interval(m, value);
   verdict v = over_uniform.low > 0 && over_fifth.low > 0 ? VERDICT_REPRODUCED
@@ -316,15 +323,17 @@ static sr_status conclude_three(conclusion *c, const replay_study *study, const 
               : n >= 3 && smallest < 0.05                ? VERDICT_NOT_REPRODUCED
                                                          : VERDICT_CANNOT_BE_TESTED;
   if (n < 3 || m < 3)
-    conclusion_decide(c, VERDICT_CANNOT_BE_TESTED, "only %d seeds of every game are there", n);
+    conclusion_decide(c, VERDICT_CANNOT_BE_TESTED, "only %d seed%s of every game %s there; %s",
+                      n < m ? n : m, (n < m ? n : m) == 1 ? "" : "s",
+                      (n < m ? n : m) == 1 ? "is" : "are", of_ten);
   else
     conclusion_decide(
         c, v,
         "routed is %+.3f [%.3f, %.3f] of the scaled return from uniform and %+.3f "
         "[%.3f, %.3f] from a random fifth of the rows; %d seeds show differences from "
-        "%.3f on",
+        "%.3f on, %s",
         over_uniform.estimate, over_uniform.low, over_uniform.high, over_fifth.estimate,
-        over_fifth.low, over_fifth.high, n, smallest);
+        over_fifth.low, over_fifth.high, n, smallest, of_ten);
   return SR_OK;
 }
 
@@ -332,7 +341,7 @@ static sr_status read_long_results(conclusion *c) {
   sr_status status = SR_OK;
   replay_study study = long_study(conclusion_scale(c));
   study_scale scale[GAMES];
-  SR_TRY(measure_scales(conclusion_context(c), scale));
+  SR_TRY(measure_scales(c, scale));
   SR_TRY(study_tables(c, &study, scale, 0));
   SR_TRY(conclude_three(c, &study, scale, gains));
 cleanup:
@@ -386,36 +395,42 @@ static sr_status run_emulator_unit(sr_context *ctx, const experiment_unit *unit,
 /* Returns of the first 10^5 steps are near those of random play, so the paper's reading of the
  * target variance is what is asked: its drop must exceed that of a random fifth of the rows. */
 static sr_status read_emulator_results(conclusion *c) {
+  const double paper_ratio = 0.65; /* of Var(y), routed over uniform */
   sr_status status = SR_OK;
   replay_study study = emulator_study(conclusion_scale(c));
   study_scale scale[FOUR];
   double value[STUDY_MOST_SEEDS];
   for (int g = 0; g < FOUR; g++) { /* by uniform's own return: there is no written player */
     double mean = conclusion_sample(c, study_case(&study, g, 0), "return").mean;
-    scale[g] = (study_scale){0, mean > 0 ? mean : 1};
+    scale[g] = (study_scale){0, mean > 0 ? mean : 1, true};
   }
   SR_TRY(study_tables(c, &study, scale, 0));
   conclusion_add_remark(c,
                         "Scaled by uniform's own mean return: the emulator has no written player.");
   int n = study_log_variance_ratios(c, &study, NULL, (study_pair){1, 0}, value);
   sr_interval of_uniform = study_interval(n, value);
+  char of_ten[128];
+  study_say_smallest(n, value, 1, " in log Var(y)", of_ten, sizeof of_ten);
   int m = study_log_variance_ratios(c, &study, NULL, (study_pair){1, 2}, value);
   sr_interval of_fifth = study_interval(m, value);
   remark_on_length(c);
   if (n < 3 || m < 3 || study.agent.steps < 100000)
     conclusion_decide(c, VERDICT_CANNOT_BE_TESTED,
-                      "%d seeds of %lld steps are there; 3 of 10^5 are asked for", n < m ? n : m,
-                      (long long)study.agent.steps);
+                      "%d seed%s of %lld steps %s there, 3 of 10^5 are asked for; %s (the paper's "
+                      "is %.2f)",
+                      n < m ? n : m, (n < m ? n : m) == 1 ? "" : "s", (long long)study.agent.steps,
+                      (n < m ? n : m) == 1 ? "is" : "are", of_ten, -log(paper_ratio));
   else
     conclusion_decide(c,
                       of_uniform.high < 0 && of_fifth.high < 0 ? VERDICT_REPRODUCED
                       : of_uniform.high < 0                    ? VERDICT_PARTLY
                                                                : VERDICT_NOT_REPRODUCED,
                       "Var(y) of routed is %.2f [%.2f, %.2f] times uniform's over the first 10^5 "
-                      "steps and %.2f [%.2f, %.2f] times that of a random fifth (the paper: .65 of "
-                      "uniform's)",
+                      "steps and %.2f [%.2f, %.2f] times that of a random fifth (the paper: %.2f "
+                      "of uniform's); %s (the paper's is %.2f)",
                       exp(of_uniform.estimate), exp(of_uniform.low), exp(of_uniform.high),
-                      exp(of_fifth.estimate), exp(of_fifth.low), exp(of_fifth.high));
+                      exp(of_fifth.estimate), exp(of_fifth.low), exp(of_fifth.high), paper_ratio,
+                      of_ten, -log(paper_ratio));
 cleanup:
   return status;
 }

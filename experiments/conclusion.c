@@ -88,7 +88,7 @@ void conclusion_begin_table(conclusion *c, const char *caption) {
 }
 
 static sr_agreement common_rule(const conclusion_cell *k) {
-  if (isnan(k->paper) || isnan(k->measured)) return SR_AGREEMENT_NONE;
+  if (isnan(k->paper) || isnan(k->measured) || isinf(k->low)) return SR_AGREEMENT_NONE;
   double difference = fabs(k->measured - k->paper);
   double spread = hypot(isnan(k->sd) ? 0.0 : k->sd, isnan(k->paper_sd) ? 0.0 : k->paper_sd);
   bool inside = k->paper >= k->low && k->paper <= k->high;

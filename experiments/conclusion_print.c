@@ -117,6 +117,8 @@ static void measured_text(const conclusion_cell *k, char *text) {
     number_text(k->low, spread, low);
     number_text(k->high, spread, high);
     snprintf(text, 4 * TEXT_SIZE, "%s [%s, %s]", number, low, high);
+  } else if (isinf(k->low)) { /* too few seeds for an interval */
+    snprintf(text, 4 * TEXT_SIZE, "%s [–]", number);
   } else if (k->n > 1 && isfinite(k->sd)) {
     number_text(spread, spread, low);
     snprintf(text, 4 * TEXT_SIZE, "%s ± %s", number, low);
@@ -259,5 +261,5 @@ void conclusion_print(const conclusion *c, FILE *out) {
     fputc('\n', out);
   }
   for (int i = 0; i < c->remark_count; i++) fprintf(out, "%s\n", c->remark[i]);
-  fprintf(out, "verdict: %s: %s\n", verdict_name(c->verdict), c->reason);
+  if (c->reason[0]) fprintf(out, "verdict: %s: %s\n", verdict_name(c->verdict), c->reason);
 }

@@ -95,7 +95,8 @@ void conclusion_begin_table(conclusion *c, const char *caption);
  * columns appear in the order in which they are first named. */
 void conclusion_add_cell(conclusion *c, const char *row, const char *column, double paper,
                          double paper_sd, const result_sample *measured);
-/* A cell with a derived number and its interval, such as a fitted exponent. */
+/* A cell with a derived number and its interval, such as a fitted exponent. Ends of NaN: a number
+ * that has none; infinite ends: too few seeds for one, which the table says. */
 void conclusion_add_estimate(conclusion *c, const char *row, const char *column, double paper,
                              const sr_interval *measured);
 /* Sets the color of the last cell, where the common rule (within two standard deviations or 15 %

@@ -18,7 +18,8 @@
 enum { SAMPLERS = 3 };
 static const char *const samplers[SAMPLERS] = {"uniform", "routed", "fifth"};
 
-enum { SKIPS = 4 };
+enum { SKIPS = 4, FEWEST_SEEDS = 3 };
+
 static const char *const skip_games[SKIPS] = {"space_invaders:skip=8", "space_invaders:skip=4",
                                               "space_invaders:skip=2", "space_invaders:skip=1"};
 static const char *const skip_emulator_games[SKIPS] = {"ale:rom=space_invaders,skip=8",
@@ -118,6 +119,28 @@ static sr_interval gap_slope(conclusion *c, bool frames, int a, int b, int *poin
                                                                                        : none;
 }
 
+/* The slope of each seed that every skip has, to tell what more seeds could show. */
+static int slopes_by_seed(conclusion *c, bool frames, int a, int b, double *slope) {
+  int count = 0;
+  result_sample first = conclusion_sample(c, skip_case(frames, 0, a), "return");
+  for (int64_t i = 0; i < first.count && count < STUDY_MOST_SEEDS; i++) {
+    double sum = 0;
+    int found = 0;
+    for (int k = 0; k < SKIPS; k++) {
+      result_sample s = conclusion_sample(c, skip_case(frames, k, a), "return"),
+                    r = conclusion_sample(c, skip_case(frames, k, b), "return");
+      for (int64_t j = 0; j < s.count; j++)
+        for (int64_t l = 0; l < r.count; l++)
+          if (s.seed[j] == first.seed[i] && r.seed[l] == first.seed[i]) {
+            sum += (k - (SKIPS - 1) / 2.0) * (s.value[j] - r.value[l]);
+            found++;
+          }
+    }
+    if (found == SKIPS) slope[count++] = sum / 5; /* 1.5^2 + .5^2 + .5^2 + 1.5^2 */
+  }
+  return count;
+}
+
 static sr_status read_skip_results(conclusion *c) {
   static const char *const readings[] = {"equal steps", "equal frames"};
   sr_interval over_uniform[2], over_fifth[2];
@@ -134,11 +157,14 @@ static sr_status read_skip_results(conclusion *c) {
         conclusion_add_cell(c, row, samplers[s], NAN, NAN, &sample);
       }
       double base = conclusion_sample(c, skip_case(mode, k, 0), "return").mean;
-      sr_interval gap = skip_gap(c, mode, k, 1, 0, NULL), fifth = skip_gap(c, mode, k, 2, 0, NULL);
+      int pairs;
+      sr_interval gap = skip_gap(c, mode, k, 1, 0, &pairs),
+                  fifth = skip_gap(c, mode, k, 2, 0, NULL);
       gap = (sr_interval){100 * gap.estimate / base, 100 * gap.low / base, 100 * gap.high / base};
       fifth = (sr_interval){100 * fifth.estimate / base, 100 * fifth.low / base,
                             100 * fifth.high / base};
       conclusion_add_estimate(c, row, "routed over uniform, %", paper_skip_gap[k], &gap);
+      if (pairs < FEWEST_SEEDS) conclusion_set_agreement(c, SR_AGREEMENT_NONE);
       conclusion_add_estimate(c, row, "fifth over uniform, %", NAN, &fifth);
     }
     over_uniform[mode] = gap_slope(c, mode, 1, 0, &points);
@@ -155,8 +181,16 @@ static sr_status read_skip_results(conclusion *c) {
   bool grows = over_uniform[0].low > 0 && over_uniform[1].low > 0;
   bool beyond = over_fifth[0].low > 0 && over_fifth[1].low > 0;
   bool flat = over_uniform[0].high < half_of_paper && over_uniform[1].high < half_of_paper;
-  if (points < 12)
-    conclusion_decide(c, VERDICT_CANNOT_BE_TESTED, "fewer than three seeds of each skip are there");
+  double slope[STUDY_MOST_SEEDS];
+  char of_ten[128];
+  int seeds = slopes_by_seed(c, false, 1, 0, slope);
+  study_say_smallest(seeds, slope, 1, " points per halving", of_ten, sizeof of_ten);
+  if (points < SKIPS * FEWEST_SEEDS)
+    conclusion_decide(
+        c, VERDICT_CANNOT_BE_TESTED,
+        "fewer than three seeds of each skip are there; %s, half of the paper's growth "
+        "would be %.2f",
+        of_ten, half_of_paper);
   else
     conclusion_decide(
         c,
@@ -167,11 +201,11 @@ static sr_status read_skip_results(conclusion *c) {
         "per halving of the skip the gap of routed over uniform changes by %+.2f "
         "[%.2f, %.2f] points of return at equal steps and %+.2f [%.2f, %.2f] at equal "
         "frames, over a random fifth by %+.2f [%.2f, %.2f] and %+.2f [%.2f, %.2f]; half "
-        "of the paper's growth would be %.2f",
+        "of the paper's growth would be %.2f; %s",
         over_uniform[0].estimate, over_uniform[0].low, over_uniform[0].high,
         over_uniform[1].estimate, over_uniform[1].low, over_uniform[1].high, over_fifth[0].estimate,
         over_fifth[0].low, over_fifth[0].high, over_fifth[1].estimate, over_fifth[1].low,
-        over_fifth[1].high, half_of_paper);
+        over_fifth[1].high, half_of_paper, of_ten);
   return SR_OK;
 }
 

@@ -138,7 +138,7 @@ cleanup:
 
 sr_status study_measure_scale(sr_context *ctx, const char *game, study_scale *scale) {
   sr_status status = SR_OK;
-  *scale = (study_scale){NAN, NAN};
+  *scale = (study_scale){NAN, NAN, false};
   SR_TRY(mean_return(ctx, game, true, &scale->player));
   if (!isnan(scale->player)) SR_TRY(mean_return(ctx, game, false, &scale->random));
 cleanup:
@@ -216,7 +216,7 @@ int study_log_variance_ratios(conclusion *c, const replay_study *study, const bo
 }
 
 sr_interval study_interval(int count, const double *value) {
-  sr_interval interval = {NAN, NAN, NAN};
+  sr_interval interval = {NAN, -INFINITY, INFINITY};
   if (count > 0) interval.estimate = sr_mean(count, value);
   if (count < 2) return interval;
   double half = sr_student_quantile(0.975, count - 1) * sr_standard_deviation(count, value) /
@@ -226,10 +226,32 @@ sr_interval study_interval(int count, const double *value) {
   return interval;
 }
 
+static double smallest_of(int seeds, double sd) {
+  return (sr_student_quantile(0.975, seeds - 1) + sr_student_quantile(0.8, seeds - 1)) * sd /
+         sqrt((double)seeds);
+}
+
 double study_smallest_difference(int count, const double *difference) {
-  if (count < 2) return NAN;
-  return (sr_student_quantile(0.975, count - 1) + sr_student_quantile(0.8, count - 1)) *
-         sr_standard_deviation(count, difference) / sqrt((double)count);
+  return count < 2 ? NAN : smallest_of(count, sr_standard_deviation(count, difference));
+}
+
+double study_smallest_of_ten(int count, const double *difference) {
+  return count < 2 ? NAN : smallest_of(STUDY_PAPER_SEEDS, sr_standard_deviation(count, difference));
+}
+
+void study_say_smallest(int count, const double *difference, double factor, const char *unit,
+                        char *text, size_t size) {
+  if (count < 2)
+    snprintf(text, size, "what %d seeds can show is not known from the spread of one",
+             STUDY_PAPER_SEEDS);
+  else
+    snprintf(text, size, "%d seeds would show differences from %.3g%s on", STUDY_PAPER_SEEDS,
+             factor * study_smallest_of_ten(count, difference), unit);
+}
+
+sr_interval study_without_ends(int seeds, sr_interval interval) {
+  if (seeds >= 2) return interval;
+  return (sr_interval){interval.estimate, -INFINITY, INFINITY};
 }
 
 /* ---- tables -------------------------------------------------------------------------------- */
@@ -253,6 +275,7 @@ static void returns_table(conclusion *c, const replay_study *study, const study_
       result_sample sample = conclusion_sample(c, study_case(study, g, s), "return");
       conclusion_add_cell(c, study->game[g], study->sampler[s], NAN, NAN, &sample);
     }
+    if (scale[g].assumed) continue;
     sr_interval random = {scale[g].random, NAN, NAN}, player = {scale[g].player, NAN, NAN};
     conclusion_add_estimate(c, study->game[g], "random play", NAN, &random);
     conclusion_add_estimate(c, study->game[g], "written player", NAN, &player);
@@ -275,6 +298,31 @@ static void targets_table(conclusion *c, const replay_study *study) {
     }
 }
 
+static bool any_played(const replay_study *study, const study_scale *scale) {
+  for (int g = 0; g < study->games; g++)
+    if (!scale[g].assumed) return true;
+  return false;
+}
+
+/* Lines that one plot can tell apart. */
+enum { PLOT_LINES = 6 };
+
+/* As many plots as the lines need; the title numbers them. */
+static void add_plots(conclusion *c, const sr_plot *plot, int lines, const sr_plot_series *series) {
+  int plots = (lines + PLOT_LINES - 1) / PLOT_LINES;
+  for (int k = 0; k < plots; k++) {
+    char title[160];
+    sr_plot one = *plot;
+    if (plots > 1) {
+      snprintf(title, sizeof title, "%s (%d of %d)", plot->title, k + 1, plots);
+      one.title = title;
+    }
+    one.series = series + k * PLOT_LINES;
+    one.series_count = lines - k * PLOT_LINES < PLOT_LINES ? lines - k * PLOT_LINES : PLOT_LINES;
+    conclusion_add_plot(c, &one);
+  }
+}
+
 /* IQM with a stratified bootstrap, P(sampler > base), and the profiles. */
 static sr_status aggregate_table(conclusion *c, const replay_study *study, const study_scale *scale,
                                  int base) {
@@ -292,8 +340,11 @@ static sr_status aggregate_table(conclusion *c, const replay_study *study, const
   if (!line || !series) SR_TRY(SR_ERROR_MEMORY);
   for (int t = 0; t < TAUS; t++) tau[t] = -0.5 + 2.0 * t / (TAUS - 1);
   conclusion_begin_table(c,
-                         "All games: returns scaled to 0 (random play) and 1 (written player), 95 "
-                         "% intervals by a bootstrap of seeds inside games");
+                         any_played(study, scale)
+                             ? "All games: returns scaled to 0 (random play) and 1 (written "
+                               "player), 95 % intervals by a bootstrap of seeds inside games"
+                             : "All games: scaled returns, 95 % intervals by a bootstrap of seeds "
+                               "inside games");
   for (int s = 0; s < study->samplers; s++) {
     sr_interval interval, profile[TAUS];
     int seeds = study_common_seeds(c, study, 2, (const int[]){s, base}, seed);
@@ -304,10 +355,12 @@ static sr_status aggregate_table(conclusion *c, const replay_study *study, const
     if (!own || !of_base) SR_TRY(SR_ERROR_MEMORY);
     if (seeds == 0) continue;
     SR_TRY(sr_iqm(ctx, seeds, study->games, own, &o, 1, &interval));
+    interval = study_without_ends(seeds, interval);
     conclusion_add_estimate(c, study->sampler[s], "IQM", NAN, &interval);
     SR_TRY(sr_probability_of_improvement(ctx, study->games, seeds, own, seeds, of_base, &o, 1,
                                          &interval));
     char column[STUDY_LABEL_SIZE];
+    interval = study_without_ends(seeds, interval);
     snprintf(column, sizeof column, "P(better than %.24s)", study->sampler[base]);
     conclusion_add_estimate(c, study->sampler[s], column, NAN, &interval);
     o.replicates = 2000;
@@ -318,21 +371,21 @@ static sr_status aggregate_table(conclusion *c, const replay_study *study, const
       line[s][1][t] = profile[t].low;
       line[s][2][t] = profile[t].high;
     }
-    if (drawn < 6)
-      series[drawn++] = (sr_plot_series){.label = study->sampler[s],
-                                         .kind = SR_PLOT_LINE,
-                                         .count = TAUS,
-                                         .x = tau,
-                                         .y = line[s][0],
-                                         .low = line[s][1],
-                                         .high = line[s][2]};
+    bool band = seeds >= 2; /* the bootstrap of one seed has no width */
+    series[drawn++] = (sr_plot_series){.label = study->sampler[s],
+                                       .kind = SR_PLOT_LINE,
+                                       .count = TAUS,
+                                       .x = tau,
+                                       .y = line[s][0],
+                                       .low = band ? line[s][1] : NULL,
+                                       .high = band ? line[s][2] : NULL};
   }
   sr_plot plot = {.title = "Performance profiles",
-                  .x_label = "scaled return (0: random play, 1: written player)",
-                  .y_label = "share of runs above",
-                  .series_count = drawn,
-                  .series = series};
-  if (drawn > 0) conclusion_add_plot(c, &plot);
+                  .x_label = any_played(study, scale)
+                                 ? "scaled return (0: random play, 1: written player)"
+                                 : "scaled return",
+                  .y_label = "share of runs above"};
+  add_plots(c, &plot, drawn, series);
 cleanup:
   free(own);
   free(of_base);
@@ -342,15 +395,17 @@ cleanup:
 }
 
 /* Return in training over the steps, with the 95 % interval of the mean as a band. */
-static void curve_plot(conclusion *c, const replay_study *study, int game) {
-  enum { MOST_LINES = 6 };
-  double x[STUDY_CURVE_POINTS], y[MOST_LINES][3][STUDY_CURVE_POINTS];
-  sr_plot_series series[MOST_LINES];
+static sr_status curve_plot(conclusion *c, const replay_study *study, int game) {
+  sr_status status = SR_OK;
+  double x[STUDY_CURVE_POINTS];
+  double(*y)[3][STUDY_CURVE_POINTS] = calloc((size_t)study->samplers, sizeof *y);
+  sr_plot_series *series = calloc((size_t)study->samplers, sizeof *series);
   char title[128];
   int drawn = 0;
+  if (!y || !series) SR_TRY(SR_ERROR_MEMORY);
   for (int k = 0; k < STUDY_CURVE_POINTS; k++)
     x[k] = (double)study->agent.steps * (k + 1) / STUDY_CURVE_POINTS;
-  for (int s = 0; s < study->samplers && drawn < MOST_LINES; s++) {
+  for (int s = 0; s < study->samplers; s++) {
     if (conclusion_sample(c, study_case(study, game, s), "return").count == 0) continue;
     for (int k = 0; k < STUDY_CURVE_POINTS; k++) {
       char name[16];
@@ -358,8 +413,8 @@ static void curve_plot(conclusion *c, const replay_study *study, int game) {
       result_sample sample = conclusion_sample(c, study_case(study, game, s), name);
       sr_interval interval = study_interval((int)sample.count, sample.value);
       y[drawn][0][k] = interval.estimate;
-      y[drawn][1][k] = isnan(interval.low) ? interval.estimate : interval.low;
-      y[drawn][2][k] = isnan(interval.high) ? interval.estimate : interval.high;
+      y[drawn][1][k] = isfinite(interval.low) ? interval.low : interval.estimate;
+      y[drawn][2][k] = isfinite(interval.high) ? interval.high : interval.estimate;
     }
     series[drawn] = (sr_plot_series){.label = study->sampler[s],
                                      .kind = SR_PLOT_LINE,
@@ -373,10 +428,12 @@ static void curve_plot(conclusion *c, const replay_study *study, int game) {
   snprintf(title, sizeof title, "Return in training: %.80s", study->game[game]);
   sr_plot plot = {.title = title,
                   .x_label = "steps",
-                  .y_label = "return of the episodes that ended",
-                  .series_count = drawn,
-                  .series = series};
-  if (drawn > 0) conclusion_add_plot(c, &plot);
+                  .y_label = "return of the episodes that ended"};
+  add_plots(c, &plot, drawn, series);
+cleanup:
+  free(y);
+  free(series);
+  return status;
 }
 
 sr_status study_tables(conclusion *c, const replay_study *study, const study_scale *scale,
@@ -385,7 +442,7 @@ sr_status study_tables(conclusion *c, const replay_study *study, const study_sca
   returns_table(c, study, scale);
   SR_TRY(aggregate_table(c, study, scale, base));
   targets_table(c, study);
-  for (int g = 0; g < study->games; g++) curve_plot(c, study, g);
+  for (int g = 0; g < study->games; g++) SR_TRY(curve_plot(c, study, g));
 cleanup:
   return status;
 }

@@ -28,6 +28,7 @@ SR_MUST_CHECK sr_status study_run(sr_context *ctx, const replay_study *study, in
  * games are averaged. Both are NaN where the game has no written player. */
 typedef struct study_scale {
   double random, player;
+  bool assumed; /* not played: no row of a table may show them as returns */
 } study_scale;
 SR_MUST_CHECK sr_status study_measure_scale(sr_context *ctx, const char *game, study_scale *scale);
 
@@ -45,11 +46,21 @@ int study_differences(conclusion *c, const replay_study *study, const study_scal
 /* The same for log(Var(y) of a / Var(y) of b). */
 int study_log_variance_ratios(conclusion *c, const replay_study *study, const bool *chosen,
                               study_pair pair, double *ratio);
-/* Mean with Student's 95 % interval; NaN ends below two values. */
+/* Mean with Student's 95 % interval; from minus to plus infinity below two values. */
 sr_interval study_interval(int count, const double *value);
 /* The smallest mean difference that `count` paired seeds show four times of five at 5 %:
  * (t(.975) + t(.8)) sd / sqrt(count). */
 double study_smallest_difference(int count, const double *difference);
+/* The same of as many seeds as the paper has, from the spread of these. */
+enum { STUDY_PAPER_SEEDS = 10 };
+double study_smallest_of_ten(int count, const double *difference);
+/* ", 10 seeds would show differences from X UNIT on", or that one seed has no spread to tell it
+ * from.
+ */
+void study_say_smallest(int count, const double *difference, double factor, const char *unit,
+                        char *text, size_t size);
+/* Ends that one seed cannot give. */
+sr_interval study_without_ends(int seeds, sr_interval interval);
 
 /* Tables of returns, scaled IQM, probability of improvement over sampler `base`, the run's own
  * targets (variance beside mean), and the plots: learning curves with bands, performance profiles.

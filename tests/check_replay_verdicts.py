@@ -35,6 +35,11 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         got = json.loads(result.stdout)
         self.assertEqual(got["run_now"], 0, "a case has another name")
+        self.cells = got["cells"]
+        text = subprocess.run([COMMAND, "reproduce", name, "--seeds", str(seeds), "-o", str(self.folder)],
+                              capture_output=True, text=True, timeout=300)
+        self.assertEqual(text.returncode, 0, text.stderr)
+        self.text = text.stdout
         return got["verdict"], got["reason"]
 
     def noise(self, size):
@@ -77,6 +82,41 @@ class Verdicts(unittest.TestCase):
         # The paper's own gains, as ratios of uniform, with its own order of the baselines.
         verdict, reason = self.atari({"routed": 0.331, "per": 0.305, "rem": 0.312}, {"routed": 0.65})
         self.assertEqual(verdict, "reproduced", reason)
+
+    def test_few_seeds(self):
+        """One seed has no interval, and each verdict says what ten could show."""
+        verdict, reason = self.atari({"routed": 0.36}, {}, seeds=1)
+        self.assertEqual(verdict, "cannot be tested here")
+        self.assertIn("only 1 seed of every game is there; what 10 seeds can show is not known", reason)
+        iqm = [cell for cell in self.cells if cell["column"] == "IQM"]
+        self.assertEqual(len(iqm), len(SAMPLERS))
+        self.assertFalse([cell for cell in self.cells if "low" in cell])
+        self.assertRegex(self.text, r"routed +0\.\d+ \[–\]")
+        verdict, reason = self.atari({"routed": 0.36}, {}, seeds=2)
+        self.assertRegex(reason, r"only 2 seeds of every game are there; 10 seeds would show differences from [\d.]+ % of uniform")
+        self.assertTrue([cell for cell in self.cells if cell["column"] == "IQM" and cell["low"] < cell["high"]])
+        self.assertRegex(self.long({}, seeds=2)[1], r"10 seeds would show differences from [\d.]+ on")
+        self.assertRegex(self.frameskip(6, 0, seeds=2)[1], r"10 seeds would show differences from [\d.]+ points per halving on")
+        self.assertRegex(self.frameskip(6, 0)[1], r"; 10 seeds would show differences from [\d.]+ points per halving on")
+        self.assertRegex(self.emulator(2)[1], r"10 seeds would show differences from [\d.]+ in log Var\(y\) on")
+
+    def emulator(self, seeds):
+        rows = []
+        games = ("ale:breakout", "ale:space_invaders", "ale:seaquest", "ale:qbert")
+        for seed, sampler, game in itertools.product(range(1, seeds + 1), ("uniform", "routed", "fifth", "per"), games):
+            rows.append((f"game={game} sampler={sampler} heads=5 steps=2000 episodes=2", seed,
+                         {"return": 10 + self.noise(1), "target-mean": 1.0, "target-variance": math.exp(self.noise(0.1))}))
+        return self.conclude("atari-emulator", seeds, rows)
+
+    def test_no_return_is_invented(self):
+        """Where a game has no written player, neither its scale nor random play is a return that was seen."""
+        self.emulator(2)
+        self.assertEqual([cell for cell in self.cells if cell["column"] in ("random play", "written player")], [])
+        self.assertNotIn("written player)", self.text)
+        self.long({})
+        played = {cell["row"] for cell in self.cells if cell["column"] in ("random play", "written player")}
+        self.assertEqual(played, set(GAMES) - {"montezuma"})
+        self.assertIn("montezuma has no written player: its returns are scaled by its 14 points", self.text)
 
     def long(self, score, seeds=10, noise=0.005):
         rows = []

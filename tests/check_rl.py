@@ -167,6 +167,8 @@ class Compare(Folder):
         page = (self.folder / "page.md").read_text()
         for words in ("IQM", "P(better than uniform)", "smallest that shows", "mean y"):
             self.assertIn(words, page)
+        text = run(*self.LINE, "-o", "d", cwd=self.folder)
+        self.assertNotIn("verdict", text.stdout)  # there is none
         again = self.good(*self.LINE, "-o", "d", "--threads", "1")
         self.assertEqual((again["run_now"], again["cells"]), (0, got["cells"]))
 
@@ -193,6 +195,25 @@ class Compare(Folder):
                     for r in rows}
         self.assertEqual(values("d"), values("e"))
         self.assertEqual(whole["units"], 6)
+
+    def test_one_seed_has_no_interval(self):
+        line = ("rl", "compare", "--games", "montezuma", "--samplers", "uniform,fifth", "--seeds", "1", "--steps", "60",
+                "--episodes", "2", *SMALL, "-o", "d")
+        got = self.good(*line)
+        for row in got["rows"]:
+            self.assertEqual((row["return"]["low"], row["return"]["high"]), (None, None))
+        self.assertFalse([cell for cell in got["cells"] if "low" in cell])
+        self.assertEqual([cell for cell in got["cells"] if cell["column"] in ("random play", "written player")], [])
+
+    def test_a_page_draws_every_sampler(self):
+        names = "uniform,uniform-more,per,rem,routed,fifth,contiguous,half-rate"
+        self.good("rl", "compare", "--games", "breakout", "--samplers", names, "--seeds", "1", "--steps", "60",
+                  "--episodes", "2", *SMALL, "-o", "d", "--report", "page.html")
+        page = (self.folder / "page.html").read_text()
+        self.assertIn("Performance profiles (2 of 2)", page)
+        plots = "".join(re.findall(r"<svg.*?</svg>", page, re.S))
+        for name in names.split(","):
+            self.assertIn(f">{name}<", plots)
 
     def test_refusals(self):
         self.bad(2, "names uniform twice", "rl", "compare", "--samplers", "uniform,uniform")

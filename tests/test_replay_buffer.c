@@ -397,10 +397,9 @@ static void parts_follow_the_memory_of_pictures(void **state) {
   bench b;
   bool cut = true;
   bench_open(&b, "routed:block=0", 2000, 1, 3);
-  bench_write(&b, 400);
-  assert_ok(b.ctx, b.sampler->refresh(b.ctx, b.state, NULL, NULL, &cut));
+  bench_write(&b, 600);
   assert_int_equal(b.sampler->owner(b.state, 5, NULL), b.told->episode[5] % 3);
-  bench_write(&b, 200); /* independent pictures: T = 1, parts of 4 */
+  /* independent pictures: T = 1, parts of 4 */
   assert_ok(b.ctx, b.sampler->refresh(b.ctx, b.state, NULL, NULL, &cut));
   assert_false(cut);
   int64_t part = -1, length = 0;

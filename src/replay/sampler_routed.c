@@ -12,7 +12,7 @@ static const sr_option options[] = {
         "steps of a part, inside an episode; 0: four times as many as a picture is remembered"),
     SR_OPTIONS_END};
 
-enum { UNMEASURED_BLOCK = 40, ROWS_TO_MEASURE = 500, TIMES_PER_PART = 4 };
+enum { UNMEASURED_BLOCK = 40, TIMES_PER_PART = 4 };
 
 typedef struct routed {
   sr__age_parts parts;
@@ -62,7 +62,7 @@ static sr_status refresh(sr_context *ctx, void *state, sr__features_fn features,
   int64_t written = own->parts.buffer->written;
   double time;
   *was_cut = false;
-  if (!own->measures || written < ROWS_TO_MEASURE || written < 2 * own->measured_at) return SR_OK;
+  if (!own->measures || written < 2 * own->measured_at) return SR_OK;
   SR_TRY(sr__picture_time(ctx, own->parts.buffer, own->bits, &time));
   int64_t block = (int64_t)(TIMES_PER_PART * time + 0.5);
   if (own->measured_at == 0)
