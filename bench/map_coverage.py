@@ -1,6 +1,7 @@
 """Do the four intervals of a map hold the truth? Simulated maps, judged on fresh rows of each kind.
 
-Two families: plain bagging on the settings that the rules were tried on, and the default on others that nothing was tried on.
+Two families: plain bagging on the settings that the rules were tried on, and the default on others, after which only the factor
+of fields was changed.
 
 Run: python3 bench/map_coverage.py COMMAND [RUNS [MINUTES]]   adds runs to bench/results/map_coverage.jsonl; resumes
      python3 bench/map_coverage.py --cost COMMAND DATA        what the questions cost; writes bench/results/map_cost.jsonl
@@ -37,7 +38,7 @@ SETTINGS = {
     "120 polygons, one class each": (1200, 12.0, 120, True, 1, True),
     "6 regions, law shifted": (1500, 12.0, 90, True, 6, False),
 }
-# Kept apart: no rule or constant was set on these. rows, features, classes, range, slope of the spectrum (the larger, the smoother), stretch east,
+# Kept apart: no rule or constant was set on these, but the factor of fields (2.1; 1.5 before they were looked at). rows, features, classes, range, slope of the spectrum (the larger, the smoother), stretch east,
 # clusters, uneven ones, rows share places, regions, chance of a wrong label, sampling
 APART = {
     "smooth fields, range 20": (1000, 4, 2, 20.0, -2.0, 1.0, 0, False, False, 1, 0.10, "even"),
@@ -376,8 +377,10 @@ def page():
             "Maps of 1,200 or 1,500 rows and five features, fields with exponential covariance on a window of 200; plan uniform.",
             f"{len(first)} runs ({made_at(head, first)}).", "", *tables(runs, SETTINGS), "",
             "## Settings kept apart", "",
-            "No rule or constant was set on these: 1,000 to 1,600 rows, four to seven features, two or three classes, smooth and stretched",
-            "fields, wrong labels, transects, roads, clusters and regions of uneven size; the default plan.",
+            "1,000 to 1,600 rows, four to seven features, two or three classes, smooth and stretched fields, wrong labels, transects, roads,",
+            "clusters and regions of uneven size; the default plan. One constant is not apart from them: the factor on the variance of new",
+            "fields was raised from 1.5 to 2.1 after a first look at these settings, so their lines of fields are no clean check. The",
+            "other constants of the intervals were not set on them.",
             f"{len(apart)} runs ({made_at(head, apart)}).", "", *tables(runs, APART)]
     if COST.exists():
         head, *costs = (json.loads(line) for line in COST.read_text().splitlines())
