@@ -294,6 +294,64 @@ static void tiny_tables_get_what_they_can(void **state) {
   sr_context_free(&ctx);
 }
 
+/* Angle between two places, in another way than by points on the sphere (haversines). */
+static double great_circle(const double *lon, const double *lat, int i, int j) {
+  const double radian = acos(-1.0) / 180.0;
+  double up = sin((lat[i] - lat[j]) * radian / 2), along = sin((lon[i] - lon[j]) * radian / 2);
+  return 2 * asin(sqrt(up * up + cos(lat[i] * radian) * cos(lat[j] * radian) * along * along));
+}
+
+/* Near a pole and on both sides of the date line, degrees say little of who is near. */
+static void degrees_are_places_on_the_sphere(void **state) {
+  (void)state;
+  enum { N = 240, K = 6 };
+  sr_context *ctx = test_context(1);
+  double place[2 * N], *lon = place, *lat = place + N, draw[2 * N];
+  sr_random_uniform(3, 1, 0, 2 * N, draw);
+  for (int i = 0; i < N; i++) {
+    lon[i] = i % 2 ? 360 * draw[i] - 180 : fmod(175 + 10 * draw[i] + 180, 360) - 180;
+    lat[i] = i % 2 ? 70 + 19 * draw[N + i] : 20 * draw[N + i] - 10;
+  }
+  sr_table_view table = {.rows = N,
+                         .coordinate_count = 2,
+                         .coordinates = place,
+                         .projection = "GEOGCS[\"WGS 84\"]"};
+  sr_graph *graph = NULL, *weighed = NULL;
+  assert_ok(ctx, graph_build_view(ctx, &table, "space:6", &graph));
+  assert_ok(ctx, graph_build_view(ctx, &table, "space:k=6,weights=rbf", &weighed));
+  const sr_graph_view *view = sr_graph_get(graph), *weights = sr_graph_get(weighed);
+  int nearest[N][K], across = 0;
+  for (int i = 0; i < N; i++) {
+    bool taken[N] = {false};
+    taken[i] = true;
+    for (int s = 0; s < K; s++) {
+      int best = -1;
+      for (int j = 0; j < N; j++)
+        if (!taken[j] &&
+            (best < 0 || great_circle(lon, lat, i, j) < great_circle(lon, lat, i, best)))
+          best = j;
+      taken[nearest[i][s] = best] = true;
+    }
+  }
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) {
+      bool joined = false;
+      for (int s = 0; s < K; s++) joined |= nearest[i][s] == j || nearest[j][s] == i;
+      assert_int_equal(joined, graph_find_arc(view, i, j) >= 0);
+      across += joined && fabs(lon[i] - lon[j]) > 180;
+    }
+  assert_true(across > 20);
+  for (int i = 0; i < N; i++) /* of two edges of a row the longer one weighs less */
+    for (int s = 1; s < K; s++) {
+      int64_t far = graph_find_arc(weights, i, nearest[i][s]),
+              near = graph_find_arc(weights, i, nearest[i][s - 1]);
+      assert_true(weights->weight[far] <= weights->weight[near]);
+    }
+  sr_graph_free(&weighed);
+  sr_graph_free(&graph);
+  sr_context_free(&ctx);
+}
+
 static void places_must_be_known(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
@@ -330,6 +388,7 @@ int main(void) {
       cmocka_unit_test(every_level_decides_alike),
       cmocka_unit_test(degenerate_clouds_stay_quick),
       cmocka_unit_test(space_joins_nearest_neighbors),
+      cmocka_unit_test(degrees_are_places_on_the_sphere),
       cmocka_unit_test(threads_change_nothing),
       cmocka_unit_test(tiny_tables_get_what_they_can),
       cmocka_unit_test(places_must_be_known),

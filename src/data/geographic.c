@@ -1,6 +1,9 @@
 #include "geographic.h"
 
+#include <math.h>
 #include <strings.h>
+
+#include "core/maths.h"
 
 const char sr__wgs84[] =
     "GEOGCS[\"WGS 84\",DATUM[\"WGS_1984\",SPHEROID[\"WGS 84\",6378137,298.257223563,AUTHORITY["
@@ -10,6 +13,40 @@ const char sr__wgs84[] =
 
 bool sr__is_geographic(const char *projection) {
   return projection && (strncmp(projection, "GEOG", 4) == 0);
+}
+
+double sr__round_the_globe(double longitude) {
+  double turned = fmod(longitude, 360.0);
+  if (turned < 0.0) turned += 360.0;
+  return turned + 0.0; /* no -0 */
+}
+
+void sr__to_sphere(double longitude, double latitude, double out[3]) {
+  const double radian = 3.14159265358979323846 / 180.0;
+  double along = longitude * radian, up = latitude * radian;
+  out[0] = SR__EARTH * sr__cos_portable(up) * sr__cos_portable(along);
+  out[1] = SR__EARTH * sr__cos_portable(up) * sr__sin_portable(along);
+  out[2] = SR__EARTH * sr__sin_portable(up);
+}
+
+static bool is_on_sphere(const sr_table_view *table) {
+  return table->coordinate_count == 2 && sr__is_geographic(table->projection);
+}
+
+sr_status sr__sphere_points(sr_context *ctx, const sr_table_view *table, double **at) {
+  sr_status status = SR_OK;
+  int64_t n = table->rows;
+  double *made = NULL, point[3];
+  *at = NULL;
+  if (!is_on_sphere(table) || !table->coordinates) return SR_OK;
+  SR_NEW(ctx, made, 3 * n);
+  for (int64_t i = 0; i < n; i++) {
+    sr__to_sphere(sr__round_the_globe(table->coordinates[i]), table->coordinates[n + i], point);
+    for (int j = 0; j < 3; j++) made[j * n + i] = point[j];
+  }
+  *at = made;
+cleanup:
+  return status;
 }
 
 int sr__degree_axis(const char *name) {

@@ -6,6 +6,14 @@
 
 /* The well-known text of a reference system of degrees begins with GEOG (GEOGCS, GEOGCRS). */
 bool sr__is_geographic(const char *projection);
+#define SR__EARTH 6371008.8 /* mean radius, meters */
+/* Longitudes that differ by 360 degrees are the same place: from 0 to below 360. */
+double sr__round_the_globe(double longitude);
+/* Degrees as a point on the sphere, meters from its middle. */
+void sr__to_sphere(double longitude, double latitude, double out[3]);
+/* Of the rows of a table whose two coordinates are degrees, three columns, freed with sr__free;
+ * NULL for other tables, whose coordinates are points already. */
+SR_MUST_CHECK sr_status sr__sphere_points(sr_context *ctx, const sr_table_view *table, double **at);
 /* Longitude and latitude of WGS 84 as well-known text. */
 extern const char sr__wgs84[];
 /* 0 where a name is one of longitude, 1 of latitude, else -1. */

@@ -1,6 +1,7 @@
 /* The graph of nearest neighbors in space: 2 or 3 coordinates a row. */
 #include <math.h>
 
+#include "data/geographic.h"
 #include "knn.h"
 
 static sr_status check_coordinates(sr_context *ctx, const sr_table_view *table) {
@@ -31,6 +32,7 @@ static sr_status build_space(sr_context *ctx, const sr_table_view *table, const 
   enum { MOST_COORDINATES = 3 };
   sr_status status = SR_OK;
   sr__knn knn = {0};
+  double *sphere = NULL; /* degrees as points; NULL: the coordinates are points */
   const space_options *o = options;
   int32_t k = (int32_t)o->k, dimension = table->coordinate_count;
   SR_TRY(sr__knn_check_k(ctx, &k, table->rows));
@@ -38,12 +40,16 @@ static sr_status build_space(sr_context *ctx, const sr_table_view *table, const 
   if (dimension > MOST_COORDINATES)
     SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "a row has %d coordinates; the space graph takes up to %d",
                     dimension, MOST_COORDINATES));
-  sr__points points = {.rows = table->rows, .dimension = dimension, .column = table->coordinates};
+  SR_TRY(sr__sphere_points(ctx, table, &sphere));
+  sr__points points = {.rows = table->rows,
+                       .dimension = sphere ? 3 : dimension,
+                       .column = sphere ? sphere : table->coordinates};
   SR_TRY(sr__knn_tree(ctx, &points, k, &knn));
   SR_TRY(sr__graph_from_knn(ctx, &knn, "space", graph));
   if (o->weights == SR__WEIGHTS_RBF)
     SR_TRY(sr__graph_weigh(ctx, table, SR__METRIC_COORDINATES, *graph));
 cleanup:
+  sr__free(ctx, sphere);
   sr__knn_free(ctx, &knn);
   return status;
 }

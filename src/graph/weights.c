@@ -3,11 +3,14 @@
 #include <math.h>
 
 #include "core/maths.h"
+#include "data/geographic.h"
 #include "features.h"
 
 typedef struct weight_work {
   sr_graph *graph;
-  const sr_table_view *table;   /* distances by coordinates ... */
+  const double *at; /* distances by points, columns of `rows` ... */
+  int64_t rows;
+  int32_t dimension;
   const sr__features *features; /* ... or, where not NULL, by features */
   double scale;                 /* 1 / (2 s^2) */
 } weight_work;
@@ -21,8 +24,8 @@ static double squared_length(const weight_work *work, int64_t i, int64_t j) {
     for (int64_t c = 0; c < columns; c++) sum += ((double)a[c] - b[c]) * ((double)a[c] - b[c]);
     return sum;
   }
-  const double *x = work->table->coordinates;
-  for (int32_t c = 0; c < work->table->coordinate_count; c++, x += work->table->rows)
+  const double *x = work->at;
+  for (int32_t c = 0; c < work->dimension; c++, x += work->rows)
     sum += (x[i] - x[j]) * (x[i] - x[j]);
   return sum;
 }
@@ -102,8 +105,11 @@ sr_status sr__graph_weigh(sr_context *ctx, const sr_table_view *table, sr__graph
                           sr_graph *graph) {
   sr_status status = SR_OK;
   sr__features features = {0};
-  weight_work work = {.graph = graph, .table = table};
-  double median = 0.0;
+  weight_work work = {.graph = graph, .rows = table->rows};
+  double median = 0.0, *sphere = NULL;
+  if (metric == SR__METRIC_COORDINATES) SR_TRY(sr__sphere_points(ctx, table, &sphere));
+  work.at = sphere ? sphere : table->coordinates;
+  work.dimension = sphere ? 3 : table->coordinate_count;
   if (metric == SR__METRIC_FEATURES) {
     SR_TRY(sr__features_standardize(ctx, table, &features));
     work.features = &features;
@@ -120,6 +126,7 @@ sr_status sr__graph_weigh(sr_context *ctx, const sr_table_view *table, sr__graph
   graph->run_offset = NULL;
   sr__graph_finish(graph);
 cleanup:
+  sr__free(ctx, sphere);
   sr__features_free(ctx, &features);
   return status;
 }

@@ -6,26 +6,16 @@
 #include "core/sort.h"
 #include "data/geographic.h"
 
-static const double EARTH = 6371008.8; /* mean radius, meters */
-
-static void to_sphere(double longitude, double latitude, double out[3]) {
-  const double radian = 3.14159265358979323846 / 180.0;
-  double along = longitude * radian, up = latitude * radian;
-  out[0] = EARTH * sr__cos_portable(up) * sr__cos_portable(along);
-  out[1] = EARTH * sr__cos_portable(up) * sr__sin_portable(along);
-  out[2] = EARTH * sr__sin_portable(up);
-}
-
 double sr__arc_of_chord(const sr__places *places, double chord) {
   if (!places->sphere || !isfinite(chord)) return chord;
-  double half = chord / (2.0 * EARTH);
-  return 2.0 * EARTH * sr__asin_portable(half < 1.0 ? half : 1.0);
+  double half = chord / (2.0 * SR__EARTH);
+  return 2.0 * SR__EARTH * sr__asin_portable(half < 1.0 ? half : 1.0);
 }
 
 double sr__chord_of_arc(const sr__places *places, double arc) {
   if (!places->sphere || !isfinite(arc)) return arc;
-  double angle = arc / (2.0 * EARTH), quarter = 3.14159265358979323846 / 2.0;
-  return 2.0 * EARTH * sr__sin_portable(angle < quarter ? angle : quarter);
+  double angle = arc / (2.0 * SR__EARTH), quarter = 3.14159265358979323846 / 2.0;
+  return 2.0 * SR__EARTH * sr__sin_portable(angle < quarter ? angle : quarter);
 }
 
 /* ---- equal coordinates ---------------------------------------------------------------------- */
@@ -46,13 +36,6 @@ static bool same_place(const keyed_row *a, const keyed_row *b) {
   return memcmp(a->key, b->key, sizeof a->key) == 0;
 }
 
-/* Longitudes that differ by 360 degrees are the same place. */
-static double round_the_globe(double longitude) {
-  double turned = fmod(longitude, 360.0);
-  if (turned < 0.0) turned += 360.0;
-  return turned + 0.0; /* no -0 */
-}
-
 static sr_status read_keys(sr_context *ctx, const sr_table_view *table, bool sphere,
                            keyed_row *keyed) {
   int64_t n = table->rows;
@@ -63,7 +46,7 @@ static sr_status read_keys(sr_context *ctx, const sr_table_view *table, bool sph
       if (!isfinite(x))
         return sr__fail(ctx, SR_ERROR_DATA, "coordinate %d of row %lld is %g, expected a number",
                         j + 1, (long long)i + 1, x);
-      keyed[i].key[j] = sphere && j == 0 ? round_the_globe(x) : x + 0.0;
+      keyed[i].key[j] = sphere && j == 0 ? sr__round_the_globe(x) : x + 0.0;
     }
   }
   return SR_OK;
@@ -71,7 +54,7 @@ static sr_status read_keys(sr_context *ctx, const sr_table_view *table, bool sph
 
 static void place_at(const keyed_row *keyed, int32_t coordinates, bool sphere, double out[3]) {
   if (sphere)
-    to_sphere(keyed->key[0], keyed->key[1], out);
+    sr__to_sphere(keyed->key[0], keyed->key[1], out);
   else
     for (int32_t j = 0; j < coordinates; j++) out[j] = keyed->key[j];
 }
