@@ -8,7 +8,9 @@ static const cli_option options[] = {
      "where to write them: .csv (row,fold,role from 0), .npy (folds x rows) or .json"},
     {"folds", 0, CLI_INTEGER, "K", "8", NULL, 0, 1e6, "number of folds; with groups 0 is one each"},
     {"buffer", 0, CLI_INTEGER, "B", "-1", NULL, -1, 1e12,
-     "rows or graph steps left out around what is held out; -1 is by T"},
+     "rows or graph steps left out around what is held out, on maps a distance in their unit "
+     "(meters "
+     "for degrees); -1 is by T, on maps by the reach of the residuals"},
     {"tmix", 0, CLI_REAL, "T", NULL, NULL, 1, 1e12,
      "rows until a row is new, where it is known; else it is estimated"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
@@ -16,14 +18,23 @@ static const cli_option options[] = {
 static int finish(cli_run *run, const sr_folds *folds, const sr_structure *structure) {
   const sr_folds_view *view = sr_folds_get(folds);
   double length = (double)view->rows / (double)view->units;
-  const char *unit = sr_unit_name(view->unit);
+  const char *unit = sr_unit_name(view->unit),
+             *counted = sr_distance_unit_name(view->distance_unit);
+  bool map = counted != NULL;
+  char kept[48];
+  if (map && view->buffer_distance <= 0.0)
+    snprintf(kept, sizeof kept, "nothing");
+  else if (map)
+    sr_distance_text(view->buffer_distance, view->distance_unit, kept, sizeof kept);
+  else
+    snprintf(kept, sizeof kept, "%lld %s", (long long)view->buffer,
+             view->unit == SR_UNIT_PART ? "steps" : "rows");
   if (view->unit == SR_UNIT_ROW)
     cli_say(run, "folds     %d of about %lld rows each, drawn at random\n", view->folds,
             (long long)(view->rows / view->folds));
   else
-    cli_say(run, "folds     %d of %d %ss, %.0f rows each, %lld %s kept free around them\n",
-            view->folds, view->units, unit, length, (long long)view->buffer,
-            view->unit == SR_UNIT_PART ? "steps" : "rows");
+    cli_say(run, "folds     %d of %d %ss, %.0f rows each, %s kept free around them\n", view->folds,
+            view->units, unit, length, kept);
   double tmix = sr_structure_get(structure)->tmix;
   if (isnan(tmix))
     cli_say(run, "T         cannot be told from these rows\n");
@@ -31,10 +42,12 @@ static int finish(cli_run *run, const sr_folds *folds, const sr_structure *struc
     cli_say(run, "T         %.4g rows\n", tmix);
   cli_say(run, "written   %s\n", cli_text(run, "output"));
   return cli_finish(run,
-                    json_pack("{s:i,s:s,s:i,s:o,s:I,s:I,s:o}", "folds", (int)view->folds, "unit",
-                              unit, "units", (int)view->units, "length", cli_json_real(length),
-                              "buffer", (json_int_t)view->buffer, "rows", (json_int_t)view->rows,
-                              "tmix", cli_json_scale(structure)));
+                    json_pack("{s:i,s:s,s:i,s:o,s:I,s:I,s:o,s:o,s:s?,s:o}", "folds",
+                              (int)view->folds, "unit", unit, "units", (int)view->units, "length",
+                              cli_json_real(length), "buffer", (json_int_t)view->buffer, "rows",
+                              (json_int_t)view->rows, "tmix", cli_json_scale(structure),
+                              "buffer_distance", cli_json_real(map ? view->buffer_distance : NAN),
+                              "distance_unit", counted, "reach", cli_json_real(view->reach)));
 }
 
 static int run_folds(cli_run *run) {

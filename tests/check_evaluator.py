@@ -2,6 +2,7 @@
 """What others' trainers get: folds in three forms, counted as the file counts; models that say what they are."""
 import csv
 import json
+import math
 import os
 import pathlib
 import random
@@ -60,6 +61,24 @@ class Evaluator(unittest.TestCase):
         made = run("folds", self.path(data), "--target", "y", "--time", "when", "-o", path, "--json", *more)
         self.assertEqual(made.returncode, 0, made.stderr)
         return json.loads(made.stdout), path
+
+    def test_folds_of_a_map_tell_the_distance_that_they_keep(self):
+        draw = random.Random(6)
+        path, out = self.path("lattice.csv"), self.path("lattice-folds.csv")
+        with open(path, "w", newline="") as file:
+            rows = [(x, y, draw.gauss(0, 1), math.cos(x / 4) + math.cos(y / 5) > draw.gauss(0, 0.3)) for x in range(24) for y in range(24)]
+            csv.writer(file).writerows([("east", "north", "a", "y"), *rows])
+        for more, kept in ((("--buffer", 3), "3 units of the map"), (("--buffer", 0), "nothing")):
+            made = run("folds", path, "--target", "y", "--coords", "east,north", "-o", out, *more)
+            self.assertEqual(made.returncode, 0, made.stderr)
+            self.assertIn(f"{kept} kept free around them", made.stdout)
+            said = json.loads(run("folds", path, "--target", "y", "--coords", "east,north", "-o", out, "--json", *more).stdout)
+            self.assertEqual((said["buffer_distance"], said["distance_unit"], said["buffer"]), (more[1], "map", 0))
+            self.assertGreater(said["reach"], 3)
+            free = [line for line in text(out).splitlines() if line.endswith(",free")]
+            self.assertEqual(bool(free), more[1] > 0)
+        said, _ = self.folds("sorted.csv", ".csv")
+        self.assertEqual((said["buffer_distance"], said["distance_unit"], said["reach"]), (None, None, None))
 
     def test_every_row_is_tested_once_and_far_from_training(self):
         said, path = self.folds("sorted.csv", ".json")

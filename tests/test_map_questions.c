@@ -4,6 +4,7 @@
 
 #include <specroute/specroute.h>
 
+#include "data/geographic.h"
 #include "evaluate/map_answer.h"
 #include "harness.h"
 #include "structure/structure.h"
@@ -144,6 +145,9 @@ static void patches_and_regions_are_asked(void **state) {
     assert_ok(ctx, sr_ensemble_to_bytes(ctx, ensemble, &bytes, &size));
     assert_ok(ctx, sr_ensemble_from_bytes(ctx, bytes, size, &back));
     assert_true(question(back, SR_QUESTION_FIELDS)->distance == fields->distance);
+    assert_true(question(back, SR_QUESTION_AREAS)->buffer == areas->buffer);
+    assert_true(sr_ensemble_get(back)->evaluation->reach == e->reach);
+    assert_int_equal(sr_ensemble_get(back)->evaluation->distance_unit, SR_DISTANCE_MAP);
     assert_int_equal(sr_ensemble_get(back)->evaluation->held_out, SR_UNIT_FIELD);
     sr_bytes_free(&bytes);
     sr_ensemble_free(&back);
@@ -151,6 +155,139 @@ static void patches_and_regions_are_asked(void **state) {
     sr_table_free(&table);
     sr_context_free(&ctx);
   }
+}
+
+/* ---- distances ---------------------------------------------------------------------------------
+ */
+
+static void distances_are_told_with_their_unit(void **state) {
+  (void)state;
+  static const struct {
+    double distance;
+    sr_distance_unit unit;
+    const char *expected;
+  } cases[] = {{0, SR_DISTANCE_METERS, "0 m"},
+               {2.34, SR_DISTANCE_METERS, "2.3 m"},
+               {850.4, SR_DISTANCE_METERS, "850 m"},
+               {999.7, SR_DISTANCE_METERS, "1.00 km"},
+               {1100, SR_DISTANCE_METERS, "1.10 km"},
+               {23456, SR_DISTANCE_METERS, "23.5 km"},
+               {2.12e6, SR_DISTANCE_METERS, "2120 km"},
+               {270000, SR_DISTANCE_MAP, "270000 units of the map"},
+               {0.1234, SR_DISTANCE_MAP, "0.123 units of the map"},
+               {3, SR_DISTANCE_NONE, "3"}};
+  char text[48];
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    sr_distance_text(cases[k].distance, cases[k].unit, text, sizeof text);
+    assert_string_equal(text, cases[k].expected);
+  }
+  sr_table_view view = {.coordinate_count = 2};
+  assert_int_equal(sr__distance_unit(&view), SR_DISTANCE_MAP);
+  view.projection = "GEOGCS[\"WGS 84\",UNIT[\"degree\",0.01]]";
+  assert_int_equal(sr__distance_unit(&view), SR_DISTANCE_METERS);
+  view.projection =
+      "PROJCS[\"a\",GEOGCS[\"b\",UNIT[\"degree\",0.01]],UNIT[\"metre\",1],AXIS[\"x\",EAST]]";
+  assert_int_equal(sr__distance_unit(&view), SR_DISTANCE_METERS);
+  view.projection =
+      "PROJCS[\"a\",GEOGCS[\"b\",UNIT[\"degree\",0.01]],UNIT[\"US survey foot\",0.3]]";
+  assert_int_equal(sr__distance_unit(&view), SR_DISTANCE_MAP);
+  view.coordinate_count = 0;
+  assert_int_equal(sr__distance_unit(&view), SR_DISTANCE_NONE);
+}
+
+static sr_ensemble *train_with_buffer(sr_context *ctx, const sr_table *table, int64_t buffer) {
+  sr_train_options options;
+  sr_ensemble *ensemble = NULL;
+  sr_train_options_init(&options);
+  options.plan = "uniform";
+  options.members = 20;
+  options.structure.graph = "space";
+  options.evaluate.importance = 0;
+  options.evaluate.folds.buffer = buffer;
+  assert_ok(ctx, sr_train(ctx, table, &options, 1, &ensemble));
+  return ensemble;
+}
+
+static void assert_says(sr_context *ctx, const sr_ensemble *ensemble, sr_description format,
+                        const char *words) {
+  char *text = NULL;
+  assert_ok(ctx, sr_describe_ensemble(ctx, ensemble, format, &text));
+  assert_non_null(strstr(text, words));
+  sr_bytes_free((void **)&text);
+}
+
+/* Patches lie 20 apart: a buffer of 25 takes the nearest ones, around areas and around fields. */
+static void a_given_buffer_is_kept_by_every_question(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  sr_table *table = made_map(ctx, 1, false);
+  sr_ensemble *near = train_with_buffer(ctx, table, 0), *far = train_with_buffer(ctx, table, 25);
+  static const sr_question_kind kinds[] = {SR_QUESTION_FIELDS, SR_QUESTION_AREAS};
+  for (int k = 0; k < 2; k++) {
+    assert_true(question(near, kinds[k])->distance < 25 && question(near, kinds[k])->buffer == 0);
+    assert_true(question(far, kinds[k])->distance > 25 && question(far, kinds[k])->buffer == 25);
+    const char *reason = question(far, kinds[k])->reason;
+    assert_true(!reason || !strstr(reason, "cut to a sixth"));
+  }
+  assert_true(isnan(question(far, SR_QUESTION_PIXELS)->buffer));
+  const sr_evaluation *e = sr_ensemble_get(far)->evaluation;
+  assert_true(e->distance_unit == SR_DISTANCE_MAP && e->buffer_distance == 25 && e->reach >= 0);
+  assert_says(ctx, far, SR_DESCRIPTION_TEXT, "(buffer 25 units of the map)");
+  assert_says(ctx, far, SR_DESCRIPTION_TEXT,
+              "in 8 folds, 25 units of the map kept free around each");
+  assert_says(ctx, far, SR_DESCRIPTION_JSON, "\"distance_unit\":");
+  assert_says(ctx, far, SR_DESCRIPTION_HTML, "(buffer 25 units of the map)");
+  sr_ensemble_free(&near);
+  sr_ensemble_free(&far);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
+/* A class that follows hidden waves and no feature, on a lattice of 24 by 25. */
+static sr_table *hidden_waves(sr_context *ctx) {
+  static float x[N];
+  static double place[2 * N];
+  static int32_t label[N];
+  static const char *const names[] = {"a", "b"};
+  double draw[2 * N];
+  sr_random_normal(8, 0, 0, 2 * N, draw);
+  for (int i = 0; i < N; i++) {
+    place[i] = i % 24;
+    place[N + i] = i / 24;
+    x[i] = (float)draw[i];
+    label[i] = cos(place[i] / 4 + 1) + cos(place[N + i] / 5) > 0.3 * draw[N + i];
+  }
+  sr_table_view view = {.rows = N,
+                        .features = 1,
+                        .x = x,
+                        .label = label,
+                        .classes = {2, names},
+                        .coordinate_count = 2,
+                        .coordinates = place};
+  sr_table *table = NULL;
+  assert_ok(ctx, sr_table_new(ctx, &view, &table));
+  return table;
+}
+
+/* Residuals of this map reach further than the buffer: told so, as what was given or what was cut.
+ */
+static void a_small_buffer_is_told_as_what_it_is(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  sr_table *table = hidden_waves(ctx);
+  sr_ensemble *given = train_with_buffer(ctx, table, 1), *cut = train_with_buffer(ctx, table, -1);
+  const sr_question *areas = question(given, SR_QUESTION_AREAS),
+                    *fitted = question(cut, SR_QUESTION_AREAS);
+  double reach = sr_ensemble_get(given)->evaluation->reach;
+  assert_true(reach > 4 && areas->buffer == 1);
+  assert_non_null(strstr(areas->reason, "The buffer of 1 units of the map is less than"));
+  assert_null(strstr(areas->reason, "cut to a sixth"));
+  assert_close(fitted->buffer, fmin(reach, 4), 1e-12);
+  assert_non_null(strstr(fitted->reason, "The buffer was cut to a sixth of the map, 4 units"));
+  sr_ensemble_free(&given);
+  sr_ensemble_free(&cut);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
 }
 
 /* An even sample has no fields: the folds are areas, and no training row lies within the buffer. */
@@ -284,6 +421,9 @@ int main(void) {
       cmocka_unit_test(intervals_equal_a_reference),
       cmocka_unit_test(patches_and_regions_are_asked),
       cmocka_unit_test(areas_keep_their_distance),
+      cmocka_unit_test(distances_are_told_with_their_unit),
+      cmocka_unit_test(a_given_buffer_is_kept_by_every_question),
+      cmocka_unit_test(a_small_buffer_is_told_as_what_it_is),
       cmocka_unit_test(named_groups_are_the_fields),
       cmocka_unit_test(real_maps_are_told_honestly),
   };

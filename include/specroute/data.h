@@ -56,6 +56,18 @@ typedef struct sr_table_view {
   const char *projection; /* the reference system of the coordinates as well-known text, or NULL */
 } sr_table_view;
 
+/* What a distance between the places of a map is counted in. */
+typedef enum sr_distance_unit {
+  SR_DISTANCE_NONE,   /* the rows are no map */
+  SR_DISTANCE_METERS, /* degrees, taken along the sphere, or a projection in meters */
+  SR_DISTANCE_MAP     /* that of the coordinates, whatever it is */
+} sr_distance_unit;
+/* A unit as "m", "map" or NULL: a constant. */
+SR_API const char *sr_distance_unit_name(sr_distance_unit unit);
+/* A distance with its unit into `text` of `size` bytes, as "850 m", "2.30 km" or "12 units of the
+ * map". */
+SR_API void sr_distance_text(double distance, sr_distance_unit unit, char *text, size_t size);
+
 /* Copies the view; arrays and names may be freed afterwards. Free with sr_table_free.
  * Errors: SR_ERROR_ARGUMENT (negative size, code out of range, offsets that fall, both a class and
  * a number as target), SR_ERROR_MEMORY. Cost: one copy of every array. */

@@ -119,9 +119,10 @@ typedef struct sr_question {
   double estimate, low, high;
   double next_low, next_high; /* for one more unit of the same kind */
   int32_t units;              /* how many were held out */
-  double distance;    /* from what was held out to the nearest training row: rows, on maps in the
-                         unit of the coordinates; NaN where it has no meaning */
+  double distance;    /* from what was held out to the nearest training row: rows, on maps in
+                         sr_evaluation.distance_unit; NaN where it has no meaning */
   const char *reason; /* sentences: why there is no answer, or how to read it; NULL: nothing */
+  double buffer; /* on maps: the distance around what was held out that was kept free; else NaN */
 } sr_question;
 
 /* What the vote said of rows that were held out: one entry each, in the order of the file. */
@@ -193,6 +194,9 @@ typedef struct sr_evaluation {
                                  other folds; beyond it a row is outside; NaN: none */
   double outside; /* share of the rows of use that lie outside; NaN: not asked or not known */
   double seconds; /* not in the model file */
+  sr_distance_unit distance_unit; /* of the distances of maps */
+  double reach; /* distance that residuals are alike up to; 0: none was seen; NaN: no map */
+  double buffer_distance; /* kept free around the folds of a map; NaN: no map */
 } sr_evaluation;
 
 /* ---- the choice of a plan ------------------------------------------------------------------- */

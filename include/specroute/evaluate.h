@@ -30,8 +30,10 @@ typedef struct sr_folds_view {
   const int32_t *unit_of_row;
   const int32_t *fold_of_unit;
   int64_t buffer;         /* rows of a series, steps of a graph; 0 on maps */
-  double buffer_distance; /* on maps: meters where the coordinates are degrees, else their unit */
+  double buffer_distance; /* on maps, in distance_unit; 0 elsewhere */
   const uint8_t *role;    /* of each row in each fold: role[fold * rows + row] is an sr_fold_role */
+  sr_distance_unit distance_unit; /* of buffer_distance and reach */
+  double reach; /* on maps: the distance that residuals are alike up to; NaN elsewhere */
 } sr_folds_view;
 
 SR_API void sr_folds_options_init(sr_folds_options *options);

@@ -49,6 +49,40 @@ cleanup:
   return status;
 }
 
+/* A projected system names its own unit last, behind that of the degrees below it. */
+static bool is_in_meters(const char *projection) {
+  static const char *const meters[] = {"metre\"", "meter\"", "m\""};
+  static const char word[] = "UNIT[\"";
+  const char *last = NULL;
+  if (strncmp(projection, "PROJ", 4) != 0) return false;
+  for (const char *at = projection; (at = strstr(at, word)) != NULL;) last = at += strlen(word);
+  for (size_t k = 0; last && k < sizeof meters / sizeof *meters; k++)
+    if (strncasecmp(last, meters[k], strlen(meters[k])) == 0) return true;
+  return false;
+}
+
+sr_distance_unit sr__distance_unit(const sr_table_view *table) {
+  if (table->coordinate_count < 2) return SR_DISTANCE_NONE;
+  bool meters = is_on_sphere(table) || (table->projection && is_in_meters(table->projection));
+  return meters ? SR_DISTANCE_METERS : SR_DISTANCE_MAP;
+}
+
+const char *sr_distance_unit_name(sr_distance_unit unit) {
+  return unit == SR_DISTANCE_METERS ? "m" : unit == SR_DISTANCE_MAP ? "map" : NULL;
+}
+
+void sr_distance_text(double distance, sr_distance_unit unit, char *text, size_t size) {
+  double km = distance / 1000.0;
+  int digits = fabs(km) < 9.995 ? 2 : fabs(km) < 99.95 ? 1 : 0;
+  if (unit != SR_DISTANCE_METERS)
+    snprintf(text, size, fabs(distance) < 999.5 ? "%.3g%s" : "%.0f%s", distance,
+             unit == SR_DISTANCE_MAP ? " units of the map" : "");
+  else if (fabs(distance) < 999.5)
+    snprintf(text, size, "%.*f m", distance != 0.0 && fabs(distance) < 9.95 ? 1 : 0, distance);
+  else
+    snprintf(text, size, "%.*f km", digits, km);
+}
+
 int sr__degree_axis(const char *name) {
   static const char *const names[2][6] = {{"longitude", "lon", "long", "lng", "degrees_east", NULL},
                                           {"latitude", "lat", "degrees_north", NULL}};

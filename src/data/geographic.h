@@ -14,6 +14,8 @@ void sr__to_sphere(double longitude, double latitude, double out[3]);
 /* Of the rows of a table whose two coordinates are degrees, three columns, freed with sr__free;
  * NULL for other tables, whose coordinates are points already. */
 SR_MUST_CHECK sr_status sr__sphere_points(sr_context *ctx, const sr_table_view *table, double **at);
+/* Of distances between the places of a table: degrees are measured in meters. */
+sr_distance_unit sr__distance_unit(const sr_table_view *table);
 /* Longitude and latitude of WGS 84 as well-known text. */
 extern const char sr__wgs84[];
 /* 0 where a name is one of longitude, 1 of latitude, else -1. */

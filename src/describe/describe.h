@@ -56,6 +56,8 @@ typedef struct sr__held_out {
   sr_unit unit;
   int32_t units, folds;
   int64_t rows, buffer;
+  double distance; /* kept free on a map; NaN: not known */
+  sr_distance_unit distance_unit;
 } sr__held_out;
 void sr__print_held_out(const sr__held_out *held_out, char *text, size_t size);
 /* Where a row lies on the map: its coordinates, or its place on the lattice. */

@@ -21,7 +21,8 @@ static void print_bound(double value, char text[CELL]) {
 
 /* What was held out, how many, how long, and which buffer was kept. */
 static void print_held_out(const sr_comparison_view *v, char *text, size_t size) {
-  sr__print_held_out(&(sr__held_out){v->held_out, v->units, v->folds, v->table_rows, v->buffer},
+  sr__print_held_out(&(sr__held_out){v->held_out, v->units, v->folds, v->table_rows, v->buffer, NAN,
+                                     SR_DISTANCE_NONE},
                      text, size);
 }
 

@@ -90,13 +90,18 @@ static bool in_stretches(const sr_evaluation *e) {
 
 void sr__print_held_out(const sr__held_out *h, char *text, size_t size) {
   const char *unit = sr_unit_name(h->unit);
+  char kept[CELL] = ", and a buffer around each", distance[40];
+  sr_distance_text(h->distance, h->distance_unit, distance, sizeof distance);
+  if (isfinite(h->distance)) /* on maps fields need none, areas may have none that residuals show */
+    snprintf(kept, sizeof kept, h->distance > 0.0 ? ", %s kept free around each" : "", distance);
   if (!h->folds)
     snprintf(text, size, "each of %d %ss, judged by the members that saw nothing of it", h->units,
              unit);
   else if (h->unit == SR_UNIT_GROUP || h->unit == SR_UNIT_FIELD)
-    snprintf(text, size, "%d whole %ss in %d folds", h->units, unit, h->folds);
+    snprintf(text, size, "%d whole %ss in %d folds%s", h->units, unit, h->folds,
+             h->distance > 0.0 ? kept : "");
   else if (h->unit == SR_UNIT_AREA)
-    snprintf(text, size, "%d compact areas, and a buffer around each", h->folds);
+    snprintf(text, size, "%d compact areas%s", h->folds, kept);
   else if (h->unit == SR_UNIT_ROW)
     snprintf(text, size, "rows at random in %d folds of about %lld", h->folds,
              (long long)(h->rows / h->folds));
@@ -107,25 +112,41 @@ void sr__print_held_out(const sr__held_out *h, char *text, size_t size) {
 }
 
 static void print_held_out(const sr_evaluation *e, char *text, size_t size) {
-  sr__print_held_out(&(sr__held_out){e->held_out, e->units, e->folds, e->rows, e->buffer}, text,
-                     size);
+  sr__print_held_out(&(sr__held_out){e->held_out, e->units, e->folds, e->rows, e->buffer,
+                                     e->buffer_distance, e->distance_unit},
+                     text, size);
+}
+
+/* Maps: how far residuals are alike. Empty elsewhere. */
+static void print_reach(const sr_evaluation *e, char *text, size_t size) {
+  char reach[40];
+  text[0] = '\0';
+  if (e->distance_unit == SR_DISTANCE_NONE || !isfinite(e->reach)) return;
+  sr_distance_text(e->reach, e->distance_unit, reach, sizeof reach);
+  if (e->reach > 0.0)
+    snprintf(text, size, "residuals are alike up to %s", reach);
+  else
+    snprintf(text, size, "residuals of near rows are not alike");
 }
 
 /* Maps: what was held out, how far away it lay, and the next one of its kind. */
-static void add_map_line(sr__description *lines, const sr_question *q) {
+static void print_map_line(const sr_evaluation *e, const sr_question *q, char *text, size_t size) {
   static const char *const what[] = {"rows", "fields", "areas", "regions", "areas"};
+  char away[64] = "", buffer[64] = "", next[64] = "", number[40];
+  text[0] = '\0';
   if (q->kind < SR_QUESTION_PIXELS || !isfinite(q->estimate)) return;
-  sr__description_add(lines, "            %d %s held out%s", q->units,
-                      what[q->kind - SR_QUESTION_PIXELS],
-                      q->kind == SR_QUESTION_USE ? ", losses matched by distance" : "");
-  if (isfinite(q->distance)) sr__description_add(lines, ", %.3g away", q->distance);
+  sr_distance_text(q->distance, e->distance_unit, number, sizeof number);
+  if (isfinite(q->distance)) snprintf(away, sizeof away, ", %s away", number);
+  sr_distance_text(q->buffer, e->distance_unit, number, sizeof number);
+  if (q->buffer > 0.0) snprintf(buffer, sizeof buffer, " (buffer %s)", number);
   if (isfinite(q->next_low))
-    sr__description_add(lines, "; the next one %.4f to %.4f", q->next_low, q->next_high);
-  sr__description_add(lines, "\n");
+    snprintf(next, sizeof next, "; the next one %.4f to %.4f", q->next_low, q->next_high);
+  snprintf(text, size, "%d %s held out%s%s%s%s", q->units, what[q->kind - SR_QUESTION_PIXELS],
+           q->kind == SR_QUESTION_USE ? ", losses matched by distance" : "", away, buffer, next);
 }
 
 static void add_question_lines(sr__description *lines, const sr_evaluation *e) {
-  char name[CELL], estimate[CELL], interval[CELL];
+  char name[CELL], estimate[CELL], interval[CELL], held[2 * CELL];
   sr__description_add(lines, "error     %-32s %8s   %g %% interval\n", "", "", 100 * e->level);
   for (int32_t k = 0; k < e->question_count; k++) {
     const sr_question *q = &e->questions[k];
@@ -133,7 +154,8 @@ static void add_question_lines(sr__description *lines, const sr_evaluation *e) {
     print_number(q->estimate, estimate, sizeof estimate);
     print_interval(q->low, q->high, interval, sizeof interval);
     sr__description_add(lines, "          %-32s %8s   %s\n", name, estimate, interval);
-    add_map_line(lines, q);
+    print_map_line(e, q, held, sizeof held);
+    if (*held) sr__description_add(lines, "            %s\n", held);
     if (q->reason) sr__description_add(lines, "            %s\n", q->reason);
   }
   if (e->origin_count > 0) {
@@ -198,6 +220,8 @@ static void add_error_lines(sr__description *lines, const sr_evaluation *e) {
   add_question_lines(lines, e);
   print_held_out(e, text, sizeof text);
   sr__description_add(lines, "          held out: %s\n", text);
+  print_reach(e, text, sizeof text);
+  if (*text) sr__description_add(lines, "          range: %s\n", text);
   sr__description_add(lines, "          always naming the most frequent class: %.4f\n",
                       e->baseline);
   sr__description_add(
@@ -312,6 +336,7 @@ static json_t *question_json(const sr_question *q) {
                             "next_high", sr__json_real(q->next_high), "units", (int)q->units,
                             "distance", sr__json_real(q->distance));
   json_object_set_new(value, "reason", q->reason ? json_string(q->reason) : json_null());
+  json_object_set_new(value, "buffer", sr__json_real(q->buffer));
   return value;
 }
 
@@ -358,9 +383,13 @@ static json_t *error_json(const sr_evaluation *e) {
               {"tmix_careful", e->tmix_careful},
               {"degrees", e->degrees},
               {"applicability_limit", e->applicability_limit},
-              {"outside", e->outside}};
+              {"outside", e->outside},
+              {"buffer_distance", e->buffer_distance},
+              {"reach", e->reach}};
   for (size_t k = 0; k < sizeof more / sizeof *more; k++)
     json_object_set_new(value, more[k].key, sr__json_real(more[k].value));
+  const char *unit = sr_distance_unit_name(e->distance_unit);
+  json_object_set_new(value, "distance_unit", unit ? json_string(unit) : json_null());
   json_object_set_new(value, "next_rows", json_integer(e->next_rows));
   json_object_set_new(value, "origins", origins);
   json_object_set_new(value, "by_members", curve_json(e));
@@ -470,20 +499,26 @@ static json_t *to_json(const void *object) {
 enum { MOST_QUESTIONS = 16 };
 
 static sr_status add_error_table(sr_context *ctx, sr_page *page, const sr_evaluation *e) {
-  static const char *const header[] = {"question", "error", "interval", "how to read it"};
-  char text[MOST_QUESTIONS + 1][3][CELL];
-  sr_page_cell cells[4 * (MOST_QUESTIONS + 1)] = {0};
+  enum { MOST_COLUMNS = 5 };
+  const char *header[MOST_COLUMNS] = {"question", "error", "interval"};
+  char text[MOST_QUESTIONS + 1][4][2 * CELL], alignment[MOST_COLUMNS + 1] = "lrl";
+  sr_page_cell cells[MOST_COLUMNS * (MOST_QUESTIONS + 1)] = {0};
   int32_t rows = e->question_count < MOST_QUESTIONS ? e->question_count : MOST_QUESTIONS;
-  int32_t columns = 3; /* and how to read it, where there is something to say */
-  for (int32_t k = 0; k < rows; k++)
-    if (e->questions[k].reason) columns = 4;
+  int32_t columns = 3, told = e->distance_unit != SR_DISTANCE_NONE ? columns++ : 0, read = 0;
+  if (told) header[told] = "held out";
+  for (int32_t k = 0; k < rows && !read; k++) /* where there is something to say */
+    if (e->questions[k].reason) read = columns++;
+  if (read) header[read] = "how to read it";
+  for (int32_t c = 3; c < columns; c++) alignment[c] = 'l';
   for (int32_t k = 0; k < rows; k++) {
     const sr_question *q = &e->questions[k];
     name_question(e, q, text[k][0], CELL);
     print_number(q->estimate, text[k][1], CELL);
     print_interval(q->low, q->high, text[k][2], CELL);
+    print_map_line(e, q, text[k][3], sizeof text[k][3]);
     for (int c = 0; c < 3; c++) cells[columns * k + c].text = text[k][c];
-    if (columns > 3) cells[columns * k + 3].text = q->reason ? q->reason : "";
+    if (told) cells[columns * k + told].text = text[k][3];
+    if (read) cells[columns * k + read].text = q->reason ? q->reason : "";
   }
   snprintf(text[rows][1], CELL, "%.4f", e->baseline);
   cells[columns * rows].text = "always the most frequent class";
@@ -491,7 +526,7 @@ static sr_status add_error_table(sr_context *ctx, sr_page *page, const sr_evalua
   sr_page_table table = {.caption = "What the ensemble gets wrong, by what is asked",
                          .columns = columns,
                          .header = header,
-                         .alignment = columns > 3 ? "lrll" : "lrl",
+                         .alignment = alignment,
                          .rows = rows + 1,
                          .cells = cells};
   return sr_page_add_table(ctx, page, &table);
@@ -592,13 +627,14 @@ static sr_status add_classes(sr_context *ctx, sr_page *page, const sr_ensemble_v
 static sr_status add_error(sr_context *ctx, sr_page *page, const sr_ensemble_view *v) {
   sr_status status = SR_OK;
   const sr_evaluation *e = v->evaluation;
-  char text[640], held[256];
+  char text[768], held[256], reach[96];
   print_held_out(e, held, sizeof held);
+  print_reach(e, reach, sizeof reach);
   snprintf(text, sizeof text,
            "Judged by members that never drew the row, the error looks like %.4f. Judged by "
            "members that saw nothing near it, it is %.4f: this is what the same process will show "
-           "elsewhere. Held out: %s.",
-           e->naive, e->honest, held);
+           "elsewhere. Held out: %s%s%s.",
+           e->naive, e->honest, held, *reach ? "; " : "", reach);
   SR_TRY(sr_page_heading(ctx, page, 1, "The error"));
   SR_TRY(sr_page_paragraph(ctx, page, text));
   SR_TRY(add_error_table(ctx, page, e));

@@ -248,7 +248,7 @@ static sr_status get_evaluation(model_reader *m, sr__byte_reader *from) {
   m->has_evaluation = true;
   to->shared_rows = to->shared_parts = to->shared_law = NAN;
   to->gain_members = to->gain_bags = to->gain_place = NAN;
-  to->applicability_limit = to->outside = NAN;
+  to->applicability_limit = to->outside = to->reach = to->buffer_distance = NAN;
   to->rows = (int64_t)sr__get_u64(from);
   to->naive_rows = (int64_t)sr__get_u64(from);
   to->honest_rows = (int64_t)sr__get_u64(from);
@@ -335,6 +335,7 @@ static sr_status get_question(model_reader *m, sr__byte_reader *from, sr_questio
   if (from->status != SR_OK) return from->status;
   if (kind > SR_QUESTION_USE) return refuse(m, "it was asked something unknown");
   q->kind = (sr_question_kind)kind;
+  q->buffer = NAN; /* told by a section of its own */
   return SR_OK;
 }
 
@@ -457,6 +458,22 @@ cleanup:
   return status;
 }
 
+static sr_status get_distances(model_reader *m, sr__byte_reader *from) {
+  sr_evaluation *to = &m->ensemble->evaluation;
+  sr_question *list = (sr_question *)(uintptr_t)to->questions;
+  if (!m->has_evaluation || !list) return refuse(m, "its distances are out of place");
+  uint32_t unit = sr__get_u32(from);
+  to->reach = sr__get_f64(from);
+  to->buffer_distance = sr__get_f64(from);
+  int64_t count = sr__get_count(from, 8);
+  if (from->status != SR_OK) return from->status;
+  if (unit > SR_DISTANCE_MAP || count != to->question_count)
+    return refuse(m, "its distances are not those of its questions");
+  to->distance_unit = (sr_distance_unit)unit;
+  for (int64_t k = 0; k < count; k++) list[k].buffer = sr__get_f64(from);
+  return from->status;
+}
+
 typedef struct section_kind {
   const char *tag;
   sr_status (*get)(model_reader *m, sr__byte_reader *from);
@@ -468,7 +485,7 @@ static const section_kind kinds[] = {{"Head", get_head},      {"Mix ", get_mix},
                                      {"gain", get_gain},      {"Shar", get_shared},
                                      {"Memb", get_members},   {"Near", get_part_weights},
                                      {"scor", get_metrics},   {"area", get_applicability},
-                                     {"curv", get_curve}};
+                                     {"curv", get_curve},     {"dist", get_distances}};
 
 static sr_status get_section(model_reader *m, sr__byte_reader *from) {
   char tag[SR_MODEL_TAG_BYTES + 1] = {0};

@@ -124,6 +124,17 @@ static void put_questions(sr__bytes *to, const sr_ensemble *ensemble) {
   for (int32_t k = 0; k < e->origin_count; k++) sr__put_f64(to, e->origin_error[k]);
 }
 
+/* Of maps: how far away what was held out lay. */
+static void put_distances(sr__bytes *to, const sr_ensemble *ensemble) {
+  const sr_evaluation *e = ensemble->view.evaluation;
+  if (!e || e->distance_unit == SR_DISTANCE_NONE) return;
+  sr__put_u32(to, (uint32_t)e->distance_unit);
+  sr__put_f64(to, e->reach);
+  sr__put_f64(to, e->buffer_distance);
+  sr__put_u64(to, (uint64_t)e->question_count);
+  for (int32_t k = 0; k < e->question_count; k++) sr__put_f64(to, e->questions[k].buffer);
+}
+
 /* What the members' covariance is made of. */
 static void put_pairs(sr__bytes *to, const sr_ensemble *ensemble) {
   const sr_evaluation *e = ensemble->view.evaluation;
@@ -199,13 +210,13 @@ static const struct {
   char tag[SR_MODEL_TAG_BYTES + 1];
   bool always;
   void (*put)(sr__bytes *to, const sr_ensemble *ensemble);
-} sections[] = {{"Head", true, put_schema},       {"Mix ", true, put_mix},
-                {"gain", false, put_gain},        {"told", true, put_story},
-                {"eval", false, put_evaluation},  {"asks", false, put_questions},
-                {"pair", false, put_pairs},       {"curv", false, put_curve},
-                {"scor", false, put_metrics},     {"area", false, put_applicability},
-                {"Shar", true, put_encoder},      {"Memb", true, put_members},
-                {"Near", false, put_part_weights}};
+} sections[] = {{"Head", true, put_schema},         {"Mix ", true, put_mix},
+                {"gain", false, put_gain},          {"told", true, put_story},
+                {"eval", false, put_evaluation},    {"asks", false, put_questions},
+                {"dist", false, put_distances},     {"pair", false, put_pairs},
+                {"curv", false, put_curve},         {"scor", false, put_metrics},
+                {"area", false, put_applicability}, {"Shar", true, put_encoder},
+                {"Memb", true, put_members},        {"Near", false, put_part_weights}};
 
 /* Writes what was put since `begin` as a length into the eight bytes before it. */
 static void put_length(sr__bytes *to, int64_t begin) {

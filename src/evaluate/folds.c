@@ -234,6 +234,8 @@ sr_status sr_folds_new(sr_context *ctx, const sr_structure *structure,
     deal_in_order(f);
   else
     SR_TRY(deal_by_size(ctx, f, &random));
+  f->view.reach = structure->map ? structure->map->range.reach : NAN;
+  f->view.distance_unit = structure->map ? structure->map->places.unit : SR_DISTANCE_NONE;
   if (structure->map)
     f->view.buffer_distance = options->buffer >= 0           ? (double)options->buffer
                               : f->view.unit == SR_UNIT_AREA ? structure->map->buffer

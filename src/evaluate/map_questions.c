@@ -105,16 +105,13 @@ static sr_status add_question(sr_context *ctx, map_job *job, sr_question questio
   return SR_OK;
 }
 
-/* A distance with its unit: meters and kilometers for degrees, else bare. */
 static const char *distance_text(const map_job *job, double distance, char text[40]) {
-  if (!job->map->places.sphere)
-    snprintf(text, 40, "%.3g", distance);
-  else if (distance >= 1000.0)
-    snprintf(text, 40, "%.3g km", distance / 1000.0);
-  else
-    snprintf(text, 40, "%.0f m", distance);
+  sr_distance_text(distance, job->map->places.unit, text, 40);
   return text;
 }
+
+/* Rounded down, so that what is below a limit does not read like it. */
+static double tenth_below(double worth) { return floor(10.0 * worth) / 10.0; }
 
 /* ---- designs -----------------------------------------------------------------------------------
  */
@@ -222,7 +219,7 @@ static sr_status leave_confined(sr_context *ctx, map_job *job, const confinement
       if (view->label[judged->row[k]] == c) loss[k] = NAN;
     if (named++ < NAMED_CLASSES)
       say(job, "Class %s is worth %.1f %s: its error elsewhere is not known and not in this line.",
-          view->classes.names[c], n * n / squares, within->what);
+          view->classes.names[c], tenth_below(n * n / squares), within->what);
   }
 cleanup:
   sr__free(ctx, size);
@@ -263,8 +260,8 @@ static bool refuse(map_job *job, const design *d, double worth) {
   char reach[40], extent[40];
   bool refused = worth < least;
   if (refused)
-    say(job, "The rows are worth %.1f %s, fewer than %g: no interval can be given.", worth,
-        plural_of(d->kind), least);
+    say(job, "The rows are worth %.1f %s, fewer than %g: no interval can be given.",
+        tenth_below(worth), plural_of(d->kind), least);
   if (d->kind != SR_QUESTION_AREAS) return refused;
   double patches = map->range.patches;
   if (map->range.reach > map->places.extent / 3.0) {
@@ -273,10 +270,27 @@ static bool refuse(map_job *job, const design *d, double worth) {
         distance_text(job, map->places.extent, extent));
     refused = true;
   } else if (patches < LEAST_PATCHES) {
-    say(job, "The map is worth %.1f independent areas, fewer than %d.", patches, LEAST_PATCHES);
+    say(job, "The map is worth %.1f independent areas, fewer than %d.", tenth_below(patches),
+        LEAST_PATCHES);
     refused = true;
   }
   return refused;
+}
+
+/* A buffer that residuals reach across: cut to the map, or given so. */
+static void say_buffer(map_job *job, const design *d) {
+  double reach = job->map->range.reach;
+  char kept[40], wanted[40];
+  if (d->kind != SR_QUESTION_AREAS || !(d->buffer < reach)) return;
+  distance_text(job, d->buffer, kept);
+  distance_text(job, reach, wanted);
+  if (job->options->folds.buffer < 0)
+    say(job, "The buffer was cut to a sixth of the map, %s.", kept);
+  else
+    say(job,
+        "The buffer of %s is less than the residuals reach, %s: they still tell of what was "
+        "held out.",
+        kept, wanted);
 }
 
 /* One line: error, interval, next unit, what was held out, how far away. */
@@ -285,7 +299,6 @@ static sr_status answer(sr_context *ctx, map_job *job, const design *d, const sr
   sr_status status = SR_OK;
   double *loss = NULL, *sum = NULL, *rows = NULL, median = NAN;
   int32_t *group = NULL;
-  char text[40];
   SR_NEW(ctx, loss, judged->count);
   SR_NEW(ctx, group, judged->count);
   SR_NEW(ctx, sum, d->groups);
@@ -311,8 +324,7 @@ static sr_status answer(sr_context *ctx, map_job *job, const design *d, const sr
   sr__map_answer a = sr__map_interval((sr__grouped_losses){judged->count, loss, group, d->groups},
                                       sum, rows, widen, job->options->level);
   bool refused = refuse(job, d, a.worth) || says_nothing(job, a.low, a.high);
-  if (d->buffer > 0.0 && d->buffer < job->map->range.reach)
-    say(job, "The buffer was cut to a sixth of the map, %s.", distance_text(job, d->buffer, text));
+  say_buffer(job, d);
   *given = (sr_question){.kind = d->kind,
                          .estimate = a.estimate,
                          .low = refused ? NAN : a.low,
@@ -320,7 +332,8 @@ static sr_status answer(sr_context *ctx, map_job *job, const design *d, const sr
                          .next_low = refused ? NAN : a.next_low,
                          .next_high = refused ? NAN : a.next_high,
                          .units = (int32_t)a.groups,
-                         .distance = median};
+                         .distance = median,
+                         .buffer = d->buffer};
   SR_TRY(add_question(ctx, job, *given));
 cleanup:
   sr__free(ctx, loss);
@@ -508,7 +521,8 @@ static sr_status ask_use(sr_context *ctx, map_job *job) {
                                     .next_low = NAN,
                                     .next_high = NAN,
                                     .units = a.groups,
-                                    .distance = a.distance}));
+                                    .distance = a.distance,
+                                    .buffer = NAN}));
 cleanup:
   sr__free(ctx, distance);
   return status;
@@ -534,7 +548,8 @@ static sr_status ask_pixels(sr_context *ctx, map_job *job) {
                                     .next_low = NAN,
                                     .next_high = NAN,
                                     .units = (int32_t)fmin(n, INT32_MAX),
-                                    .distance = NAN});
+                                    .distance = NAN,
+                                    .buffer = NAN});
 }
 
 /* The folds that everything else was judged on: whole units, or areas where there are none. */
@@ -571,7 +586,8 @@ static sr_status ask_areas(sr_context *ctx, map_job *job) {
   int32_t folds = sr_folds_get(job->in->folds)->folds;
   sr__judged judged = {0};
   sr_question given;
-  design d = {.kind = SR_QUESTION_AREAS, .buffer = job->map->buffer};
+  int64_t asked = job->options->folds.buffer;
+  design d = {.kind = SR_QUESTION_AREAS, .buffer = asked >= 0 ? (double)asked : job->map->buffer};
   if (!job->map->unit) return SR_OK; /* the folds were areas */
   SR_TRY(new_design(ctx, job->map, &d));
   SR_TRY(sr__map_areas(ctx, job->map, folds < SR__MOST_MAP_FOLDS ? folds : SR__MOST_MAP_FOLDS,
@@ -605,7 +621,8 @@ static sr_status ask_regions(sr_context *ctx, map_job *job) {
                                       .next_low = NAN,
                                       .next_high = NAN,
                                       .units = 1,
-                                      .distance = NAN});
+                                      .distance = NAN,
+                                      .buffer = NAN});
   }
   SR_TRY(new_design(ctx, map, &d));
   d.folds = d.groups = map->ground.regions;
@@ -638,6 +655,9 @@ sr_status sr__answer_map(sr_context *ctx, const sr__evaluate_input *input,
   evaluation->questions = list;
   evaluation->tmix_careful = input->structure->view.tmix_careful;
   evaluation->degrees = NAN;
+  evaluation->distance_unit = job.map->places.unit;
+  evaluation->reach = job.map->range.reach;
+  evaluation->buffer_distance = sr_folds_get(input->folds)->buffer_distance;
   SR_TRY(make_parts(ctx, &job));
   SR_TRY(ask_pixels(ctx, &job));
   SR_TRY(pool_pixels(ctx, &job));

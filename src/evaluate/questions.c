@@ -227,6 +227,7 @@ static sr_status add_question(sr_context *ctx, question_job *job, sr_question qu
   }
   job->text[0] = '\0';
   question.reason = reason;
+  question.buffer = NAN; /* a distance, of maps alone */
   list[job->to->question_count++] = question;
 cleanup:
   return status;

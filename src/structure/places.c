@@ -79,6 +79,7 @@ sr_status sr__places_new(sr_context *ctx, const sr_table_view *table, sr__places
   *places = (sr__places){0};
   if (table->coordinate_count < 2 || !table->coordinates || table->rows < 1)
     SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "the rows have no places; name their coordinates"));
+  made.unit = sr__distance_unit(table);
   made.sphere = table->coordinate_count == 2 && sr__is_geographic(table->projection);
   made.dimension = made.sphere ? 3 : table->coordinate_count;
   SR_NEW(ctx, keyed, table->rows);

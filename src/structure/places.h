@@ -12,12 +12,13 @@
 /* Rows with equal coordinates share a place. Free with sr__places_free. */
 typedef struct sr__places {
   int64_t rows, count;
-  int32_t dimension; /* of `at`: that of the coordinates, or 3 on the sphere */
-  bool sphere;       /* coordinates were degrees; `at` lies on the sphere, distances are chords */
-  double *at;        /* dimension columns of `count` */
-  int32_t *place;    /* of each row */
-  int64_t *size;     /* rows of each place */
-  double extent;     /* longest side of all places */
+  int32_t dimension;     /* of `at`: that of the coordinates, or 3 on the sphere */
+  sr_distance_unit unit; /* of distances */
+  bool sphere;    /* coordinates were degrees; `at` lies on the sphere, distances are chords */
+  double *at;     /* dimension columns of `count` */
+  int32_t *place; /* of each row */
+  int64_t *size;  /* rows of each place */
+  double extent;  /* longest side of all places */
   sr__place_tree tree;
 } sr__places;
 
