@@ -87,6 +87,38 @@ def check_geotiff(folder, random):
     assert (cube[0, ~hole] == values[~hole]).all()
 
 
+def notes(*arguments):
+    done = subprocess.run([COMMAND, *arguments], capture_output=True, text=True, check=False)
+    return done.returncode, done.stderr
+
+
+def check_other_scene(folder):
+    """Bands are named by their file: those of another scene are taken by position, said once; columns of a table never are."""
+    bands, model, first, other = (os.path.join(folder, n) for n in ("bands.tif", "m.model", "map.tif", "other_scene.tif"))
+    cube = gdal.Open(bands).ReadAsArray()
+    write_raster(other, list(cube), -9999, gdal.GDT_Float32)
+    for more in ((), ("--tile", "1")):
+        out = os.path.join(folder, "other_map.tif")
+        code, said = notes("predict", model, other, "-o", out, *more)
+        assert code == 0 and said.count("columns are taken by their position: 'other_scene_b1' as 'bands_b1' and so on") == 1, said
+        assert (gdal.Open(out).ReadAsArray() == gdal.Open(first).ReadAsArray()).all()
+    code, said = notes("predict", model, bands, "-o", out)
+    assert code == 0 and "position" not in said, said
+    write_raster(other, [*cube, cube[0]], -9999, gdal.GDT_Float32)  # three bands are not two
+    code, said = notes("predict", model, other, "-o", out)
+    assert code == 3 and "is not in the data" in said, (code, said)
+    half = os.path.join(folder, "bands_b1.tif")  # one name is known, so the other one is missing
+    write_raster(half, [cube[0]], -9999, gdal.GDT_Float32)
+    write_raster(os.path.join(folder, "else.tif"), [cube[1]], -9999, gdal.GDT_Float32)
+    code, said = notes("predict", model, f"{half},{os.path.join(folder, 'else.tif')}", "-o", out)
+    assert code == 3 and "'bands_b2'" in said, (code, said)
+    rows = os.path.join(folder, "rows.csv")
+    with open(rows, "w", encoding="ascii") as file:
+        file.write("p,q\n1,2\n3,4\n")
+    code, said = notes("predict", model, rows, "-o", os.path.join(folder, "rows_said.csv"))
+    assert code == 3 and "is not in the data" in said, (code, said)
+
+
 def check_labels(folder, random):
     """Fields as polygons in degrees over a raster in meters: trained, then judged on another file of fields."""
     first, second = field(random), field(random)
@@ -178,6 +210,25 @@ def check_netcdf(folder, random):
         first = made[[name for name in made.data_vars if name != "crs"][0]]
         assert first.dims == ("lat", "lon") and np.isnan(first.values[5:15, 5:25]).all()
         assert np.isfinite(first.values).sum() == np.isfinite(cube[0]).sum()
+    check_next_month(data, cube, folder)
+
+
+def check_next_month(data, cube, folder):
+    """Steps that moved by one are those of the model by position: half of their names say otherwise."""
+    sst, moved, model = (os.path.join(folder, n) for n in ("sst.nc", "moved.nc", "step.model"))
+    later = data.copy(deep=True)
+    later["sst"].values[1:3] = cube[0:2]
+    later.to_netcdf(moved)
+    run("train", sst, "--target", "sst:4 > median", "--variables", "sst:1-2", "-o", model, "--members", "15", "--plan", "uniform")
+    said = []
+    for file, steps in ((sst, "sst:1-2"), (moved, "sst:2-3")):
+        out = os.path.join(folder, "step.csv")
+        code, told = notes("predict", model, file, "--variables", steps, "-o", out)
+        assert code == 0 and ("'sst:2' as 'sst:1'" in told) == (file == moved), told
+        said.append(open(out, encoding="utf-8").read())
+    assert said[0] == said[1]
+    code, told = notes("predict", model, sst, "--variables", "sst:1,sst:3", "-o", out)  # no shift: the second is missing
+    assert code == 3 and "'sst:2'" in told, (code, told)
 
 
 def main():
@@ -185,6 +236,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         if build_has("gdal"):
             check_geotiff(folder, random)
+            check_other_scene(folder)
             check_labels(folder, random)
             check_use(folder)
         if build_has("netcdf"):

@@ -1,6 +1,7 @@
 #include "match_columns.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "names.h"
 #include "parse_number.h"
@@ -68,12 +69,66 @@ cleanup:
   return status;
 }
 
+/* Splits "sst:683" at its last colon; false where no number follows one. */
+static bool split_step(const char *name, size_t *stem, int64_t *step) {
+  const char *colon = strrchr(name, ':');
+  char *end = NULL;
+  if (!colon || colon[1] < '0' || colon[1] > '9') return false;
+  *stem = (size_t)(colon - name);
+  *step = strtoll(colon + 1, &end, 10);
+  return *end == '\0';
+}
+
+/* The same steps of the same variable, all of them so many later or earlier. */
+static bool are_moved_steps(const sr_table_view *schema, const sr_table_view *table) {
+  int64_t moved = 0;
+  for (int64_t j = 0; j < schema->features; j++) {
+    const char *a = schema->feature_names[j], *b = table->feature_names[j];
+    size_t stem[2];
+    int64_t step[2];
+    if (!split_step(a, &stem[0], &step[0]) || !split_step(b, &stem[1], &step[1])) return false;
+    if (stem[0] != stem[1] || strncmp(a, b, stem[0]) != 0) return false;
+    if (j > 0 && step[1] - step[0] != moved) return false;
+    moved = step[1] - step[0];
+  }
+  return true;
+}
+
+static sr_status is_none_known(sr_context *ctx, const sr_table_view *schema,
+                               const sr_table_view *table, bool *none) {
+  sr_status status = SR_OK;
+  sr__names names = {0};
+  int32_t code;
+  *none = true;
+  for (int64_t j = 0; j < table->features; j++)
+    SR_TRY(sr__names_add(ctx, &names, table->feature_names[j], strlen(table->feature_names[j]), 0,
+                         &code));
+  for (int64_t j = 0; j < schema->features && *none; j++)
+    *none = sr__names_find(&names, schema->feature_names[j], strlen(schema->feature_names[j])) < 0;
+cleanup:
+  sr__names_free(ctx, &names);
+  return status;
+}
+
+sr_status sr__match_by_position(sr_context *ctx, const sr_table_view *schema,
+                                const sr_table_view *table, bool *by_position) {
+  *by_position = false;
+  if (!table->cell || !schema->feature_names || !table->feature_names ||
+      table->features != schema->features || schema->features == 0 || same_order(schema, table))
+    return SR_OK;
+  *by_position = are_moved_steps(schema, table);
+  return *by_position ? SR_OK : is_none_known(ctx, schema, table, by_position);
+}
+
 /* source[j]: the table's column for the schema's feature j. */
 static sr_status find_columns(sr_context *ctx, const sr_table_view *schema,
                               const sr_table_view *table, int64_t *source) {
-  bool named = schema->feature_names && table->feature_names;
+  bool named = schema->feature_names && table->feature_names, by_position = false;
   if (schema->features == 0) return SR_OK;
-  if (named && !same_order(schema, table)) return find_by_name(ctx, schema, table, source);
+  sr_status status = sr__match_by_position(ctx, schema, table, &by_position);
+  if (status != SR_OK) return status;
+  if (named && !by_position && !same_order(schema, table))
+    return find_by_name(ctx, schema, table, source);
   if (table->features != schema->features)
     return sr__fail(ctx, SR_ERROR_DATA,
                     "the model was trained on %lld features, the data have %lld",

@@ -221,6 +221,7 @@ void sr__plan_records_free(const sr_allocator *allocator, int32_t count, sr__pla
 typedef struct sr__rows_done {
   int64_t before;
   int64_t total; /* 0: those of this call are all */
+  bool silent;   /* something was said of the columns already */
 } sr__rows_done;
 
 /* sr_ensemble_predict_table; progress is told of all rows. */

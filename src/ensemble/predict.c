@@ -189,10 +189,23 @@ cleanup:
   return status;
 }
 
+/* Bands of another scene are known by their place alone: said once. */
+static sr_status tell_position(sr_context *ctx, const predict_job *job, const sr_table *table) {
+  const sr_table_view *own = sr_table_get(job->ensemble->schema), *view = sr_table_get(table);
+  bool by_position = false;
+  if (job->rows_done.silent) return SR_OK;
+  sr_status status = sr__match_by_position(ctx, own, view, &by_position);
+  if (status == SR_OK && by_position)
+    sr__log(ctx, SR_LOG_INFO, "columns are taken by their position: '%s' as '%s'%s",
+            view->feature_names[0], own->feature_names[0], view->features > 1 ? " and so on" : "");
+  return status;
+}
+
 static sr_status predict_all(sr_context *ctx, const sr_table *table, predict_job *job) {
   sr_status status = SR_OK;
   sr_table *owned = NULL;
   atomic_init(&job->done, 0);
+  SR_TRY(tell_position(ctx, job, table));
   SR_TRY(sr__match_columns(ctx, sr_table_get(job->ensemble->schema), table, &job->table, &owned));
   job->view = sr_table_get(job->table);
   job->chunk = sr__chunk_size(job->view->rows, PREDICT_CHUNK);

@@ -57,7 +57,8 @@ static sr_status predict_tile(sr_context *ctx, raster_job *job, const sr__tile *
   SR_TRY(job->how->read(ctx, job->reader, tile, &cells));
   if (cells) {
     SR_TRY(sr__predict_table(ctx, job->ensemble, cells, job->shares,
-                             (sr__rows_done){job->seen, job->shape.rows * job->shape.columns},
+                             (sr__rows_done){job->seen, job->shape.rows * job->shape.columns,
+                                             job->said.rows > 0},
                              &predictions));
     const sr_table_view *said = sr_table_get(predictions);
     SR_TRY(judge_tile(ctx, job, sr_table_get(cells), said->label));

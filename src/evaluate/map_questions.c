@@ -434,8 +434,9 @@ cleanup:
   return status;
 }
 
-/* Whether the rows of use have every feature of training, by name. */
-static bool has_features(const sr_table_view *own, const sr_table_view *use) {
+/* Whether the rows of use have every feature of training, by name or as bands of another scene. */
+static bool has_features(const sr_table_view *own, const sr_table_view *use, bool by_position) {
+  if (by_position) return true;
   if (!own->feature_names || !use->feature_names) return own->features == use->features;
   for (int64_t j = 0; j < own->features; j++) {
     bool found = false;
@@ -455,7 +456,11 @@ static sr_status share_outside(sr_context *ctx, map_job *job) {
   int64_t n = sr_table_get(use)->rows, count = n < ASKED_OUTSIDE ? n : ASKED_OUTSIDE, *row = NULL;
   float *outside = NULL;
   double sum = 0.0;
-  if (!a || !has_features(job->in->prepared->view, sr_table_get(use))) return SR_OK;
+  const sr_table_view *own = job->in->prepared->view;
+  bool by_position = false;
+  if (!a) return SR_OK;
+  SR_TRY(sr__match_by_position(ctx, own, sr_table_get(use), &by_position));
+  if (!has_features(own, sr_table_get(use), by_position)) return SR_OK;
   SR_NEW(ctx, row, count);
   SR_NEW(ctx, outside, count);
   for (int64_t k = 0; k < count; k++) row[k] = n * k / count;
