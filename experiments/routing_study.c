@@ -115,6 +115,7 @@ sr_interval routing_paired(const result_sample *a, const result_sample *b, int c
       count++;
     }
   sr_interval r = {.estimate = count ? sum / count : NAN, .low = NAN, .high = NAN};
+  if (fabs(r.estimate) < 1e-9) r.estimate = 0; /* errors are written with nine digits */
   if (count < 2) return r;
   double variance = fmax(0, (square - sum * sum / count) / (count - 1.0));
   double half = sr_student_quantile(1 - .025 / comparisons, count - 1.0) * sqrt(variance / count);

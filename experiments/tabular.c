@@ -124,7 +124,7 @@ const experiment experiment_tabular = {
     .needs =
         "SPECROUTE_DATA with tabular/covertype_93k.csv.gz and tabular/higgs_11k.csv.gz; XGBoost",
     .seeds = {5, 20},
-    .core_seconds = {900, 60000},
+    .core_seconds = {900, 2400},
     .case_count = count_cases,
     .case_name = name_case,
     .run = run_unit,
