@@ -70,6 +70,21 @@ static sr_status cut_parts(cli_run *run, parts_run *p) {
   return status;
 }
 
+/* The rows in the order of their file. */
+static sr_status in_file_order(cli_run *run, const sr_table_view *rows, sr_table **table) {
+  sr_table *ordered = NULL;
+  if (!rows->source_row) return SR_OK;
+  int64_t *row = malloc((size_t)rows->rows * sizeof *row);
+  if (!row) return SR_ERROR_MEMORY;
+  for (int64_t i = 0; i < rows->rows; i++) row[rows->source_row[i]] = i;
+  sr_status status = sr_table_select(run->ctx, *table, row, rows->rows, &ordered);
+  free(row);
+  if (status != SR_OK) return status;
+  sr_table_free(table);
+  *table = ordered;
+  return SR_OK;
+}
+
 /* A table of one column, so that every format of tables can hold the parts; where the rows lie is
  * written beside them. */
 static sr_status write_parts(cli_run *run, const sr_table_view *rows, const sr_parts_view *view,
@@ -90,6 +105,7 @@ static sr_status write_parts(cli_run *run, const sr_table_view *rows, const sr_p
                            .grid_columns = rows->grid_columns,
                            .projection = rows->projection};
   sr_status status = sr_table_new(run->ctx, &columns, &table);
+  if (status == SR_OK) status = in_file_order(run, rows, &table);
   if (status == SR_OK) status = sr_table_write(run->ctx, table, path);
   sr_table_free(&table);
   free(part);

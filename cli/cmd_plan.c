@@ -64,6 +64,7 @@ static int run_plan(cli_run *run) {
   if (cli_given(run, "parts")) wanted.parts = cli_integer(run, "parts");
   SR_TRY(cli_read_table(run, run->arguments[0], &table));
   SR_TRY(sr_structure_estimate(run->ctx, table, &wanted, run->seed, &structure));
+  cli_warn_of_structure(run, structure);
   SR_TRY(sr_plan_new(run->ctx, structure, cli_method_text(run, "plan"),
                      (int32_t)cli_integer(run, "members"), run->seed, &plan));
   SR_TRY(sr_plan_write(run->ctx, plan, path, &sizes));
@@ -82,8 +83,9 @@ const cli_command cli_plan = {
     .most = 1,
     .help = "write the bags of a plan, to train in another framework",
     .description =
-        "A bag lists the rows that one member learns from, with how often it draws each. Rows and\n"
-        "members are counted from 0. The same seed gives the same bags as train.",
+        "A bag lists the rows that one member learns from, with how often it draws each. Rows (as\n"
+        "they stand in FILE) and members are counted from 0. The same seed gives the same bags as "
+        "train.",
     .groups = {options, cli_column_options, cli_graph_options},
     .methods = methods,
     .example = "specroute plan elec2.csv --target class --plan routed -o bags.npy",

@@ -53,6 +53,7 @@ typedef struct sr_table_view {
   int64_t grid_rows, grid_columns; /* 0 where the rows are not cells of one lattice */
   const int64_t *cell;             /* lattice cell of each row, row-major, increasing */
   const int64_t *source_row; /* where the row stood in its file, from 0; NULL: in this order */
+  int64_t source_rows;       /* rows of that file; 0: as many as here */
   const char *projection; /* the reference system of the coordinates as well-known text, or NULL */
 } sr_table_view;
 
@@ -82,6 +83,14 @@ SR_API SR_MUST_CHECK sr_status sr_table_wrap(sr_context *ctx, const sr_table_vie
 SR_API void sr_table_free(sr_table **table);
 /* What the table holds; valid as long as the table. Never NULL. */
 SR_API const sr_table_view *sr_table_get(const sr_table *table);
+/* What a reader would say of a table that was made otherwise: features that count or name the rows
+ * and one that alone tells the class are warned of in the log. `order` gets `rows` entries: the row
+ * that comes i-th in the order of group and time; *moved is 0 where the rows stand in it, and
+ * sr_table_select puts them there. Rows are counted from 1 in messages. Errors: SR_ERROR_DATA (a
+ * time is missing, or times repeat so that the order cannot be told), SR_ERROR_MEMORY. Cost: sorts
+ * the times, and features of whole numbers. */
+SR_API SR_MUST_CHECK sr_status sr_table_examine(sr_context *ctx, const sr_table *table,
+                                                int64_t *order, int *moved);
 /* The `count` rows with these indices, from 0, in this order (repeats allowed); dictionaries are
  * kept whole. Lattice cells are kept where the indices increase. `selected` is freed with
  * sr_table_free. Errors: SR_ERROR_ARGUMENT (no such row), SR_ERROR_MEMORY. */

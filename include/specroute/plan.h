@@ -64,7 +64,8 @@ typedef struct sr_plan_sizes {
   double mean;
 } sr_plan_sizes;
 /* Writes every bag for another trainer: .npy is a members x rows matrix of counts in the smallest
- * unsigned type that holds them, .csv lines "member,row,count" counted from 0. `sizes` may be NULL.
+ * unsigned type that holds them, .csv lines "member,row,count" counted from 0, rows as
+ * they stood in the file of the table. `sizes` may be NULL.
  * Errors: SR_ERROR_OUTPUT, SR_ERROR_UNSUPPORTED (another ending), SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_plan_write(sr_context *ctx, const sr_plan *plan, const char *path,
                                              sr_plan_sizes *sizes);

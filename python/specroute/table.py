@@ -249,17 +249,12 @@ def codes_of(values):
     return np.ascontiguousarray(codes.reshape(-1), dtype=np.int32), unique
 
 
-def order_of(times, groups):
-    """The order of group and time, or None where the rows are in it."""
-    if times is None:
-        return None
-    keys = (times,) if groups is None else (times, groups)
-    if np.isnan(times).any():
-        raise DataError(f"times is missing in row {int(np.isnan(times).argmax())}; every row needs one")
-    if groups is None:
-        return None if (np.diff(times) >= 0).all() else np.argsort(times, kind="stable")
-    steps = np.diff(groups) != 0
-    return None if (steps | (np.diff(times) >= 0)).all() else np.lexsort(keys)
+def order_of(table, rows):
+    """The order of group and time by the library, which also says what a file of these rows would be told; None where the rows
+    stand in it."""
+    order, moved = np.empty(rows, dtype=np.int64), ctypes.c_int()
+    call("sr_table_examine", table, order.ctypes.data, ctypes.byref(moved))
+    return order if moved.value else None
 
 
 def whole(X, label=None, classes=None, weight=None, groups=None, coords=None, times=None, threads=0):
@@ -292,17 +287,15 @@ def whole(X, label=None, classes=None, weight=None, groups=None, coords=None, ti
         if not np.isfinite(coords).all():
             raise DataError("coords holds a value that is not finite")
         view.coordinate_count, view.coordinates = coords.shape[1], take(coords.T, np.float64)
-    order = None
     if times is not None:
         times = seconds(_column(times, rows, "times"))
         if times.ndim != 1:
             raise ArgumentError(f"times has {times.ndim} dimensions, expected 1")
         view.time = take(times, np.float64)
-        order = order_of(times, group_codes)
     kept.append(view)
     table = made("sr_table_free", "sr_table_wrap", ctypes.byref(view), keep=kept)
+    order = order_of(table, rows)
     if order is not None:
-        order = np.ascontiguousarray(order, dtype=np.int64)
         table = made("sr_table_free", "sr_table_select", table, order.ctypes.data, rows)
     return table, order
 

@@ -49,29 +49,37 @@ static sr_status check_ties(sr_context *ctx, const char *file, const sr_table_vi
   return SR_OK;
 }
 
-sr_status sr__order_by_time(sr_context *ctx, const char *file, sr_table **table, bool *moved) {
+sr_status sr__find_order(sr_context *ctx, const char *file, const sr_table_view *view,
+                         int32_t **rows) {
   sr_status status = SR_OK;
-  const sr_table_view *view = sr_table_get(*table);
   timed_row *order = NULL;
-  int32_t *rows = NULL;
-  int64_t *source_row = NULL;
-  sr_table *sorted = NULL;
   bool in_order = false;
-  *moved = false;
+  *rows = NULL;
   if (!view->time || view->cell) return SR_OK;
   SR_TRY(is_in_order(ctx, view, &in_order));
   if (in_order) return SR_OK;
   SR_NEW(ctx, order, view->rows);
-  SR_NEW(ctx, rows, view->rows);
   for (int64_t i = 0; i < view->rows; i++)
     order[i] = (timed_row){view->time[i], view->group ? view->group[i] : 0, (int32_t)i};
   SR_TRY(sr__sort(ctx, order, view->rows, sizeof *order, by_group_and_time));
   SR_TRY(check_ties(ctx, file, view, order));
-  for (int64_t i = 0; i < view->rows; i++) rows[i] = order[i].row;
+  SR_NEW(ctx, *rows, view->rows);
+  for (int64_t i = 0; i < view->rows; i++) (*rows)[i] = order[i].row;
+cleanup:
+  sr__free(ctx, order);
+  return status;
+}
+
+sr_status sr__order_by_time(sr_context *ctx, const char *file, sr_table **table, bool *moved) {
+  sr_status status = SR_OK;
+  const sr_table_view *view = sr_table_get(*table);
+  int32_t *rows = NULL;
+  sr_table *sorted = NULL;
+  *moved = false;
+  SR_TRY(sr__find_order(ctx, file, view, &rows));
+  if (!rows) return SR_OK;
   SR_TRY(sr__table_select(ctx, *table, rows, view->rows, &sorted));
-  SR_NEW(ctx, source_row, view->rows);
-  for (int64_t i = 0; i < view->rows; i++) source_row[i] = rows[i];
-  sorted->view.source_row = source_row;
+  SR_TRY(sr__table_name_rows(ctx, sorted, rows, view->rows));
   sr_table_free(table);
   *table = sorted;
   sorted = NULL;
@@ -79,6 +87,5 @@ sr_status sr__order_by_time(sr_context *ctx, const char *file, sr_table **table,
 cleanup:
   sr_table_free(&sorted);
   sr__free(ctx, rows);
-  sr__free(ctx, order);
   return status;
 }

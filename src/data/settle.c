@@ -1,5 +1,7 @@
 #include "settle.h"
 
+#include <math.h>
+
 #include "geographic.h"
 #include "names.h"
 
@@ -31,6 +33,45 @@ static bool is_named(const char *const *list, const char *name) {
   return false;
 }
 
+/* Readers with named columns have looked for these names already. */
+static sr_status check_kept(sr_context *ctx, const char *file, const sr_read_options *options,
+                            const sr_table_view *view) {
+  if (options->time || options->group || options->weight || options->coordinates ||
+      options->target || options->drop)
+    return SR_OK;
+  for (const char *const *name = options->keep; name && *name; name++) {
+    int64_t j = 0;
+    while (j < view->features && view->feature_names && strcmp(view->feature_names[j], *name) != 0)
+      j++;
+    if (!view->feature_names || j == view->features)
+      return sr__fail_at(ctx, SR_ERROR_NOT_FOUND, file, 0, 0, "keep '%.100s' is no column", *name);
+  }
+  return SR_OK;
+}
+
+/* "column 'id'", or its number where it has no name. */
+static void name_column(const sr_table_view *view, int64_t j, char *name, size_t size) {
+  if (view->feature_names)
+    snprintf(name, size, "'%.100s'", view->feature_names[j]);
+  else
+    snprintf(name, size, "%lld", (long long)j + 1);
+}
+
+static void warn_of_counters(sr_context *ctx, const char *file, const sr_table_view *view,
+                             const bool *marked, const char *what) {
+  char name[128];
+  for (int64_t j = 0; j < view->features; j++) {
+    if (!marked[j]) continue;
+    name_column(view, j, name, sizeof name);
+    sr__log(ctx, SR_LOG_WARNING, "%s: column %s counts or names the rows%s", file, name, what);
+  }
+}
+
+static void warn_of_order(sr_context *ctx, const char *file, const sr_table_view *view) {
+  sr__log(ctx, SR_LOG_WARNING, "%s: the rows were not in the order of time and have been sorted%s",
+          file, view->group ? " by group and time" : "");
+}
+
 static sr_status leave_out_counters(sr_context *ctx, const char *file,
                                     const sr_read_options *options, sr_table *table) {
   sr_status status = SR_OK;
@@ -38,24 +79,65 @@ static sr_status leave_out_counters(sr_context *ctx, const char *file,
   bool *marked = NULL;
   int64_t count = 0;
   SR_NEW(ctx, marked, view->features);
+  SR_TRY(check_kept(ctx, file, options, view));
   SR_TRY(sr__find_counters(ctx, view, marked));
   for (int64_t j = 0; j < view->features; j++) {
-    if (is_named(options->keep, view->feature_names ? view->feature_names[j] : ""))
-      marked[j] = false;
+    if (view->feature_names && is_named(options->keep, view->feature_names[j])) marked[j] = false;
     count += marked[j];
   }
   if (count == 0 || count == view->features) goto cleanup;
-  for (int64_t j = 0; j < view->features; j++) {
-    if (marked[j])
-      sr__log(
-          ctx, SR_LOG_WARNING,
-          "%s: column '%s' counts or names the rows and is left out of the features; name it as "
-          "time or group, or keep it with --keep",
-          file, view->feature_names[j]);
+  if (!view->feature_names) { /* a model finds its columns by their place */
+    warn_of_counters(ctx, file, view, marked, "; leave it out of the file");
+    goto cleanup;
   }
+  warn_of_counters(ctx, file, view, marked,
+                   " and is left out of the features; name it as time or group, or keep it with "
+                   "--keep");
   drop_features(table, marked);
 cleanup:
   sr__free(ctx, marked);
+  return status;
+}
+
+/* ---- what a reader would have said ----------------------------------------------------------- */
+
+static sr_status warn_of_disguise(sr_context *ctx, const char *file, const sr_table_view *view) {
+  int64_t feature;
+  char name[128];
+  sr_status status = sr__find_disguised_target(ctx, view, &feature);
+  if (status != SR_OK || feature < 0) return status;
+  name_column(view, feature, name, sizeof name);
+  sr__log(ctx, SR_LOG_WARNING,
+          "%s: feature %s alone tells the class of every row; drop it if it is the target under "
+          "another name",
+          file, name);
+  return SR_OK;
+}
+
+sr_status sr_table_examine(sr_context *ctx, const sr_table *table, int64_t *order, int *moved) {
+  sr_status status = SR_OK;
+  const sr_table_view *view = sr_table_get(table);
+  static const char name[] = "the table";
+  bool *marked = NULL;
+  int32_t *rows = NULL;
+  *moved = 0;
+  for (int64_t i = 0; i < view->rows; i++) {
+    order[i] = i;
+    if (view->time && isnan(view->time[i]))
+      SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "time is missing in row %lld; every row needs one",
+                      (long long)i + 1));
+  }
+  SR_TRY(sr__find_order(ctx, "", view, &rows));
+  for (int64_t i = 0; rows && i < view->rows; i++) order[i] = rows[i];
+  *moved = rows != NULL;
+  if (rows) warn_of_order(ctx, name, view);
+  SR_NEW(ctx, marked, view->features);
+  if (!view->cell) SR_TRY(sr__find_counters(ctx, view, marked));
+  if (!view->cell) warn_of_counters(ctx, name, view, marked, "; leave it out of the features");
+  SR_TRY(warn_of_disguise(ctx, name, view));
+cleanup:
+  sr__free(ctx, marked);
+  sr__free(ctx, rows);
   return status;
 }
 
@@ -105,29 +187,25 @@ cleanup:
   return status;
 }
 
+static sr_status order_rows(sr_context *ctx, const char *file, sr_table **table) {
+  bool moved;
+  sr_status status = sr__order_by_time(ctx, file, table, &moved);
+  if (status == SR_OK && moved) warn_of_order(ctx, file, sr_table_get(*table));
+  return status;
+}
+
 sr_status sr__settle(sr_context *ctx, const char *file, const sr_read_options *options,
                      sr_table **table) {
   sr_status status = SR_OK;
-  bool moved;
-  int64_t feature;
   SR_TRY(sr__settle_degrees(ctx, options, *table));
   SR_TRY(tell_equal_names(ctx, file, sr_table_get(*table)));
-  /* The schema of a model decides what is a feature, and rows keep their order for predictions. */
+  /* Rows keep their order for predictions; windows are cut in the order of time. */
+  if (!options->schema || options->window) SR_TRY(order_rows(ctx, file, table));
+  /* The schema of a model decides what is a feature. */
   if (options->schema) return follow_classes(ctx, file, options->schema->classes, *table);
-  SR_TRY(sr__order_by_time(ctx, file, table, &moved));
-  if (moved)
-    sr__log(ctx, SR_LOG_WARNING,
-            "%s: the rows were not in the order of time and have been sorted%s", file,
-            sr_table_get(*table)->group ? " by group and time" : "");
   const sr_table_view *view = sr_table_get(*table);
   if (!view->cell) SR_TRY(leave_out_counters(ctx, file, options, *table));
-  SR_TRY(sr__find_disguised_target(ctx, view, &feature));
-  if (feature >= 0)
-    sr__log(
-        ctx, SR_LOG_WARNING,
-        "%s: feature '%s' alone tells the class of every row; drop it if it is the target under "
-        "another name",
-        file, view->feature_names ? view->feature_names[feature] : "unnamed");
+  SR_TRY(warn_of_disguise(ctx, file, view));
 cleanup:
   return status;
 }

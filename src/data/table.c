@@ -94,6 +94,7 @@ static sr_status copy_names_of(sr_context *ctx, const sr_table_view *from, sr_ta
   to->features = from->features;
   to->channels = from->channels;
   to->predicted = from->predicted;
+  to->source_rows = from->source_rows;
   to->overlap = from->overlap;
   to->coordinate_count = from->coordinates ? from->coordinate_count : 0;
   if (from->feature_names)
@@ -328,6 +329,19 @@ static sr_status select_rows(sr_context *ctx, const sr_table *table, const selec
   made = NULL;
 cleanup:
   sr_table_free(&made);
+  return status;
+}
+
+sr_status sr__table_name_rows(sr_context *ctx, sr_table *table, const int32_t *rows,
+                              int64_t file_rows) {
+  sr_status status = SR_OK;
+  int64_t *source_row = NULL;
+  if (table->view.source_row) return SR_OK;
+  SR_NEW(ctx, source_row, table->view.rows);
+  for (int64_t i = 0; i < table->view.rows; i++) source_row[i] = rows[i];
+  table->view.source_row = source_row;
+  table->view.source_rows = file_rows;
+cleanup:
   return status;
 }
 

@@ -29,6 +29,14 @@ SR_MUST_CHECK sr_status sr__copy_array(sr_context *ctx, const void *from, int64_
 SR_MUST_CHECK sr_status sr__table_select(sr_context *ctx, const sr_table *table,
                                          const int32_t *rows, int64_t count, sr_table **selected);
 
+/* Says that the table's rows were the rows `rows` of a file of `file_rows`, where it is not said
+ * already. */
+SR_MUST_CHECK sr_status sr__table_name_rows(sr_context *ctx, sr_table *table, const int32_t *rows,
+                                            int64_t file_rows);
+/* Rows of the file: source_rows, or those of the table. */
+static inline int64_t sr__file_rows(const sr_table_view *view) {
+  return view->source_row && view->source_rows ? view->source_rows : view->rows;
+}
 /* A table that owns the view's arrays, each an allocation of its own, instead of copying them.
  * Empties the view; on failure the caller still owns them. Nothing is checked. */
 SR_MUST_CHECK sr_status sr__table_adopt(sr_context *ctx, sr_table_view *view, sr_table **table);

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "data/parse_number.h"
+#include "data/table.h"
 #include "read_edges.h"
 
 /* Edges as they are read, the lower node first. */
@@ -257,15 +258,29 @@ typedef struct edges_options {
   const char *file;
 } edges_options;
 
+/* The file counts rows as the table's file does: where rows were sorted or left out, its graph is
+ * that of those that stayed. */
 static sr_status build_edges(sr_context *ctx, const sr_table_view *table, const void *options,
                              uint64_t seed, sr_graph **graph) {
   (void)seed;
   sr_status status = SR_OK;
   sr__source *source = NULL;
+  sr_graph *of_file = NULL;
+  int32_t *nodes = NULL;
   const edges_options *o = options;
   SR_TRY(sr__source_open(ctx, o->file, &source));
-  SR_TRY(sr__read_edges(ctx, source, table->rows, graph));
+  SR_TRY(sr__read_edges(ctx, source, sr__file_rows(table), &of_file));
+  if (!table->source_row) {
+    *graph = of_file;
+    of_file = NULL;
+    goto cleanup;
+  }
+  SR_NEW(ctx, nodes, table->rows);
+  for (int64_t i = 0; i < table->rows; i++) nodes[i] = (int32_t)table->source_row[i];
+  SR_TRY(sr__graph_extract(ctx, of_file, nodes, table->rows, graph));
 cleanup:
+  sr__free(ctx, nodes);
+  sr_graph_free(&of_file);
   sr__source_close(ctx, &source);
   return status;
 }

@@ -14,7 +14,8 @@ typedef struct bag_entry {
 typedef struct bag_reader {
   sr_context *ctx;
   const char *path;
-  int64_t rows;
+  int64_t rows;    /* of the file that the bags count */
+  int32_t *row_of; /* of each such row: the plan's, -1 = it has none; NULL: the same */
   bag_entry *entry;
   int64_t length, capacity;
   int32_t members;
@@ -36,7 +37,8 @@ static sr_status add_entry(bag_reader *r, int64_t line, long long member, long l
     SR_TRY(sr__fail_at(r->ctx, SR_ERROR_FORMAT, r->path, line, 3, "count is %lld, expected 0 to %d",
                        count, INT32_MAX));
   if (member >= r->members) r->members = (int32_t)member + 1;
-  if (count == 0) return SR_OK;
+  if (r->row_of) row = r->row_of[row];
+  if (count == 0 || row < 0) return SR_OK;
   SR_GROW(r->ctx, r->entry, r->capacity, r->length + 1);
   r->entry[r->length++] = (bag_entry){(int32_t)member, (int32_t)row, (int32_t)count};
 cleanup:
@@ -174,12 +176,24 @@ cleanup:
   return status;
 }
 
-sr_status sr__bag_list_read(sr_context *ctx, const char *path, int64_t rows, sr__bag_list *list) {
+static sr_status find_rows(bag_reader *r, const sr_plan *plan) {
   sr_status status = SR_OK;
-  bag_reader r = {.ctx = ctx, .path = path, .rows = rows};
+  if (!plan->source_row) return SR_OK;
+  SR_NEW(r->ctx, r->row_of, r->rows);
+  for (int64_t i = 0; i < r->rows; i++) r->row_of[i] = -1;
+  for (int64_t i = 0; i < plan->rows; i++) r->row_of[plan->source_row[i]] = (int32_t)i;
+cleanup:
+  return status;
+}
+
+sr_status sr__bag_list_read(sr_context *ctx, const char *path, const sr_plan *plan,
+                            sr__bag_list *list) {
+  sr_status status = SR_OK;
+  bag_reader r = {.ctx = ctx, .path = path, .rows = plan->source_rows};
   sr__source *source = NULL;
   char first;
   size_t got;
+  SR_TRY(find_rows(&r, plan));
   SR_TRY(sr__source_open(ctx, path, &source));
   SR_TRY(sr__source_read(ctx, source, &first, 1, &got));
   SR_TRY(sr__source_unread(ctx, source, &first, got));
@@ -189,6 +203,7 @@ sr_status sr__bag_list_read(sr_context *ctx, const char *path, int64_t rows, sr_
 cleanup:
   sr__source_close(ctx, &source);
   sr__free(ctx, r.entry);
+  sr__free(ctx, r.row_of);
   return status;
 }
 

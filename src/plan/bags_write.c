@@ -13,8 +13,12 @@ typedef struct bag_writer {
   int bytes;           /* npy: of one count */
 } bag_writer;
 
+/* Rows as their file counts them. */
 static sr_status next_bag(sr_context *ctx, bag_writer *w, int32_t member) {
-  return sr_plan_bag(ctx, w->plan, member, w->rows, w->counts, &w->length);
+  sr_status status = sr_plan_bag(ctx, w->plan, member, w->rows, w->counts, &w->length);
+  for (int64_t i = 0; w->plan->source_row && i < w->length; i++)
+    w->rows[i] = w->plan->source_row[w->rows[i]];
+  return status;
 }
 
 static sr_status write_csv(sr_context *ctx, bag_writer *w) {
@@ -37,8 +41,8 @@ static sr_status write_npy(sr_context *ctx, bag_writer *w) {
   const sr__npy array = {.kind = 'u',
                          .size = w->bytes,
                          .rows = w->plan->members,
-                         .columns = w->plan->rows};
-  size_t line_bytes = (size_t)w->plan->rows * (size_t)w->bytes;
+                         .columns = w->plan->source_rows};
+  size_t line_bytes = (size_t)w->plan->source_rows * (size_t)w->bytes;
   SR_NEW(ctx, w->line, (int64_t)line_bytes);
   SR_TRY(sr__writer_put(w->out, header, sr__npy_print_header(&array, header)));
   for (int32_t member = 0; member < w->plan->members; member++) {

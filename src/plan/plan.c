@@ -55,6 +55,19 @@ cleanup:
   return status;
 }
 
+static sr_status copy_source_rows(sr_context *ctx, const sr__plan_scope *scope, sr_plan *plan) {
+  sr_status status = SR_OK;
+  const sr_structure *s = scope->structure;
+  plan->source_rows = scope->rows;
+  if (!s->source_row) return SR_OK;
+  plan->source_rows = s->source_rows;
+  SR_NEW(ctx, plan->source_row, scope->rows);
+  for (int64_t i = 0; i < scope->rows; i++)
+    plan->source_row[i] = s->source_row[scope->subset ? scope->subset[i] : i];
+cleanup:
+  return status;
+}
+
 sr_status sr__plan_new(sr_context *ctx, const sr__plan_scope *scope,
                        const sr__configuration *configuration, int32_t members, uint64_t seed,
                        sr_plan **plan) {
@@ -77,6 +90,7 @@ sr_status sr__plan_new(sr_context *ctx, const sr__plan_scope *scope,
   made->text = sr__configuration_text(ctx, configuration->method, configuration->options);
   if (!made->text) SR_TRY(SR_ERROR_MEMORY);
   if (scheme->flags & SR_PLAN_KNOWS_GROUPS) SR_TRY(copy_groups(ctx, scope, made));
+  SR_TRY(copy_source_rows(ctx, scope, made));
   if (scheme->prepare)
     SR_TRY(scheme->prepare(ctx, scope, configuration->options, made, &made->state));
   *plan = made;
@@ -108,7 +122,7 @@ void sr_plan_free(sr_plan **plan) {
     p->scheme->free_state(&allocator, p->state);
   else
     sr__release(&allocator, p->state);
-  void *blocks[] = {p->text, p->group_offset, p->order, p};
+  void *blocks[] = {p->text, p->group_offset, p->order, p->source_row, p};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__release(&allocator, blocks[i]);
   *plan = NULL;
 }

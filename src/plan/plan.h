@@ -100,6 +100,8 @@ struct sr_plan {
   int64_t *group_offset;
   int32_t *order; /* row of each position; NULL = the same */
   void *state;    /* the scheme's own */
+  /* where rows stand in a file of so many rows, for bags in files; NULL: as here */
+  int64_t *source_row, source_rows;
 };
 
 /* A plan on some rows of a structure. The configuration is read, not kept. */
@@ -170,8 +172,9 @@ typedef struct sr__bag_list {
   int64_t *offset;
   int32_t *row, *count;
 } sr__bag_list;
-/* Reads bags of a table of `rows` rows from a csv or npy file. */
-SR_MUST_CHECK sr_status sr__bag_list_read(sr_context *ctx, const char *path, int64_t rows,
+/* Reads bags from a csv or npy file that counts rows as the plan's file does; draws of rows that
+ * the plan does not have are passed over. */
+SR_MUST_CHECK sr_status sr__bag_list_read(sr_context *ctx, const char *path, const sr_plan *plan,
                                           sr__bag_list *list);
 void sr__bag_list_free(const sr_allocator *allocator, sr__bag_list *list);
 

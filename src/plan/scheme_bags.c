@@ -36,7 +36,8 @@ static sr_status prepare(sr_context *ctx, const sr__plan_scope *scope, const voi
   sr__bag_list *list = NULL;
   SR_NEW_ZERO(ctx, list, 1);
   *state = list;
-  SR_TRY(sr__bag_list_read(ctx, o->bags, scope->rows, list));
+  (void)scope;
+  SR_TRY(sr__bag_list_read(ctx, o->bags, plan, list));
   SR_TRY(take_list(ctx, list, plan));
 cleanup:
   return status;
@@ -96,7 +97,7 @@ sr_status sr_plan_from_bags(sr_context *ctx, int64_t rows, int32_t members, cons
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
   made->scheme = &sr__scheme_bags;
-  made->rows = rows;
+  made->rows = made->source_rows = rows;
   made->text = sr__strdup(ctx, "bags");
   if (!made->text) SR_TRY(SR_ERROR_MEMORY);
   SR_NEW_ZERO(ctx, list, 1);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "core/random.h"
+#include "data/table.h"
 #include "dependence/dependence.h"
 #include "graph/graph.h"
 
@@ -148,6 +149,16 @@ cleanup:
   return status;
 }
 
+static sr_status copy_source_rows(sr_context *ctx, const sr_table_view *view, sr_structure *s) {
+  sr_status status = SR_OK;
+  if (!view->source_row) return SR_OK;
+  SR_NEW(ctx, s->source_row, view->rows);
+  memcpy(s->source_row, view->source_row, (size_t)view->rows * sizeof *s->source_row);
+  s->source_rows = sr__file_rows(view);
+cleanup:
+  return status;
+}
+
 static sr_status new_structure(sr_context *ctx, int64_t rows, sr_structure **structure) {
   sr_status status = SR_OK;
   sr_structure *s = NULL;
@@ -194,6 +205,7 @@ sr_status sr_structure_estimate(sr_context *ctx, const sr_table *table,
   s->graph_text = copy_text(ctx, graph && *graph ? graph : sr__graph_default(view), &s->view.graph);
   if (!s->graph_text) SR_TRY(SR_ERROR_MEMORY);
   SR_TRY(copy_groups(ctx, view->group, view->groups.count, s));
+  SR_TRY(copy_source_rows(ctx, view, s));
   SR_TRY(build_graph(ctx, table, s->graph_text, seed, s));
   if (s->graph && sr_graph_get(s->graph)->relation == SR_RELATION_PLACE &&
       view->coordinate_count >= 2)
@@ -279,7 +291,8 @@ void sr_structure_free(sr_structure **structure) {
   sr_parts_free(&s->parts);
   sr_parts_free(&s->hierarchy);
   sr__map_free(&s->map);
-  void *blocks[] = {s->group, s->rank, s->graph_text, s->tmix_method, s->recommend, s};
+  void *blocks[] = {s->group,       s->source_row, s->rank, s->graph_text,
+                    s->tmix_method, s->recommend,  s};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__release(&allocator, blocks[i]);
 }
 

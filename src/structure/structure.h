@@ -17,6 +17,7 @@ struct sr_structure {
   sr_parts *hierarchy; /* finest cut of the graph; NULL for one series and for groups */
   int32_t *group;      /* of each row; NULL: one group */
   int32_t groups;
+  int64_t *source_row, source_rows; /* of the table: where rows stand in their file; NULL: here */
   int32_t *rank; /* rows whose order means nothing: the random order that cuts follow; else NULL */
   sr__map *map;  /* rows with places; else NULL */
   double scale, scale_careful; /* T and its careful form as plans and folds use them: never NaN */

@@ -79,14 +79,14 @@ static void warn_of_heavy_row(sr_context *ctx, const sr_table_view *view) {
     sr__log(ctx, SR_LOG_WARNING,
             "row %lld weighs %g, more than all other rows together: members that draw it learn "
             "little else; look at the weights",
-            (long long)heaviest + 1, largest);
+            (long long)(view->source_row ? view->source_row[heaviest] : heaviest) + 1, largest);
 }
 
 sr_status sr__keep_teaching_rows(sr_context *ctx, const sr_table *table, sr_table **kept) {
   sr_status status = SR_OK;
   const sr_table_view *view = sr_table_get(table);
   int32_t *rows = NULL;
-  int64_t count = 0, without_class = 0, *source_row = NULL;
+  int64_t count = 0, without_class = 0;
   if (view->weight) warn_of_heavy_row(ctx, view);
   SR_NEW(ctx, rows, view->rows);
   for (int64_t i = 0; i < view->rows; i++) {
@@ -101,10 +101,7 @@ sr_status sr__keep_teaching_rows(sr_context *ctx, const sr_table *table, sr_tabl
     sr__log(ctx, SR_LOG_WARNING, "%lld of %lld rows have weight 0 and are left out",
             (long long)(view->rows - count - without_class), (long long)view->rows);
   SR_TRY(sr__table_select(ctx, table, rows, count, kept));
-  if (view->source_row) goto cleanup;
-  SR_NEW(ctx, source_row, count); /* held-out rows are told as the file counts them */
-  for (int64_t i = 0; i < count; i++) source_row[i] = rows[i];
-  (*kept)->view.source_row = source_row;
+  SR_TRY(sr__table_name_rows(ctx, *kept, rows, view->rows));
 cleanup:
   sr__free(ctx, rows);
   return status;
