@@ -76,6 +76,13 @@ static void tell(sr_dependence *d, const sr__correlogram *c) {
   if (isfinite(c->range.estimate)) sr__dependence_add(d, c->range);
 }
 
+/* A correlation of so few pairs is noise, and most rows have no neighbor at all. */
+static bool has_few_edges(const sr_graph_view *graph) {
+  enum { FEWEST_EDGES = 30, FEWEST_SHARE = 4 };
+  int64_t edges = graph->arcs / 2;
+  return edges < FEWEST_EDGES && edges * FEWEST_SHARE < graph->nodes;
+}
+
 sr_status sr__estimate_graph(sr_context *ctx, const sr_table_view *table, const sr_graph *graph,
                              uint64_t seed, double z, sr_dependence *d) {
   sr_status status = SR_OK;
@@ -88,9 +95,16 @@ sr_status sr__estimate_graph(sr_context *ctx, const sr_table_view *table, const 
     sr__dependence_warn(d,
                         "neighbors in feature space are alike by construction; without labels (a "
                         "target of at most 16 classes) their dependence cannot be measured");
-  if (sr_graph_get(graph)->arcs == 0)
+  const sr_graph_view *joined = sr_graph_get(graph);
+  if (joined->arcs == 0) {
     sr__dependence_warn(d, "the graph has no edges, so nothing can be said about dependence");
-  if (isfinite(c->lambda)) {
+  } else if (has_few_edges(joined)) {
+    sr__dependence_warn(d,
+                        "the graph has %lld edge%s among %lld rows, too few to measure how alike "
+                        "neighbors are",
+                        (long long)joined->arcs / 2, joined->arcs == 2 ? "" : "s",
+                        (long long)table->rows);
+  } else if (isfinite(c->lambda)) {
     choose(d, c, by_labels ? "label residuals" : "features");
     tell(d, c);
     SR_TRY(keep_curve(ctx, c, d));

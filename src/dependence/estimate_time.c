@@ -105,6 +105,17 @@ static sr_scale scale_of(const sr__reach *reach, const char *method, int64_t row
                     reach->careful * sr__exp_portable(width)};
 }
 
+/* Runs of 2 to 4 rows have too few lags to see any memory in; rows that are groups of their own
+ * have none inside. */
+static bool runs_too_short(const sr__rows *rows) {
+  int64_t longest = 0;
+  for (int64_t g = 0; g < rows->groups; g++) {
+    int64_t length = rows->group_start[g + 1] - rows->group_start[g];
+    if (length > longest) longest = length;
+  }
+  return rows->groups > 1 && longest > 1 && longest < SR__SHORTEST_RUN;
+}
+
 /* The largest reach is T: what is missed by one of them is seen by another. */
 static void trust_reach(sr_dependence *d, const time_work *w, double z) {
   static const char *const names[] = {"reach-features", "reach-sizes", "reach-labels"};
@@ -113,6 +124,10 @@ static void trust_reach(sr_dependence *d, const time_work *w, double z) {
   const sr__reach *found[] = {&w->scale.features, &w->scale.sizes, &w->scale.labels};
   int largest = 0;
   if (w->columns.count == 0 && w->labels.count == 0) return;
+  if (runs_too_short(&w->rows)) {
+    snprintf(d->reason, sizeof d->reason, "the groups are too short to measure memory inside them");
+    return;
+  }
   for (int k = 0; k < 3; k++) {
     if (k == 2 && w->labels.count == 0) continue;
     sr__dependence_add(d, scale_of(found[k], names[k], w->rows.n, z));

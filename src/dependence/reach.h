@@ -8,6 +8,9 @@
 #include "core/core.h"
 #include "core/fft.h"
 
+/* A shorter run than this has fewer lags than a reach is measured from. */
+enum { SR__SHORTEST_RUN = 5 };
+
 /* Positions [start[k], start[k + 1]) are one run; runs are never joined. */
 typedef struct sr__runs {
   int64_t count;

@@ -29,8 +29,9 @@ void sr__dependence_head(sr__description *lines, const sr_dependence_view *v) {
   sr__description_add(lines, "                   %s\n", v->reason);
   if (!isnan(v->range))
     sr__description_add(lines, "  range            %.3g steps on the graph\n", v->range);
-  sr__description_add(lines, "  worth            %.0f independent rows of %lld\n", v->ess,
-                      (long long)v->rows);
+  if (!isnan(v->ess))
+    sr__description_add(lines, "  worth            %.0f independent rows of %lld\n", v->ess,
+                        (long long)v->rows);
 }
 
 void sr__dependence_tail(sr__description *lines, const sr_dependence_view *v) {
@@ -111,15 +112,16 @@ static json_t *to_json(const void *object) {
 
 static sr_status add_summary(sr_context *ctx, sr_page *page, const sr_dependence_view *v) {
   sr_status status = SR_OK;
-  char text[768];
+  char text[768], worth[128] = "";
+  if (!isnan(v->ess))
+    snprintf(worth, sizeof worth, " The %lld rows are worth about %.0f independent ones.",
+             (long long)v->rows, v->ess);
   if (isnan(v->tmix.estimate))
     snprintf(text, sizeof text, "T cannot be told from these rows.");
   else
-    snprintf(text, sizeof text,
-             "T is about %.9g %s (%.9g to %.9g), estimated by %s: %s. The %lld rows are worth "
-             "about %.0f independent ones.",
+    snprintf(text, sizeof text, "T is about %.9g %s (%.9g to %.9g), estimated by %s: %s.%s",
              sr__three_digits(v->tmix.estimate), unit_of(v), sr__three_digits(v->tmix.low),
-             sr__three_digits(v->tmix.high), v->tmix.method, v->reason, (long long)v->rows, v->ess);
+             sr__three_digits(v->tmix.high), v->tmix.method, v->reason, worth);
   SR_TRY(sr_page_paragraph(ctx, page, text));
   for (int32_t i = 0; i < v->warning_count; i++)
     SR_TRY(sr_page_note(ctx, page, SR_AGREEMENT_PARTLY, v->warnings[i]));
