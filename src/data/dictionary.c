@@ -1,5 +1,6 @@
 #include "dictionary.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "parse_number.h"
@@ -95,19 +96,64 @@ cleanup:
   return status;
 }
 
+typedef struct valued_code {
+  double value;
+  int32_t code;
+} valued_code;
+
+static int by_value(const void *left, const void *right) {
+  const valued_code *a = left, *b = right;
+  if (a->value != b->value) return a->value < b->value ? -1 : 1;
+  return (a->code > b->code) - (a->code < b->code);
+}
+
+static bool number_of(const char *name, double *value) {
+  return sr__whole_double(name, strlen(name), value) && !isnan(*value);
+}
+
+/* Names that were not found as they are written are found by their value; `alone`: only where one
+ * known name has it. */
+static sr_status match_numbers(sr_context *ctx, sr_dictionary known, sr_dictionary given,
+                               bool alone, int32_t *code) {
+  sr_status status = SR_OK;
+  valued_code *sorted = NULL;
+  int32_t count = 0;
+  SR_NEW(ctx, sorted, known.count);
+  for (int32_t k = 0; k < known.count; k++) {
+    double value;
+    if (number_of(known.names[k], &value)) sorted[count++] = (valued_code){value, k};
+  }
+  if (count) qsort(sorted, (size_t)count, sizeof *sorted, by_value);
+  for (int32_t g = 0; g < given.count; g++) {
+    double wanted;
+    int32_t low = 0, high = count;
+    if (code[g] >= 0 || !number_of(given.names[g], &wanted)) continue;
+    while (low < high) {
+      int32_t middle = low + (high - low) / 2;
+      if (sorted[middle].value < wanted)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    if (low == count || sorted[low].value != wanted) continue;
+    bool several = low + 1 < count && sorted[low + 1].value == wanted;
+    if (!alone || !several) code[g] = sorted[low].code;
+  }
+cleanup:
+  sr__free(ctx, sorted);
+  return status;
+}
+
 sr_status sr__classes_match(sr_context *ctx, sr_dictionary known, sr_dictionary given,
                             int32_t **code) {
   sr_status status = sr__dictionary_match(ctx, known, given, code);
-  for (int32_t g = 0; status == SR_OK && g < given.count; g++) {
-    double wanted, value;
-    if ((*code)[g] >= 0 || !sr__whole_double(given.names[g], strlen(given.names[g]), &wanted))
-      continue;
-    for (int32_t k = 0; k < known.count && (*code)[g] < 0; k++) {
-      if (sr__whole_double(known.names[k], strlen(known.names[k]), &value) && value == wanted)
-        (*code)[g] = k;
-    }
-  }
-  return status;
+  return status == SR_OK ? match_numbers(ctx, known, given, false, *code) : status;
+}
+
+sr_status sr__categories_match(sr_context *ctx, sr_dictionary known, sr_dictionary given,
+                               int32_t **code) {
+  sr_status status = sr__dictionary_match(ctx, known, given, code);
+  return status == SR_OK ? match_numbers(ctx, known, given, true, *code) : status;
 }
 
 sr_dictionary sr__categories_of(const sr_table_view *view, int64_t j) {

@@ -23,6 +23,9 @@ SR_MUST_CHECK sr_status sr__dictionary_match(sr_context *ctx, sr_dictionary know
  * ("0" as "0.0"). */
 SR_MUST_CHECK sr_status sr__classes_match(sr_context *ctx, sr_dictionary known, sr_dictionary given,
                                           int32_t **code);
+/* The same for categories, where only one known name may have the value. */
+SR_MUST_CHECK sr_status sr__categories_match(sr_context *ctx, sr_dictionary known,
+                                             sr_dictionary given, int32_t **code);
 /* The same names in the same order. */
 bool sr__dictionary_equal(sr_dictionary a, sr_dictionary b);
 /* The categories of feature j; count 0 where it is numeric. */

@@ -147,11 +147,26 @@ static void recode(const float *x, int64_t rows, int32_t codes, const int32_t *c
   }
 }
 
+/* Said once of a column, with the first of them. */
+static void tell_unmet(sr_context *ctx, const char *column, sr_dictionary given,
+                       const int32_t *code) {
+  int32_t unmet = 0, first = 0;
+  for (int32_t c = given.count - 1; c >= 0; c--) {
+    if (code[c] >= 0) continue;
+    unmet++;
+    first = c;
+  }
+  if (unmet)
+    sr__log(ctx, SR_LOG_WARNING, "column '%s': the model never met '%.40s'%s; it counts as missing",
+            column, given.names[first], unmet > 1 ? " and others" : "");
+}
+
 /* Numbers where the model knows texts: they are looked up as they would be written. */
-static sr_status look_up_numbers(sr_context *ctx, sr_dictionary known, const float *x, int64_t rows,
-                                 float *to) {
+static sr_status look_up_numbers(sr_context *ctx, const char *column, sr_dictionary known,
+                                 const float *x, int64_t rows, float *to) {
   sr_status status = SR_OK;
   sr__names names = {0};
+  bool told = false;
   int32_t code;
   for (int32_t c = 0; c < known.count; c++) {
     float value;
@@ -169,6 +184,10 @@ static sr_status look_up_numbers(sr_context *ctx, sr_dictionary known, const flo
     code = isnan(x[i]) ? -1
                        : sr__names_find(&names, text, (size_t)(sr__print_float(x[i], text) - text));
     to[i] = code >= 0 ? (float)names.line[code] : NAN;
+    if (code >= 0 || isnan(x[i]) || told) continue;
+    told = true;
+    sr__log(ctx, SR_LOG_WARNING, "column '%s': the model never met '%.9g'; it counts as missing",
+            column, (double)x[i]);
   }
 cleanup:
   sr__names_free(ctx, &names);
@@ -203,16 +222,32 @@ static sr_status copy_column(sr_context *ctx, const sr_table_view *schema, int64
   const char *name = schema->feature_names ? schema->feature_names[j] : "unnamed";
   int32_t *code = NULL;
   if (known.count == 0 && given.count > 0) return parse_texts(ctx, name, given, x, table->rows, to);
-  if (known.count > 0 && given.count == 0) return look_up_numbers(ctx, known, x, table->rows, to);
+  if (known.count > 0 && given.count == 0)
+    return look_up_numbers(ctx, name, known, x, table->rows, to);
   if (known.count == 0 || sr__dictionary_equal(given, known)) {
     memcpy(to, x, (size_t)table->rows * sizeof *to);
     return SR_OK;
   }
-  SR_TRY(sr__dictionary_match(ctx, known, given, &code));
+  SR_TRY(sr__categories_match(ctx, known, given, &code));
+  tell_unmet(ctx, name, given, code);
   recode(x, table->rows, given.count, code, to);
 cleanup:
   sr__free(ctx, code);
   return status;
+}
+
+/* A column that is empty in the whole table is more often a slip than meant. */
+static void tell_empty(sr_context *ctx, const sr_table_view *schema, const sr_table_view *table,
+                       const int64_t *source) {
+  if (table->rows < 2 || table->cell) return;
+  for (int64_t j = 0; j < schema->features; j++) {
+    const float *x = table->x + source[j] * table->rows;
+    int64_t i = 0;
+    while (i < table->rows && isnan(x[i])) i++;
+    if (i == table->rows)
+      sr__log(ctx, SR_LOG_WARNING, "column '%s' has no value in any of the %lld rows",
+              schema->feature_names ? schema->feature_names[j] : "unnamed", (long long)table->rows);
+  }
 }
 
 static bool already_matches(const sr_table_view *schema, const sr_table_view *table,
@@ -278,6 +313,7 @@ sr_status sr__match_columns(sr_context *ctx, const sr_table_view *schema, const 
   const sr_table_view *view = sr_table_get(as_columns ? as_columns : table);
   SR_NEW(ctx, source, schema->features);
   SR_TRY(find_columns(ctx, schema, view, source));
+  tell_empty(ctx, schema, view, source);
   if (!already_matches(schema, view, source)) {
     SR_TRY(copy_columns(ctx, schema, view, source, owned));
   } else {
