@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import every_command
@@ -56,6 +57,14 @@ class Running:
             os.kill(self.process.pid, number)  # send_signal would reap what is done already
             time.sleep(0.01)
         return self.end(before)
+
+    def stop_or_kill(self, number):
+        """One that does not answer is killed after a while."""
+        killer = threading.Timer(20 * ALLOWED, os.kill, (self.process.pid, signal.SIGKILL))
+        killer.start()
+        result = self.stop(number)
+        killer.cancel()
+        return result
 
     def end(self, before=0.0):
         said = self.process.stderr.read().decode(errors="replace")
@@ -142,6 +151,33 @@ def signal_while_reading(folder, faults):
     os.unlink(fifo)
 
 
+def signal_while_writing(folder, faults):
+    """So is waiting for a reader: of a pipe that is full, and of a FIFO that nobody has opened."""
+    fifo = os.path.join(folder, "pipe.csv")
+    for lines, open_reader in (([["simulate", "ar1:n=20000", "-o", "pipe.csv"], ["predict", "stream.model", "stream.csv", "-o", "pipe.csv"]], True),
+                               ([["simulate", "ar1:n=50", "-o", "pipe.csv"], ["predict", "pipe.csv", "stream.csv", "-o", "out.csv"]], False)):
+        for line in lines:
+            os.mkfifo(fifo)
+            reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK) if open_reader else None
+            running = Running(line, folder)
+            time.sleep(2.0)
+            start = time.monotonic()
+            result = running.stop_or_kill(signal.SIGINT)
+            here = f"{' '.join(line)} waits for {'room' if open_reader else 'the other side'}"
+            judge(here, result, signal.SIGINT, faults)
+            if result[0] != INTERRUPTED or time.monotonic() - start > 5 * ALLOWED:
+                faults.append(f"{here}: exit {result[0]} after {time.monotonic() - start:.1f} s: {result[2][-200:]}")
+            if reader is not None:
+                os.close(reader)
+            os.unlink(fifo)
+    running = Running(["simulate", "ar1:n=20000"], folder, stdout=subprocess.PIPE)
+    time.sleep(2.0)
+    result = running.stop_or_kill(signal.SIGINT)
+    if result[0] != INTERRUPTED:
+        faults.append(f"a full standard output: exit {result[0]}: {result[2][-200:]}")
+    running.process.stdout.close()
+
+
 def signal_while_playing(folder, faults):
     """A game that waits for its player is left at once, between two steps and at full speed."""
     for speed, number in (("1", signal.SIGINT), ("2", signal.SIGTERM), ("1000", signal.SIGINT)):
@@ -169,14 +205,15 @@ def main():
         files = set(os.listdir(folder))
         signals, worst = signal_at_many_moments(folder, files, faults)
         signal_while_reading(folder, faults)
+        signal_while_writing(folder, faults)
         signal_while_playing(folder, faults)
         running = Running(["compare", "stream.csv", "--target", "y", "--threads", "1"], folder)
         if not running.wait_for(0.3):
             faults.append("compare was done before two signals came")
         judge("two signals", running.stop(signal.SIGINT, times=2), signal.SIGINT, faults)
-        endless = Running(["train", "stream.csv", "--target", "y", "--bags", "/dev/zero", "-o", "out.model"], folder)
+        endless = Running(["train", "stream.csv", "--target", "y", "--plan", "bags", "--bags", "/dev/zero", "-o", "out.model"], folder)
         code, seconds, said = endless.end()
-        if code in (0, INTERRUPTED) or seconds > 5.0:
+        if code in (0, 2, INTERRUPTED) or seconds > 5.0:
             faults.append(f"--bags /dev/zero: exit {code} after {seconds:.1f} s: {said[-200:]}")
     print("\n".join(faults) or f"{signals} signals: at most {worst:.2f} s of work afterwards")
     return 1 if faults else 0

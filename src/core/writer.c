@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -15,11 +16,66 @@ struct sr__writer {
   char *target;    /* where links lead */
   char *folder;    /* of the target */
   char *temporary; /* NULL where bytes go straight through: standard output, pipes, devices */
+  int through;     /* the descriptor that they go to */
 };
 
+enum { WAIT_MILLISECONDS = 50 };
+
 static sr_status fail_output(sr__writer *writer, const char *verb) {
+  sr_status interrupted = sr__check_interrupt(writer->ctx);
+  if (interrupted != SR_OK) return interrupted;
   return sr__fail_at(writer->ctx, SR_ERROR_OUTPUT, writer->path, 0, 0, "cannot %s '%s': %s", verb,
                      writer->path, strerror(errno));
+}
+
+/* A pipe that nobody empties keeps a writer waiting for ever: an interrupt ends the wait. A piece
+ * of PIPE_BUF bytes fits where the pipe says that it has room. */
+static ssize_t write_through(void *cookie, const char *bytes, size_t count) {
+  const sr__writer *w = cookie;
+  size_t done = 0;
+  while (done < count) {
+    struct pollfd wanted = {.fd = w->through, .events = POLLOUT};
+    size_t piece = count - done < PIPE_BUF ? count - done : PIPE_BUF;
+    if (sr__check_interrupt(w->ctx) != SR_OK) {
+      errno = EINTR;
+      return 0;
+    }
+    if (poll(&wanted, 1, WAIT_MILLISECONDS) <= 0) continue;
+    ssize_t written = write(w->through, bytes + done, piece);
+    if (written < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (written < 0) return 0;
+    done += (size_t)written;
+  }
+  return (ssize_t)done;
+}
+
+static int close_through(void *cookie) {
+  const sr__writer *w = cookie;
+  return w->through == STDOUT_FILENO ? 0 : close(w->through);
+}
+
+static sr_status open_through(sr__writer *w, int descriptor) {
+  w->through = descriptor;
+  w->file =
+      fopencookie(w, "wb", (cookie_io_functions_t){.write = write_through, .close = close_through});
+  if (w->file) return SR_OK;
+  if (descriptor != STDOUT_FILENO) close(descriptor);
+  return fail_output(w, "open");
+}
+
+/* Without O_NONBLOCK the opening of a FIFO would wait for its reader. */
+static sr_status open_existing(sr__writer *w) {
+  int descriptor;
+  struct stat info;
+  bool fifo = stat(w->target, &info) == 0 && S_ISFIFO(info.st_mode);
+  while ((descriptor = open(w->target, O_WRONLY | O_CLOEXEC | O_NOCTTY | (fifo ? O_NONBLOCK : 0))) <
+         0) {
+    if (!fifo || errno != ENXIO || sr__check_interrupt(w->ctx) != SR_OK)
+      return fail_output(w, "open");
+    poll(NULL, 0, WAIT_MILLISECONDS);
+  }
+  if (fifo) fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
+  return open_through(w, descriptor);
 }
 
 static void writer_close(sr__writer **writer) {
@@ -115,8 +171,7 @@ static sr_status open_target(sr__writer *w) {
     return fail_output(w, "create");
   }
   if (!exists || S_ISREG(info.st_mode)) return open_temporary(w, exists ? info.st_mode & 07777 : 0);
-  w->file = fopen(w->target, "wbe");
-  return w->file ? SR_OK : fail_output(w, "open");
+  return open_existing(w);
 }
 
 sr_status sr__writer_open(sr_context *ctx, const char *path, sr__writer **writer) {
@@ -128,7 +183,8 @@ sr_status sr__writer_open(sr_context *ctx, const char *path, sr__writer **writer
   w->path = sr__strdup(ctx, path);
   if (!w->path) SR_TRY(SR_ERROR_MEMORY);
   if (strcmp(path, "-") == 0) {
-    w->file = stdout;
+    fflush(stdout);
+    SR_TRY(open_through(w, STDOUT_FILENO));
   } else {
     SR_TRY(find_target(w));
     SR_TRY(open_target(w));
@@ -206,11 +262,9 @@ sr_status sr__writer_commit(sr__writer **writer) {
   sr_status status = SR_OK;
   if (fflush(w->file) != 0 || ferror(w->file)) SR_TRY(fail_output(w, "write"));
   if (!w->temporary) {
-    bool own = w->file != stdout;
-    if (own && fclose(w->file) != 0) {
-      w->file = NULL;
-      SR_TRY(fail_output(w, "write"));
-    }
+    int closed = fclose(w->file);
+    w->file = NULL;
+    if (closed != 0) SR_TRY(fail_output(w, "write"));
     writer_close(writer);
     return SR_OK;
   }
@@ -230,7 +284,7 @@ cleanup:
 void sr__writer_abort(sr__writer **writer) {
   if (!writer || !*writer) return;
   sr__writer *w = *writer;
-  if (w->file && w->file != stdout) fclose(w->file);
+  if (w->file) fclose(w->file);
   if (w->temporary) unlink(w->temporary);
   writer_close(writer);
 }

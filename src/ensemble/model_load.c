@@ -1,9 +1,9 @@
 /* Nothing that is read is trusted: counts are held against what is left of the file, codes against
  * their range. */
-#include <errno.h>
 #include <math.h>
 
 #include "applicability.h"
+#include "data/source.h"
 #include "model_file.h"
 
 typedef struct model_reader {
@@ -586,21 +586,17 @@ sr_status sr_ensemble_from_bytes(sr_context *ctx, const void *bytes, int64_t cou
 static sr_status read_file(sr_context *ctx, const char *path, uint8_t **bytes, int64_t *count) {
   sr_status status = SR_OK;
   int64_t capacity = 0;
-  FILE *file = fopen(path, "rbe");
-  if (!file)
-    SR_TRY(
-        sr__fail_at(ctx, SR_ERROR_IO, path, 0, 0, "cannot open '%s': %s", path, strerror(errno)));
+  sr__source *source = NULL;
+  SR_TRY(sr__source_open(ctx, path, &source));
   for (*count = 0;;) {
     SR_GROW(ctx, *bytes, capacity, *count + (1 << 16));
-    size_t got = fread(*bytes + *count, 1, (size_t)(capacity - *count), file);
+    size_t got;
+    SR_TRY(sr__source_read(ctx, source, *bytes + *count, (size_t)(capacity - *count), &got));
     *count += (int64_t)got;
     if (got == 0) break;
   }
-  if (ferror(file))
-    SR_TRY(
-        sr__fail_at(ctx, SR_ERROR_IO, path, 0, 0, "cannot read '%s': %s", path, strerror(errno)));
 cleanup:
-  if (file) fclose(file);
+  sr__source_close(ctx, &source);
   return status;
 }
 

@@ -224,6 +224,7 @@ sr_status sr_agent_load(sr_context *ctx, const char *path, sr_agent **agent) {
   char *game = NULL, *sampler = NULL;
   *agent = NULL;
   FILE *file = fopen(path, "rb");
+  if (!file) SR_TRY(sr__check_interrupt(ctx));
   if (!file) return sr__fail(ctx, SR_ERROR_IO, "%s cannot be opened: %s", path, strerror(errno));
   SR_TRY(read_state(ctx, file, path, &bytes, &size));
   sr__byte_reader reader = {ctx, bytes, size, 0, path, SR_OK};
