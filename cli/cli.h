@@ -104,7 +104,8 @@ struct cli_run {
   int value_count;
   struct cli_block *lists; /* keeps the split lists alive */
   struct cli_progress *progress;
-  int word_count; /* the command as it was given */
+  json_t *warnings; /* what was warned of so far, for the JSON and the page */
+  int word_count;   /* the command as it was given */
   char *const *words;
 };
 
@@ -129,6 +130,8 @@ void cli_put_clean(const char *text, FILE *to);
 void cli_say(const cli_run *run, const char *format, ...) SR_PRINTF(2, 3);
 /* The one JSON object, only under --json; takes the reference. Gives CLI_SUCCESS or CLI_FAILED. */
 int cli_finish(cli_run *run, json_t *result);
+/* What the dependence of the rows warns of, for commands that do not print it otherwise. */
+void cli_warn_of_structure(cli_run *run, const sr_structure *structure);
 /* A description of the library on stdout: under --json an object, else text for a person. */
 void cli_print_description(const cli_run *run, const char *text);
 /* Prints what the context knows of a failed call and gives the exit code. */
@@ -165,6 +168,7 @@ sr_status cli_page_new(cli_run *run, const char *title, const char *path, sr_pag
 int cli_check_outputs(cli_run *run);
 int cli_parse(cli_run *run, int count, char **arguments);
 void cli_parsed_free(cli_run *run);
+void cli_keep_warning(cli_run *run, const char *message);
 void cli_print_overview(void);
 void cli_print_group(const char *group);
 void cli_print_help(const cli_command *command);

@@ -69,6 +69,7 @@ static int run_folds(cli_run *run) {
   if (cli_given(run, "buffer")) dealt.buffer = cli_integer(run, "buffer");
   SR_TRY(cli_read_table(run, run->arguments[0], &table));
   SR_TRY(sr_structure_estimate(run->ctx, table, &wanted, run->seed, &structure));
+  cli_warn_of_structure(run, structure);
   SR_TRY(sr_folds_new(run->ctx, structure, &dealt, run->seed, &folds));
   SR_TRY(sr_folds_write(run->ctx, folds, table, path));
   code = finish(run, folds, structure);

@@ -46,6 +46,7 @@ static sr_status judge(cli_run *run, const sr_table *table, const sr_predictions
   how.confusion = (int64_t *)cli_keep(run, (size_t)(classes * classes) * sizeof *how.confusion);
   if (!how.confusion) return SR_ERROR_MEMORY;
   SR_TRY(sr_structure_estimate(run->ctx, table, &wanted, run->seed, &structure));
+  cli_warn_of_structure(run, structure);
   SR_TRY(sr_judge(run->ctx, table, structure, predictions, &how, &judgment));
   SR_TRY(sr_describe_judgment(run->ctx, &judgment,
                               run->json ? SR_DESCRIPTION_JSON : SR_DESCRIPTION_TEXT, &text));

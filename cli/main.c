@@ -36,7 +36,8 @@ static void install_signals(void) {
 }
 
 static void print_log(void *data, sr_log_level level, const char *message) {
-  const cli_run *run = data;
+  cli_run *run = data;
+  if (level == SR_LOG_WARNING) cli_keep_warning(run, message);
   if (run->quiet || (level == SR_LOG_DEBUG && !run->verbose)) return;
   if (run->progress) cli_progress_clear(run->progress);
   fprintf(stderr, "specroute: %s", level == SR_LOG_WARNING ? "warning: " : "");
@@ -63,6 +64,7 @@ static int make_context(cli_run *run, cli_progress *progress) {
 static int run_command(cli_run *run) {
   cli_progress progress = {0};
   run->progress = &progress;
+  run->warnings = json_array();
   int code = make_context(run, &progress);
   if (code == CLI_SUCCESS) code = cli_check_methods(run);
   if (code == CLI_SUCCESS && !run->command->output_is_folder) code = cli_check_outputs(run);
@@ -70,6 +72,8 @@ static int run_command(cli_run *run) {
   cli_progress_clear(&progress);
   running_context = NULL;
   sr_context_free(&run->ctx);
+  json_decref(run->warnings);
+  run->warnings = NULL;
   if (fflush(stdout) != 0 && code == CLI_SUCCESS)
     code = cli_complain(run, CLI_FAILED, "cannot write to standard output");
   return code;

@@ -49,10 +49,59 @@ json_t *cli_json_text(const char *text) {
   return value;
 }
 
+/* ---- warnings ------------------------------------------------------------------------------ */
+
+static bool holds(const json_t *list, const json_t *text) {
+  for (size_t i = 0; i < json_array_size(list); i++)
+    if (json_equal(json_array_get(list, i), text)) return true;
+  return false;
+}
+
+/* Each is kept once. */
+void cli_keep_warning(cli_run *run, const char *message) {
+  json_t *text = cli_json_text(message);
+  if (text && !holds(run->warnings, text)) json_array_append(run->warnings, text);
+  json_decref(text);
+}
+
+void cli_warn_of_structure(cli_run *run, const sr_structure *structure) {
+  const sr_dependence *dependence = sr_structure_get(structure)->dependence;
+  const sr_dependence_view *found = dependence ? sr_dependence_get(dependence) : NULL;
+  for (int32_t i = 0; found && i < found->warning_count; i++) {
+    cli_keep_warning(run, found->warnings[i]);
+    if (run->quiet) continue;
+    clear_bar(run);
+    fputs("specroute: warning: ", stderr);
+    cli_put_clean(found->warnings[i], stderr);
+    fputc('\n', stderr);
+  }
+}
+
+static bool reads_tables(const cli_run *run) {
+  for (int g = 0; run->command && g < CLI_MAX_GROUPS && run->command->groups[g]; g++)
+    if (run->command->groups[g] == cli_column_options) return true;
+  return false;
+}
+
+/* What commands that read tables were warned of stands beside what their results warn of. */
+static void add_warnings(const cli_run *run, json_t *result) {
+  json_t *list = json_object_get(result, "warnings");
+  if (!result || !run->warnings || !reads_tables(run)) return;
+  if (!list && json_object_set_new(result, "warnings", json_array()) == 0)
+    list = json_object_get(result, "warnings");
+  for (size_t i = 0; i < json_array_size(run->warnings); i++)
+    if (!holds(list, json_array_get(run->warnings, i)))
+      json_array_append(list, json_array_get(run->warnings, i));
+}
+
+static int print_json(json_t *object);
+
 void cli_print_description(const cli_run *run, const char *text) {
   clear_bar(run);
+  json_t *result = run->json ? json_loads(text, 0, NULL) : NULL;
+  add_warnings(run, result);
   if (run->json)
-    puts(text);
+    (void)print_json(result);
   else if (!run->quiet)
     cli_put_clean(text, stdout);
 }
@@ -76,6 +125,7 @@ static int print_json(json_t *object) {
 
 int cli_finish(cli_run *run, json_t *result) {
   clear_bar(run);
+  add_warnings(run, result);
   if (run->json) return print_json(result);
   json_decref(result);
   return CLI_SUCCESS;

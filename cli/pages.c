@@ -33,5 +33,10 @@ sr_status cli_page_new(cli_run *run, const char *title, const char *path, sr_pag
   options.format = sr_page_format_of(path);
   describe_run(run, footer);
   if (options.format == SR_PAGE_HTML) options.footer = footer;
-  return sr_page_new(run->ctx, &options, page);
+  sr_status status = sr_page_new(run->ctx, &options, page);
+  for (size_t i = 0; status == SR_OK && i < json_array_size(run->warnings); i++)
+    status = sr_page_note(run->ctx, *page, SR_AGREEMENT_PARTLY,
+                          json_string_value(json_array_get(run->warnings, i)));
+  if (status != SR_OK) sr_page_free(page);
+  return status;
 }

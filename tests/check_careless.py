@@ -187,5 +187,97 @@ class Careless(unittest.TestCase):
         self.assertNotIn("cannot be told", " ".join(told["warnings"]))
 
 
+    def test_memory_that_nothing_shows_is_unknown(self):
+        """Groups of alike rows too short to see memory in, and a graph of one edge."""
+        draw = random.Random(5)
+        for size in (2, 3, 4):
+            rows = []
+            for g in range(720 // size):
+                level = draw.gauss(0, 1)
+                rows += [[g, round(level + draw.gauss(0, 0.1), 3), round(draw.gauss(0, 1), 3), int(level > 0)] for _ in range(size)]
+            name = self.write("short.csv", "g,a,b,y", rows)
+            said = self.run_command("diagnose", name, "--target", "y", "--group", "g")
+            self.assertNotIn("nan", said.stdout)
+            told = json.loads(self.run_command("diagnose", name, "--target", "y", "--group", "g", "--json").stdout)
+            self.assertIsNone(told["tmix"]["estimate"])
+            self.assertRegex(" ".join(told["warnings"]), f"too short to measure.*longest: {size} rows")
+        self.write("one.edge", "0 1", [])
+        told = json.loads(self.run_command("diagnose", name, "--target", "y", "--drop", "g", "--graph", "edges:one.edge", "--json").stdout)
+        self.assertIsNone(told["tmix"]["estimate"])
+        self.assertRegex(" ".join(told["warnings"]), "1 edge among 720 rows, too few")
+
+    def test_categories_are_numbers_where_one_is_meant(self):
+        draw = random.Random(6)
+        kinds = ["1", "2", "3", "A"]
+
+        def write(name, spell):
+            rows = [[k, round(draw.random(), 3), int(k in "1A")] for k in (kinds[draw.randrange(4)] for _ in range(400))]
+            return self.write(name, "kind,b,y", [[spell.get(k, k), b, y] for k, b, y in rows])
+
+        self.train(write("kinds.csv", {}), "--target", "y", "--categorical", "kind")
+        for spell in ({"1": "1.0", "2": "2.0"}, {"1": "01", "2": "02", "3": "+3"}):
+            done = self.run_command("predict", "out.model", write("other.csv", spell), "-o", "said.csv", "--json")
+            self.assertEqual(json.loads(done.stdout)["error"], 0)
+            self.assertNotIn("never met", done.stderr)
+        done = self.run_command("predict", "out.model", write("other.csv", {"A": "Q", "2": "R"}), "-o", "said.csv", "--json")
+        self.assertEqual(done.stderr.count("column 'kind': the model never met 'Q' and others"), 1, done.stderr)
+        self.assertRegex(" ".join(json.loads(done.stdout)["warnings"]), "never met 'Q'")
+        draw = random.Random(6)
+        rows = [[kinds[draw.randrange(4)], "", 1] for _ in range(50)]
+        done = self.run_command("predict", "out.model", self.write("empty.csv", "kind,b,y", rows), "-o", "said.csv")
+        self.assertEqual(done.stderr.count("column 'b' has no value in any of the 50 rows"), 1, done.stderr)
+
+    def test_columns_that_count_the_rows_in_any_dress(self):
+        columns = {"id": lambda i: "" if i == 17 else i, "idx": lambda i: i % 200, "CustomerId": lambda i: 15000000 + i * 7919 % 400 * 131,
+                   "objectid": lambda i: 5000 + i * 7919 % 400 * 17, "RowNumber": lambda i: i * 7919 % 400 * 3, "month": lambda i: 1 + i // 40,
+                   "day": lambda i: 1 + i % 40 * 28 // 40}
+        for name, value in columns.items():
+            more = {"month": lambda i: 1 + i // 40} if name == "day" else {}
+            draw = random.Random(7)
+            rows = [[value(i), *(f(i) for f in more.values()), round(draw.random(), 3), draw.randrange(2)] for i in range(400)]
+            file = self.write("counts.csv", ",".join([name, *more, "a", "y"]), rows)
+            self.assertIn(f"column '{name}' counts or names the rows", self.run_command("diagnose", file, "--target", "y").stderr)
+        for form in ("{0:02d}.{1:02d}.2021", "{0:02d}/{1:02d}/2021", "{0} March {2}", "March {0}, {2}", "2021-W{0:02d}"):
+            draw = random.Random(7)
+            rows = [['"' + form.format(1 + i // 16, 3, 2021) + '"', round(draw.random(), 3), draw.randrange(2)] for i in range(400)]
+            said = self.run_command("diagnose", self.write("dates.csv", "date,a,y", rows), "--target", "y").stderr
+            self.assertIn("column 'date' counts or names the rows", said, form)
+        self.run_command("simulate", "ar1:n=100", "-o", "plain.libsvm", "-q")
+        self.assertIn("keep 'nono' is no column", self.run_command("diagnose", "plain.libsvm", "--keep", "nono", code=2).stderr)
+
+    def test_measurements_stay(self):
+        draw = random.Random(8)
+        names = ["income", "humid", "hour", "a", "pulse"]
+        rows = [[draw.randrange(10**5), draw.randrange(100), i % 24, round(draw.gauss(0, 1), 2), 60 + draw.randrange(30), draw.randrange(2)] for i in range(600)]
+        self.assertNotIn("counts or names", self.run_command("diagnose", self.write("stay.csv", ",".join(names) + ",y", rows), "--target", "y").stderr)
+
+    def test_what_reading_warns_of_is_told_everywhere(self):
+        draw = random.Random(9)
+        rows = [[i * 7919 % 400, round(draw.gauss(0, 1), 3), i % 2, i % 2] for i in range(400)]
+        file = self.write("told.csv", "when,a,twin,y", rows)
+        runs = {"diagnose": [], "train": ["-o", "out.model", "--members", "5", "--report", "told.html"], "folds": ["-o", "folds.csv"],
+                "compare": ["--members", "5", "--plans", "uniform"], "plan": ["-o", "bags.csv", "--members", "5"], "parts": ["-o", "parts.csv"],
+                "tune": ["--tries", "2", "--members", "9"]}
+        for command, more in runs.items():
+            done = self.run_command(command, file, "--target", "y", "--time", "when", *more, "--json")
+            said = " ".join(json.loads(done.stdout)["warnings"])
+            self.assertRegex(said, "have been sorted", command)
+            self.assertRegex(said, "'twin' alone tells the class", command)
+        with open(os.path.join(self.folder.name, "told.html"), encoding="utf-8") as page:
+            text = page.read()
+        self.assertIn("have been sorted", text)
+        self.assertIn("alone tells the class", text)
+        self.run_command("train", file, "--target", "y", "--time", "when", "--drop", "twin", "--members", "5", "-o", "out.model", "--held-out", "held.csv")
+        said = json.loads(self.run_command("judge", "held.csv", file, "--target", "y", "--time", "when", "--json").stdout)["warnings"]
+        self.assertRegex(" ".join(said), "have been sorted")
+
+    def test_a_search_on_a_file_sorted_by_class_tells_no_interval(self):
+        draw = random.Random(10)
+        rows = [[round(draw.gauss(k, 1), 2), round(draw.gauss(0, 1), 2), f"c{k}"] for k in range(3) for _ in range(100)]
+        told = json.loads(self.run_command("tune", self.write("by_class.csv", "a,b,y", rows), "--target", "y", "--tries", "2", "--members", "9", "--json").stdout)
+        self.assertRegex(" ".join(told["warnings"]), "sorted by class")
+        self.assertIsNone(told["error"]["honest_low"])
+
+
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0]])

@@ -162,6 +162,8 @@ typedef struct sr_tuning_view {
   const char *best_plan, *best_learner;
   const char *first_plan, *first_learner; /* the first of each list, as it was named */
   sr_judgment best, first; /* trained on the searched rows, judged on those put aside */
+  int32_t warning_count;
+  const char *const *warnings; /* of the dependence of all rows */
 } sr_tuning_view;
 
 SR_API void sr_tune_options_init(sr_tune_options *options);

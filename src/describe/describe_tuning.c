@@ -49,7 +49,7 @@ static void print_error(const sr_judgment *j, char *text, size_t size) {
   if (isfinite(j->low))
     snprintf(text, size, "%.4f (%.4f to %.4f)", j->error, j->low, j->high);
   else
-    snprintf(text, size, "%.4f (no interval: too few rows)", j->error);
+    snprintf(text, size, "%.4f (no interval can be told)", j->error);
 }
 
 static void add_lines(sr__description *lines, const void *object) {
@@ -85,6 +85,7 @@ static void add_lines(sr__description *lines, const void *object) {
   sr__description_add(lines, "          always naming the most frequent class: %.4f\n",
                       v->best.baseline);
   sr__description_add_metrics(lines, &v->best.metrics);
+  sr__description_add_warnings(lines, v->warning_count, v->warnings);
 }
 
 /* ---- JSON --------------------------------------------------------------------------------- */
@@ -126,14 +127,15 @@ static json_t *to_json(const void *object) {
   add_options(options, v->best_plan);
   add_options(options, v->best_learner);
   json_object_set_new(options, "members", json_integer(v->members));
-  return json_pack("{s:o,s:{s:s,s:s,s:o},s:o,s:o,s:{s:s,s:s,s:o},s:i,s:i,s:I,s:I,s:i,s:o}", "tried",
-                   tried, "best", "plan", v->best_plan, "learner", v->best_learner, "options",
-                   options, "error", error_json(&v->best), "metrics",
+  return json_pack("{s:o,s:{s:s,s:s,s:o},s:o,s:o,s:{s:s,s:s,s:o},s:i,s:i,s:I,s:I,s:i,s:o,s:o}",
+                   "tried", tried, "best", "plan", v->best_plan, "learner", v->best_learner,
+                   "options", options, "error", error_json(&v->best), "metrics",
                    sr__json_metrics(&v->best.metrics), "first", "plan", v->first_plan, "learner",
                    v->first_learner, "error", error_json(&v->first), "settings", (int)v->settings,
                    "rounds", (int)v->rounds, "searched_rows", (json_int_t)v->searched_rows,
                    "judged_rows", (json_int_t)v->best.rows, "folds", (int)v->folds, "level",
-                   sr__json_real(v->best.level));
+                   sr__json_real(v->best.level), "warnings",
+                   sr__json_strings(v->warning_count, v->warnings));
 }
 
 /* ---- the page ----------------------------------------------------------------------------- */
@@ -207,6 +209,8 @@ sr_status sr_page_add_tuning(sr_context *ctx, sr_page *page, const sr_tuning *tu
   const sr_tuning_view *v = sr_tuning_get(tuning);
   char text[512];
   SR_TRY(add_headline(ctx, page, v));
+  for (int32_t i = 0; i < v->warning_count; i++)
+    SR_TRY(sr_page_note(ctx, page, SR_AGREEMENT_PARTLY, v->warnings[i]));
   snprintf(text, sizeof text,
            "%d settings were tried in %d rounds on %lld rows, in %d folds of whole %ss; a third of "
            "them went on with three times the members. %lld other rows, and those near them, were "

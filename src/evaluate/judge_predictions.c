@@ -100,7 +100,10 @@ static sr_status judge_units(sr_context *ctx, const sr_structure *structure, con
   }
   to->unit = structure->view.unit;
   to->units = present;
-  if (present >= LEAST_UNITS) {
+  /* an order that tells nothing was not denied by the user: rows may depend on each other all the
+   * same */
+  bool unknown = structure->rank && !structure->graph;
+  if (present >= LEAST_UNITS && !unknown) {
     sr__interval_of_units(loss, rows, present, 1.0, to->level, &interval);
     to->low = interval.low;
     to->high = interval.high;

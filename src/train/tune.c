@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "core/text.h"
+#include "data/table.h"
 #include "learner/learner.h"
 #include "train.h"
 
@@ -20,6 +21,7 @@ struct sr_tuning {
   int64_t room;
   char **text;
   int64_t texts, text_room;
+  sr_structure *structure; /* of all rows; its warnings are shown as long as the tuning lives */
 };
 
 typedef struct method_list {
@@ -270,6 +272,18 @@ static const sr_table *search_rows(const tune_job *job) {
   return job->weights.table ? job->weights.table : job->grouped ? job->grouped : job->search_table;
 }
 
+/* Files that name rows count those of the whole table's file. */
+static sr_status name_searched_rows(sr_context *ctx, tune_job *job) {
+  sr_status status = SR_OK;
+  int32_t *rows = NULL;
+  SR_NEW(ctx, rows, job->searched_count);
+  for (int64_t i = 0; i < job->searched_count; i++) rows[i] = (int32_t)job->searched[i];
+  SR_TRY(sr__table_name_rows(ctx, job->search_table, rows, sr_table_get(job->table)->rows));
+cleanup:
+  sr__free(ctx, rows);
+  return status;
+}
+
 static sr_status open_search(sr_context *ctx, tune_job *job) {
   sr_status status = SR_OK;
   sr_structure_options structure = job->options->structure;
@@ -277,6 +291,7 @@ static sr_status open_search(sr_context *ctx, tune_job *job) {
   SR_TRY(sr_folds_new(ctx, job->structure, &job->options->folds, job->seed, &job->folds));
   SR_TRY(split_rows(ctx, job));
   SR_TRY(sr_table_select(ctx, job->table, job->searched, job->searched_count, &job->search_table));
+  SR_TRY(name_searched_rows(ctx, job));
   SR_TRY(count_groups(ctx, job));
   SR_TRY(sr__class_weights_new(ctx, job->grouped ? job->grouped : job->search_table,
                                job->options->class_weight, &job->weights));
@@ -566,6 +581,7 @@ static sr_status tune(sr_context *ctx, const sr_table *table, tune_job *job) {
   if (job->options->resume && *job->options->resume)
     SR_TRY(sr__member_store_open(ctx, job->options->resume, &job->store));
   SR_TRY(open_search(ctx, job));
+  job->tuning->structure = sr__structure_share(job->structure);
   const sr_folds_view *folds = sr_folds_get(job->search_folds);
   sr_tuning_view *view = &job->tuning->view;
   view->settings = (int32_t)job->setting_count;
@@ -575,6 +591,11 @@ static sr_status tune(sr_context *ctx, const sr_table *table, tune_job *job) {
   view->judged_rows = job->judged_count;
   view->folds = folds->folds;
   view->held_out = folds->unit;
+  const sr_dependence *dependence = sr_structure_get(job->structure)->dependence;
+  if (dependence) {
+    view->warning_count = sr_dependence_get(dependence)->warning_count;
+    view->warnings = sr_dependence_get(dependence)->warnings;
+  }
   SR_TRY(search(ctx, job));
   SR_TRY(judge_winner(ctx, job, first_plan, first));
 cleanup:
@@ -600,6 +621,7 @@ void sr_tuning_free(sr_tuning **tuning) {
   if (!tuning || !*tuning) return;
   sr_tuning *t = *tuning;
   sr_allocator allocator = t->allocator;
+  sr_structure_free(&t->structure);
   for (int64_t k = 0; k < t->texts; k++) sr__release(&allocator, t->text[k]);
   sr__release(&allocator, t->text);
   sr__release(&allocator, t->tried);
