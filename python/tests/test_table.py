@@ -139,3 +139,20 @@ def test_files_come_back(tmp_path):
         specroute.read(tmp_path / "rows.csv", target="z")
     kept = specroute.read(tmp_path / "rows.csv", target="y", drop=["x1"])
     assert kept.feature_names == ["x2"]
+
+
+def test_rows_are_put_in_the_order_of_group_and_time():
+    """Groups that take turns, as two sensors in one log, are the table of groups one after the other."""
+    straight = specroute.simulate("ar1:n=1200,tmix=40,d=2", random_state=4)[0]
+    groups, times = np.repeat(["a", "b"], 600), np.tile(np.arange(600.0), 2)
+    turns = np.random.default_rng(0).permutation(1200)
+    plain = specroute.diagnose(straight.X, groups=groups, times=times)
+    with pytest.warns(UserWarning, match="sorted by group and time"):
+        mixed = specroute.diagnose(straight.X[turns], groups=groups[turns], times=times[turns])
+    assert mixed.tmix == plain.tmix > 5
+    with pytest.raises(specroute.DataError, match="the same time"):
+        specroute.diagnose(straight.X[turns], times=times[turns])
+    with pytest.raises(specroute.DataError, match="time is missing in row 1"):
+        specroute.diagnose(straight.X, times=np.where(np.arange(1200) == 0, np.nan, np.arange(1200.0)))
+    with pytest.warns(UserWarning, match="column 1 counts or names the rows"):
+        specroute.diagnose(np.column_stack([np.arange(1200.0), straight.X]))

@@ -55,7 +55,8 @@ static bool counts_by_one(const sr_table_view *view, const float *x) {
     other += x[i] - x[i - 1] != 1.0f;
   }
   int64_t missing = view->rows - 1 - steps; /* a missing value takes two steps */
-  return (double)missing <= 2 * MOST_MISSING * (double)view->rows && (double)other <= MOST_RESTARTS * (double)steps;
+  return (double)missing <= 2 * MOST_MISSING * (double)view->rows &&
+         (double)other <= MOST_RESTARTS * (double)steps;
 }
 
 static bool has_word(const char *name, const char *word) {
