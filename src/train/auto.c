@@ -29,6 +29,7 @@ enum { CARRY_SHORT = 12, CARRY_FAR = 6, LEAST_VOTE = 7, FIRST_MEMBERS = 3 };
 #define LEAST_SPANS 20.0 /* below, the evidence is called thin */
 #define PLAIN_SPANS 15.0 /* of the careful T; below, few rows choose nothing */
 #define PLAIN_ROWS 2000  /* as far as this was simulated */
+#define CLEAR_ROWS 1000  /* below, a mix must be clearly better than plain bagging */
 
 static const char *const plan_text[ENTRIES] = {"uniform",
                                                "routed:part_share=1,row_share=0.3",
@@ -47,7 +48,8 @@ typedef struct auto_job {
   int32_t summed[ENTRIES]; /* members that are in the sums */
   bool grown[ENTRIES];     /* there are more of them now */
   bool place;              /* half of the parts is offered */
-  bool plain;              /* too few spans to choose: plain bagging alone */
+  bool plain;              /* too few spans to choose, or no clear gain: plain bagging alone */
+  bool unclear;            /* there was a mix, but no clear gain */
   double weight[SR__MOST_NODES];
   double (*fold_weight)[SR__MOST_NODES]; /* that judge each fold: from the other folds */
   uint8_t *use;                          /* per block */
@@ -412,10 +414,9 @@ static bool call_for_members(const auto_job *job, int32_t carry, int32_t *member
   return grew;
 }
 
-static sr_status grow_and_solve(sr_context *ctx, auto_job *job) {
+static sr_status grow_and_solve(sr_context *ctx, auto_job *job, int32_t *members) {
   sr_status status = SR_OK;
-  int32_t members[ENTRIES], carry = CARRY_SHORT;
-  first_members(job, members);
+  int32_t carry = CARRY_SHORT;
   for (int round = 0; round < ROUNDS; round++) {
     SR_TRY(sr__held_grow(ctx, &job->trial->held, members, "honest error"));
     SR_TRY(solve(ctx, job));
@@ -436,6 +437,23 @@ static sr_status grow_and_solve(sr_context *ctx, auto_job *job) {
     }
     if (!grew) break;
   }
+cleanup:
+  return status;
+}
+
+/* Few rows: what the mix takes off the squared error of folds that did not choose its weights must
+ * exceed a standard error, or plain bagging stays. */
+static sr_status keep_clear_gain(sr_context *ctx, auto_job *job, int32_t *members) {
+  sr_status status = SR_OK;
+  double start[SR__MOST_NODES] = {1.0}, difference, error;
+  if (job->plain || job->in->structure->view.rows >= CLEAR_ROWS) goto cleanup;
+  sr__mix_vote mix = {job->fold_weight[0], job->folds->fold_of_unit};
+  sr__mix_difference(&job->sums, mix, start, job->in->members, &difference, &error);
+  if (job->weight[0] >= 1.0 && error == 0.0) goto cleanup; /* no fold has a mix */
+  if (difference < -error * sqrt(1.0 + SR__THIN * job->question.thin)) goto cleanup;
+  job->plain = true;
+  job->unclear = job->weight[0] < 1.0;
+  SR_TRY(grow_and_solve(ctx, job, members));
 cleanup:
   return status;
 }
@@ -495,8 +513,8 @@ static sr_status share_gain(sr_context *ctx, auto_job *job, sr_mix_gain *gain) {
                         .offset = offset,
                         .score_tmix = job->score_reach,
                         .thin = job->question.thin * LEAST_SPANS > 1.0};
-  sr__mix_difference(&job->sums, job->weight, start, members, &gain->difference,
-                     &gain->difference_se);
+  sr__mix_difference(&job->sums, (sr__mix_vote){.weight = job->weight}, start, members,
+                     &gain->difference, &gain->difference_se);
 cleanup:
   return status;
 }
@@ -507,7 +525,8 @@ static double change_of(double gain, double plain) {
   return fabs(percent) < 0.5 ? 0.0 : percent;
 }
 
-static sr_status tell(sr_context *ctx, const sr_mix_gain *gain, sr__mix *mix) {
+static sr_status tell(sr_context *ctx, const auto_job *job, sr__mix *mix) {
+  const sr_mix_gain *gain = &mix->gain;
   const char *const names[] = {"smaller bags", "larger leaves", "the offset of the vote",
                                "leaving out whole parts"};
   const double gains[] = {gain->bag_size, gain->leaf_size, gain->offset, gain->place};
@@ -518,8 +537,9 @@ static sr_status tell(sr_context *ctx, const sr_mix_gain *gain, sr__mix *mix) {
     if (gains[k] > gains[most]) most = k;
   if (all < 0.002 * gain->plain)
     snprintf(text, sizeof text, "%s the held-out squared error of %.4f%s",
-             mix->count == 1 ? "it stays at plain bagging: nothing else lowers"
-                             : "next to plain bagging: what joins it hardly lowers",
+             job->unclear      ? "it stays at plain bagging: nothing else clearly lowers"
+             : mix->count == 1 ? "it stays at plain bagging: nothing else lowers"
+                               : "next to plain bagging: what joins it hardly lowers",
              gain->plain, gain->thin ? " (the rows are too few to choose)" : "");
   else
     snprintf(text, sizeof text,
@@ -562,7 +582,7 @@ static sr_status deliver(sr_context *ctx, auto_job *job, sr__mix *mix) {
   }
   SR_TRY(share_gain(ctx, job, &mix->gain));
   mix->has_gain = true;
-  SR_TRY(tell(ctx, &mix->gain, mix));
+  SR_TRY(tell(ctx, job, mix));
 cleanup:
   return status;
 }
@@ -611,6 +631,7 @@ static sr_status choose_mix(sr_context *ctx, const sr__choose_input *input, cons
   (void)options;
   sr_status status = SR_OK;
   sr_allocator allocator = sr__allocator(ctx);
+  int32_t members[ENTRIES];
   auto_job job = {.in = input, .trial = trial, .folds = sr_folds_get(input->folds)};
   *trial = (sr__trial){0};
   if (input->vote == SR_VOTE_GATED)
@@ -619,7 +640,9 @@ static sr_status choose_mix(sr_context *ctx, const sr__choose_input *input, cons
                     "--plan routed"));
   *vote = SR_VOTE_SOFT;
   SR_TRY(open_trial(ctx, &job));
-  SR_TRY(grow_and_solve(ctx, &job));
+  first_members(&job, members);
+  SR_TRY(grow_and_solve(ctx, &job, members));
+  SR_TRY(keep_clear_gain(ctx, &job, members));
   SR_TRY(sr__mix_offset(ctx, &job.sums, &job.question, job.weight, job.offset, &job.slope));
   SR_TRY(weigh_folds(ctx, &job));
   SR_TRY(deliver(ctx, &job, mix));

@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#define THIN 10.0        /* 1 + THIN T / n multiplies the price of evidence */
 #define OFFSET_PRICE 4.0 /* variances that the square of the offset must clearly exceed */
 #define OFFSET_SPANS 50.0
 #define LEAST_SLOPE 0.2
@@ -207,7 +206,7 @@ static double price_of(const sr__mix_sums *s, const sr__mix_question *q, int32_t
     double off = slope_of(s, u, k) - s->rows[u] * sum / rows;
     square += off * off;
   }
-  return sqrt((1.0 + THIN * q->thin) * square * blocks / (blocks - 1.0)) / rows;
+  return sqrt((1.0 + SR__THIN * q->thin) * square * blocks / (blocks - 1.0)) / rows;
 }
 
 sr_status sr__mix_weights(sr_context *ctx, const sr__mix_sums *s, const sr__mix_question *q,
@@ -337,7 +336,7 @@ sr_status sr__mix_offset(sr_context *ctx, const sr__mix_sums *s, const sr__mix_q
   double variance =
       jackknife(s, q, w, noise, &v, memory + 2 * (int64_t)classes, memory + 3 * (int64_t)classes);
   for (int32_t c = 0; c < classes; c++) size += offset[c] * offset[c];
-  double kept = 1.0 - OFFSET_PRICE * (1.0 + THIN * q->thin) * variance / fmax(size, 1e-12);
+  double kept = 1.0 - OFFSET_PRICE * (1.0 + SR__THIN * q->thin) * variance / fmax(size, 1e-12);
   for (int32_t c = 0; c < classes; c++) offset[c] *= kept > 0.0 ? kept : 0.0;
 cleanup:
   sr__free(ctx, memory);
@@ -384,19 +383,21 @@ double sr__mix_offset_gain(const sr__mix_sums *s, const double *w, const double 
   return gain;
 }
 
-void sr__mix_difference(const sr__mix_sums *s, const double *first, const double *second,
+void sr__mix_difference(const sr__mix_sums *s, sr__mix_vote first, const double *second,
                         int32_t members, double *difference, double *error) {
   double sum = 0.0, rows = 0.0, square = 0.0;
   int32_t blocks = 0;
   for (int32_t u = 0; u < s->blocks; u++) {
     if (s->rows[u] <= 0.0) continue;
-    sum += block_error(s, u, first, members) - block_error(s, u, second, members);
+    const double *w = first.weight + (first.fold ? first.fold[u] * SR__MOST_NODES : 0);
+    sum += block_error(s, u, w, members) - block_error(s, u, second, members);
     rows += s->rows[u];
     blocks++;
   }
   for (int32_t u = 0; u < s->blocks; u++) {
     if (s->rows[u] <= 0.0) continue;
-    double off = block_error(s, u, first, members) - block_error(s, u, second, members) -
+    const double *w = first.weight + (first.fold ? first.fold[u] * SR__MOST_NODES : 0);
+    double off = block_error(s, u, w, members) - block_error(s, u, second, members) -
                  s->rows[u] * sum / rows;
     square += off * off;
   }

@@ -8,6 +8,7 @@
 #include "core/core.h"
 
 enum { SR__MOST_NODES = 12 };
+#define SR__THIN 10.0 /* 1 + SR__THIN T / n multiplies the price of evidence, a variance */
 
 typedef struct sr__mix_sums {
   int32_t nodes, blocks, classes;
@@ -53,8 +54,14 @@ double sr__mix_error(const sr__mix_sums *sums, const double *weight, int32_t mem
  * that is named does not depend on s, and the offset was found for this line. */
 double sr__mix_offset_gain(const sr__mix_sums *sums, const double *weight, const double *offset,
                            double slope);
+/* A vote, or (`fold` not NULL) one for each fold: blocks of fold f are answered with the weights
+ * from weight + f SR__MOST_NODES. */
+typedef struct sr__mix_vote {
+  const double *weight;
+  const int32_t *fold; /* of each block */
+} sr__mix_vote;
 /* Difference of that of two votes and its standard error over blocks. */
-void sr__mix_difference(const sr__mix_sums *sums, const double *first, const double *second,
+void sr__mix_difference(const sr__mix_sums *sums, sr__mix_vote first, const double *second,
                         int32_t members, double *difference, double *error);
 
 #endif
