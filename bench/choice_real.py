@@ -102,8 +102,8 @@ def main():
                 stretch(folder, name, names, rows, place)
 
 
-if os.path.isdir(f"{DATA}/streams"):
+if __name__ == "__main__":
+    if not os.path.isdir(f"{DATA}/streams"):
+        print("no data", file=sys.stderr)
+        sys.exit(77)
     main()
-else:
-    print("no data", file=sys.stderr)
-    sys.exit(77)

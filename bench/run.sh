@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 all=(csv before native graph neighbors fiedler fiedler_large parts parts_large dependence coverage forest forest_levels plan python replay nn series intervals
-  real_dependence honest_real honest_choice honest_coverage map_coverage)
+  real_dependence honest_real honest_splits honest_choice honest_place honest_coverage map_coverage)
 [ "${1:-}" != --list ] || { printf '%s\n' "${all[@]}"; exit 0; }
 programs=build/release/bench
 peers=${PEERS:-.cache/peers} # a Python environment; made where it is missing
@@ -39,6 +39,8 @@ run_series() { record series $python bench/series_peers.py $programs/bench_serie
 run_intervals() { with_data intervals && record intervals $python bench/intervals_peers.py $programs/bench_intervals "$data/ucr" speed; }
 run_real_dependence() { with_data real_dependence && record real_dependence $python bench/real_dependence.py build/release/specroute "$data"; }
 run_honest_real() { with_data honest_real && record honest_real $python bench/choice_real.py build/release/specroute "$data"; }
+run_honest_splits() { with_data honest_splits && record honest_splits $python bench/real_splits.py build/release/specroute "$data"; }
+run_honest_place() { $programs/bench_place bench/results/honest_place.jsonl; }
 run_honest_choice() { $programs/bench_choice bench/results/honest_choice.jsonl; }
 run_honest_coverage() { $programs/bench_honest bench/results/honest_coverage.jsonl; } # goes on where it stopped
 run_map_coverage() { $python bench/map_coverage.py build/release/specroute && $python bench/map_coverage.py --page; } # so does this

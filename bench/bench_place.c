@@ -1,0 +1,93 @@
+/* Place against size: members that leave half of the parts out beside members that leave a random
+ * half of the rows out, and what the place node of auto weighs and takes off.
+ *
+ *   bench_place FILE [SECONDS [SIZES]]   sizes: 500,2000,10000
+ *
+ * Every run draws a stream (or groups) and keeps the risk at 6,000 fresh independent rows of plain
+ * bagging, half of the parts, a random half of the rows, and auto; the weight of the place node of
+ * auto, what it takes off the held-out squared error, and the memory of the score (truth - vote).
+ * One JSON line per run is added to FILE; runs that are there are not made again, and seeds go
+ * round all cells before the next seed begins (10,000 rows: every fourth round). */
+#include "honest_processes.h"
+
+enum { MOST_RUNS = 200, SIZES = 3, PLANS = 4 };
+
+static const char *const plan_name[PLANS] = {"uniform", "parts", "rows", "auto"};
+static const char *const plan_text[PLANS] = {"uniform", "routed:part_share=0.5",
+                                             "routed:part_share=1,row_share=0.5", "auto"};
+
+static void print_place(FILE *out, const sr_ensemble_view *v) {
+  double weight = 0.0;
+  for (int32_t k = 0; k < v->mix_count; k++)
+    if (strstr(v->mix[k].plan, "part_share=0.5")) weight += v->mix[k].weight;
+  print_real(out, "place_weight", weight);
+  print_real(out, "place_gain", v->gain->place / v->gain->plain);
+  print_real(out, "score_tmix", v->gain->score_tmix);
+}
+
+static void run(sr_context *ctx, FILE *out, const process *p, int64_t n, uint64_t seed) {
+  uint64_t source = seed_of_stream(p, n, seed);
+  stream s = draw(p, n, n, false, source), fresh = draw(p, n, FRESH, true, source);
+  sr_table *table = table_of(ctx, &s, 0, n, p->groups);
+  fprintf(out, "{\"process\": \"%s\", \"n\": %lld, \"seed\": %llu", p->name, (long long)n,
+          (unsigned long long)seed);
+  print_real(out, "tmix", p->tmix > 0.0 ? fmax(p->tmix, p->noise_tmix) : NAN);
+  for (int k = 0; k < PLANS; k++) {
+    sr_ensemble *ensemble = NULL;
+    sr_train_options options;
+    sr_train_options_init(&options);
+    options.plan = plan_text[k];
+    options.members = MEMBERS;
+    options.evaluate.evaluate = 0;
+    if (sr_train(ctx, table, &options, seed, &ensemble) != SR_OK) stop(ctx);
+    print_real(out, plan_name[k], error_on(ctx, ensemble, &fresh, 0, FRESH, true));
+    if (k == PLANS - 1) print_place(out, sr_ensemble_get(ensemble));
+    sr_ensemble_free(&ensemble);
+  }
+  fprintf(out, "}\n");
+  fflush(out);
+  sr_table_free(&table);
+  free_stream(&s);
+  free_stream(&fresh);
+}
+
+int main(int argc, char **argv) {
+  static const int64_t size[SIZES] = {500, 2000, 10000};
+  static const uint64_t every[SIZES] = {1, 1, 4};
+  if (argc < 2) return 2;
+  double limit = argc > 2 ? atof(argv[2]) : 1e300, start = bench_seconds();
+  const char *sizes = argc > 3 ? argv[3] : "500,2000,10000";
+  static uint64_t done[TEST_PROCESSES][SIZES];
+  for (int32_t k = 0; k < TEST_PROCESSES; k++)
+    for (int a = 0; a < SIZES; a++) {
+      char begin[256];
+      snprintf(begin, sizeof begin, "{\"process\": \"%s\", \"n\": %lld,", test_processes[k].name,
+               (long long)size[a]);
+      done[k][a] = lines_there(argv[1], begin);
+    }
+  sr_context *ctx = NULL;
+  sr_context_options options;
+  sr_context_options_init(&options);
+  options.threads = 1;
+  if (sr_context_new(&options, &ctx) != SR_OK) return 1;
+  FILE *out = fopen(argv[1], "ae");
+  if (!out) return 1;
+  for (uint64_t round = 0; round < MOST_RUNS * 4; round++)
+    for (int a = 0; a < SIZES; a++)
+      for (int32_t k = 0; k < TEST_PROCESSES; k++) {
+        const process *p = &test_processes[k];
+        uint64_t seed = round / every[a] + 1;
+        char text[32];
+        snprintf(text, sizeof text, "%lld", (long long)size[a]);
+        if (!listed(sizes, text) || p->drifts ||
+            (double)size[a] < 5.0 * fmax(p->tmix, p->noise_tmix))
+          continue;
+        if (round % every[a] || seed > MOST_RUNS || seed <= done[k][a]) continue;
+        if (bench_seconds() - start > limit) goto end;
+        run(ctx, out, p, size[a], seed);
+      }
+end:
+  fclose(out);
+  sr_context_free(&ctx);
+  return 0;
+}
