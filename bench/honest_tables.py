@@ -16,6 +16,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 RUNS = ROOT / "bench/results/honest_coverage.jsonl"
 CHOICES = ROOT / "bench/results/honest_choice.jsonl"
 REAL = ROOT / "bench/results/honest_real.jsonl"
+PLACE = ROOT / "bench/results/honest_place.jsonl"
+SPLITS = ROOT / "bench/results/honest_splits.jsonl"
 ADVICE = ROOT / "bench/results/honest_advice.jsonl"
 FEW = 50    # runs below which a cell is not judged
 ROUGH = 20  # spans below which an interval is called rough
@@ -116,7 +118,7 @@ def by_cell(runs):
     return "\n".join(out)
 
 
-def targets(runs):
+def targets(runs, choices):
     """What was asked of the stationary cells with 20 spans or more, and which do not have it."""
     table = cells(r for r in runs if "truth" in r and r["tmix"] and spans(r) >= ROUGH)
     asked = (("honest", 0.92, "low", "high", "truth"), ("next unit", 0.90, "next_low", "next_high", "next_error"))
@@ -140,6 +142,18 @@ def targets(runs):
                 ratio[f"{p} {n:,}"] = answer(some, "low", "high", "truth")[2] / min(valid)
         wide = [f"{name} {r:.2f}" for name, r in ratio.items() if r > 1.5]
         out.append(f"| width at most 1.5 of the best valid rule | {plan} | {len(ratio)} | {len(ratio) - len(wide)} | {', '.join(wide) or '-'} | |")
+    told = [(f"{p} {n:,} {show(ratio, 4)}", ratio, error, n) for p, n, _, ratio, error, _, _ in ratios_to_uniform(runs)]
+    for size in sorted({n for *_, n in told}):
+        here = [t for t in told if t[3] == size]
+        clear = [t for t, ratio, error, _ in here if ratio > 1 + 2 * error]
+        noisy = [t for t, ratio, error, _ in here if 1 < ratio <= 1 + 2 * error]
+        out.append(f"| auto errs no more than uniform, {size:,} rows (all cells) | auto | {len(here)} | {len(here) - len(clear) - len(noisy)} "
+                   f"| {', '.join(clear) or '-'} | {', '.join(noisy) or '-'} |")
+    for n in sorted({r["n"] for r in choices}):
+        some = [r for r in choices if r["n"] == n]
+        mix, most = moved(some, "auto"), max(0.002, 1.25 * moved(some, "uniform"))
+        out.append(f"| risk moves between seeds by at most {show(most, 4)}, mean of {n:,} rows | auto | 1 | {int(mix <= most)} | "
+                   f"{'-' if mix <= most else show(mix, 4)} | |")
     return "\n".join(out)
 
 
@@ -174,11 +188,9 @@ def forward(runs):
     return "\n".join(out)
 
 
-def against_uniform(runs):
-    out = ["Error of the delivered mix over that of plain bagging on the same streams, and processor time of `train` (choice, evaluation "
-           "and fit, importance left out) over that of `train --plan uniform`.", "",
-           "| process | n | error, uniform | auto / uniform | standard error | time | runs |", "|---|---|---|---|---|---|---|"]
-    table, ratios = cells(runs), []
+def ratios_to_uniform(runs):
+    """By cell: mean error of uniform, that of auto over it, its standard error, processor time over that of uniform, runs."""
+    table = cells(runs)
     for process, n in dict.fromkeys((r["process"], r["n"]) for r in sorted(runs, key=lambda r: r["n"])):
         one = {r["seed"]: r for r in table[process, n, "uniform"] if "truth" in r}
         two = {r["seed"]: r for r in table[process, n, "auto"] if "truth" in r}
@@ -188,11 +200,18 @@ def against_uniform(runs):
         base = mean([one[s]["truth"] for s in both])
         gaps = [two[s]["truth"] - one[s]["truth"] for s in both]
         sd = math.sqrt(sum((g - mean(gaps)) ** 2 for g in gaps) / (len(gaps) - 1))
-        ratio = 1 + mean(gaps) / base
-        ratios.append(ratio)
         time = mean([two[s]["seconds"] for s in both]) / mean([one[s]["seconds"] for s in both])
-        out.append(f"| {process} | {n:,} | {show(base, 4)} | {show(ratio)} | {show(sd / math.sqrt(len(both)) / base)} "
-                   f"| {show(time, 2)} | {len(both)} |")
+        yield process, n, base, 1 + mean(gaps) / base, sd / math.sqrt(len(both)) / base, time, len(both)
+
+
+def against_uniform(runs):
+    out = ["Error of the delivered mix over that of plain bagging on the same streams, and processor time of `train` (choice, evaluation "
+           "and fit, importance left out) over that of `train --plan uniform`.", "",
+           "| process | n | error, uniform | auto / uniform | standard error | time | runs |", "|---|---|---|---|---|---|---|"]
+    ratios = []
+    for process, n, base, ratio, error, time, count in ratios_to_uniform(runs):
+        ratios.append(ratio)
+        out.append(f"| {process} | {n:,} | {show(base, 4)} | {show(ratio)} | {show(error)} | {show(time, 2)} | {count} |")
     if ratios:
         out += ["", f"Mean ratio over the cells {show(mean(ratios))}, worst {show(max(ratios))}."]
     return "\n".join(out)
@@ -324,6 +343,83 @@ def real(head, runs):
     return "\n".join(out)
 
 
+def place(head, runs):
+    if not runs:
+        return "Not recorded."
+    out = [f"{len(runs)} streams, recorded with `{head['command']}` at commit {head['commit']} ({head['machine']}). Risk over that of plain bagging "
+           "(standard error) where members leave half of the parts out, where they leave a random half of the rows out, and of the former over "
+           "the latter: bags of the same size, so that the last column is the place alone. *Remembers*: rows that the score (truth - vote) of "
+           "held-out rows remembers, median. *Weight*: mean weight of the place node of `auto`, and what it takes off the held-out squared error.", "",
+           "| process | n | remembers | half of the parts | random half | parts / rows | auto | weight | takes off | streams |", "|---|---|---|---|---|---|---|---|---|---|"]
+    columns = collections.defaultdict(list)
+
+    def ratio(some, a, b):
+        base = mean([r[b] for r in some])
+        gaps = [r[a] - r[b] for r in some]
+        sd = math.sqrt(sum((g - mean(gaps)) ** 2 for g in gaps) / (len(gaps) - 1)) if len(gaps) > 1 else math.nan
+        return 1 + mean(gaps) / base, sd / math.sqrt(len(gaps)) / base
+
+    for (process, n), some in by_cell_of(runs).items():
+        slow = sorted(r["score_tmix"] for r in some)[len(some) // 2]
+        row = [ratio(some, a, b) for a, b in (("parts", "uniform"), ("rows", "uniform"), ("parts", "rows"), ("auto", "uniform"))]
+        for k, (value, _) in enumerate(row):
+            columns[n, slow >= 2, k].append(value)
+        cell_text = " | ".join(f"{show(v)} ({show(e)})" for v, e in row)
+        out.append(f"| {process} | {n:,} | {slow:.3g} | {cell_text} | {show(mean([r['place_weight'] for r in some]), 2)} "
+                   f"| {show(100 * mean([r['place_gain'] for r in some]), 1)} % | {len(some)} |")
+    out += ["", "| n | the score remembers 2 rows or more (median) | cells | half of the parts | random half | parts / rows |", "|---|---|---|---|---|---|"]
+    for n in sorted({n for n, *_ in columns}):
+        for slow in (True, False):
+            if columns[n, slow, 0]:
+                out.append(f"| {n:,} | {'yes' if slow else 'no'} | {len(columns[n, slow, 0])} | " +
+                           " | ".join(show(mean(columns[n, slow, k])) for k in range(3)) + " |")
+    return "\n".join(out)
+
+
+def t_quantile(p, degrees):
+    """Student's t by bisection of its distribution (Simpson's rule)."""
+    density = math.exp(math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2)) / math.sqrt(degrees * math.pi)
+    below = lambda x: 0.5 + sum(density * (1 + u * u / degrees) ** (-(degrees + 1) / 2) * w * x / 600 for u, w in
+                                ((x * k / 200, 1 if k in (0, 200) else 4 if k % 2 else 2) for k in range(201)))
+    low, high = 0.0, 100.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if below(middle) < p else (low, middle)
+    return low
+
+
+def splits(head, runs):
+    if not runs:
+        return "Not recorded."
+    out = [f"Windows of 4,000 rows at five places of each stream, judged on up to 4,000 rows before and as many after it, a gap of 80 rows between; "
+           f"recorded with `{head['command']}` at commit {head['commit']} ({head['machine']}). *Covers*: the interval holds the error outside. *Fair*: "
+           "it meets the interval of that error (blocks of 800 rows, Student's t), whose rows have noise and memory of their own. The honest error is "
+           "about rows of the same process; a stream that drifts is another process before and after the window.", "",
+           "| stream | plan | windows | interval given | covers | fair | naive in place of honest: covers with that width | error outside, mean | bias: honest | bias: naive | width |",
+           "|---|---|---|---|---|---|---|---|---|---|---|"]
+    rows = collections.defaultdict(list)
+    for r in runs:
+        rows[r["case"], r["plan"]].append(r)
+        rows["all", r["plan"]].append(r)
+    for case, plan in sorted(rows, key=lambda k: (k[0] == "all", k)):
+        some = rows[case, plan]
+        told = [r for r in some if r["honest_low"] is not None]
+        truth = {id(r): mean(r["blocks"]) for r in some}
+
+        def half(r):
+            m = len(r["blocks"])
+            sd = math.sqrt(sum((b - truth[id(r)]) ** 2 for b in r["blocks"]) / (m - 1))
+            return t_quantile(0.975, m - 1) * sd / math.sqrt(m)
+
+        covers = mean([r["honest_low"] <= truth[id(r)] <= r["honest_high"] for r in told])
+        fair = mean([r["honest_low"] <= truth[id(r)] + half(r) and truth[id(r)] - half(r) <= r["honest_high"] for r in told])
+        naive = mean([abs(r["naive"] - truth[id(r)]) <= (r["honest_high"] - r["honest_low"]) / 2 for r in told])
+        out.append(f"| {case} | {plan} | {len(some)} | {len(told)} | {show(covers, 2)} | {show(fair, 2)} | {show(naive, 2)} | {show(mean(truth.values()))} "
+                   f"| {show(mean([r['honest'] - truth[id(r)] for r in some]), 3, True)} | {show(mean([r['naive'] - truth[id(r)] for r in some]), 3, True)} "
+                   f"| {show(mean([r['honest_high'] - r['honest_low'] for r in told]))} |")
+    return "\n".join(out)
+
+
 def advice(head, runs):
     if not runs:
         return "Not recorded."
@@ -359,7 +455,8 @@ def main():
              "near .95: .031 with 50 runs, .022 with 100, .010 with 500)."
     new = old
     trained = [r for r in runs if r["plan"] != "compare"]
-    for name, make in (("targets", targets), ("pooled", pooled), ("cells", by_cell), ("forward", forward), ("uniform", against_uniform)):
+    new = replace(new, "targets", targets(trained, read(CHOICES)[1]))
+    for name, make in (("pooled", pooled), ("cells", by_cell), ("forward", forward), ("uniform", against_uniform)):
         new = replace(new, name, make(trained))
     new = replace(new, "compare", compared([r for r in runs if r["plan"] == "compare"]))
     new = replace(new, "runs", count)
@@ -368,6 +465,8 @@ def main():
     new = replace(new, "fixed", fixed(*choices))
     new = replace(new, "stability", stability(*choices))
     new = replace(new, "cost", cost(*choices))
+    new = replace(new, "place", place(*read(PLACE)))
+    new = replace(new, "splits", splits(*read(SPLITS)))
     new = replace(new, "advice", advice(*read(ADVICE)))
     new = replace(new, "real", real(*read(REAL)))
     if "--check" in sys.argv:
