@@ -211,6 +211,30 @@ def check_netcdf(folder, random):
         assert first.dims == ("lat", "lon") and np.isnan(first.values[5:15, 5:25]).all()
         assert np.isfinite(first.values).sum() == np.isfinite(cube[0]).sum()
     check_next_month(data, cube, folder)
+    check_flags(folder, random)
+
+
+def check_flags(folder, random):
+    """Names of several words are one flag each, and the codes say which cell is which."""
+    import xarray
+
+    y, x = np.mgrid[0:12, 0:16]
+    names = np.array(["broad leaf, old", "sea"])
+    truth = names[(random.normal(size=y.shape) + x > 8).astype(int)]
+    rows, cube, out, model = (os.path.join(folder, n) for n in ("flags.csv", "flags.nc", "flags_said.nc", "flags.model"))
+    with open(rows, "w", encoding="ascii") as file:
+        file.write("a,b,cover\n")
+        for i, j in zip(y.ravel(), x.ravel()):
+            file.write(f'{j},{i},"{truth[i, j]}"\n')
+    xarray.Dataset({"a": (("y", "x"), x.astype("float32")), "b": (("y", "x"), y.astype("float32"))},
+                   {"y": np.arange(12.0), "x": np.arange(16.0)}).to_netcdf(cube)
+    run("train", rows, "--target", "cover", "-o", model, "--members", "9", "--plan", "uniform")
+    run("predict", model, cube, "-o", out)
+    with xarray.open_dataset(out) as made:
+        flags = next(made[v] for v in made.data_vars if "flag_meanings" in made[v].attrs)
+        assert flags.attrs["flag_meanings"].split() == ["broad_leaf__old", "sea"], flags.attrs
+        assert len(flags.attrs["flag_values"]) == 2
+        assert (flags.values[:, -1] == 1).all() and (flags.values[:, 0] == 0).all()
 
 
 def check_next_month(data, cube, folder):

@@ -605,6 +605,16 @@ cleanup:
 
 /* ---- writing ------------------------------------------------------------------------------ */
 
+/* A flag's meaning is one word of the conventions: letters, digits and _-.+@; letters beyond ASCII
+ * stay as they are. */
+static void join_words(char *text, int64_t length) {
+  for (int64_t k = 0; k < length; k++) {
+    unsigned char c = (unsigned char)text[k];
+    bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c >= 128;
+    if (!letter && !(c >= '0' && c <= '9') && !strchr("_-.+@", c)) text[k] = '_';
+  }
+}
+
 /* Codes of classes that are no numbers get their names the way of the CF conventions. */
 static sr_status describe_classes(sr_context *ctx, const nc_file *file, int id,
                                   const sr_table_view *t) {
@@ -615,6 +625,8 @@ static sr_status describe_classes(sr_context *ctx, const nc_file *file, int id,
   for (int32_t c = 0; c < t->classes.count; c++) {
     codes[c] = c;
     SR_TRY(sr__text_print(ctx, &meanings, "%s%s", c ? " " : "", t->classes.names[c]));
+    int64_t named = (int64_t)strlen(t->classes.names[c]);
+    join_words(meanings.bytes + meanings.length - named, named);
   }
   NC_TRY(nc_put_att_int(file->id, id, "flag_values", NC_INT, (size_t)t->classes.count, codes),
          "flag_values");
