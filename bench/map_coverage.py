@@ -303,7 +303,7 @@ def cost(command, data):
 
 
 def scene(command, data):
-    """File to honest error, and the map: seconds by the clock, processor seconds and peak on all cores."""
+    """File to honest error, the map, and a day of the sea's surface in 64 parts: seconds by the clock, processor seconds and peak on all cores."""
     bands = [f"{data}/satellite/zion_{band}.tif" for band in ("landsat_b2", "landsat_b3", "landsat_b4", "landsat_b5", "srtm")]
     version = subprocess.run([command, "--version", "-v"], capture_output=True, text=True, check=True).stdout
     commit = next(line.split()[1] for line in version.splitlines() if line.startswith("commit"))
@@ -311,7 +311,8 @@ def scene(command, data):
     with tempfile.TemporaryDirectory() as folder:
         model = folder + "/scene.model"
         for name, *arguments in (("train", ",".join([*bands, f"{data}/satellite/zion_nlcd.tif"]), "--target", "zion_nlcd", "-o", model),
-                                 ("predict", model, ",".join(bands), "-o", folder + "/map.tif")):
+                                 ("predict", model, ",".join(bands), "-o", folder + "/map.tif"),
+                                 ("parts", f"{data}/sst/oisst_0p25_one_day_global.nc", "--parts", "64", "-o", folder + "/parts.csv")):
             start = time.monotonic()
             child = subprocess.Popen([command, name, *arguments], stdout=subprocess.DEVNULL)
             _, status, usage = os.wait4(child.pid, 0)
@@ -398,7 +399,8 @@ def page():
         head, *steps = (json.loads(line) for line in SCENE.read_text().splitlines())
         text += ["", "## A whole scene", "",
                  "Zion, 1.6 million pixels, five features, default plan and questions, from the files to the honest error, and its map",
-                 f"(`{head['command']}`, commit {head['commit']}, {head['cores']} cores).", "",
+                 f"(`{head['command']}`, commit {head['commit']}, {head['cores']} cores).",
+                 *(["`parts` cuts a day of OISST, a global grid of a quarter degree, into 64."] if any(s["step"] == "parts" for s in steps) else []), "",
                  "| step | seconds by the clock | processor seconds | peak, MB (10^6 bytes) |", "|---|---:|---:|---:|",
                  *(f"| {s['step']} | {s['seconds']:.1f} | {s['processor_seconds']:.1f} | {s['peak_mb']:,} |" for s in steps)]
     return "\n".join(text) + "\n"
