@@ -24,14 +24,19 @@ check() { # check PRESET [cmake options]
   ctest --preset "$preset" -j "$jobs"
 }
 
+# Where the packages of Python are that the tests need, the emulator's among them.
+scripts/venv.sh
+SPECROUTE_PYTHON=$PWD/build/venv/bin/python
+export SPECROUTE_PYTHON
+
 check dev
 echo "== python"
 python/test.sh build/dev
 if [ "$full" = no ]; then
-  echo "== pages, limits on memory, interrupts (no sanitizers)"
+  echo "== pages, limits on memory, interrupts, learning (no sanitizers)"
   cmake --preset run >/dev/null
   cmake --build --preset run -j "$jobs" --target specroute_cli
-  for script in check_pages check_memory check_interrupts; do
+  for script in check_pages check_memory check_interrupts check_learning; do
     SR_COMMAND=$PWD/build/run/specroute python3 "tests/$script.py"
   done
   exit 0

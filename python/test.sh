@@ -6,14 +6,7 @@ cd "$(dirname "$0")/.."
 tree=${1:?usage: python/test.sh BUILD_TREE [pytest options]}
 shift
 venv=build/venv
-needed="numpy scipy scikit-learn pandas polars pyarrow matplotlib pytest joblib hypothesis lightgbm"
-if [ "$(cat "$venv/.packages" 2>/dev/null)" != "$needed" ]; then
-  echo "making $venv"
-  python3 -m venv "$venv"
-  # shellcheck disable=SC2086
-  "$venv/bin/pip" install -q --disable-pip-version-check $needed
-  echo "$needed" > "$venv/.packages"
-fi
+scripts/venv.sh
 # A library with sanitizers needs their own loaded before Python.
 preload=""
 for sanitizer in asan ubsan tsan; do
