@@ -231,6 +231,28 @@ static void priorities(sr_context *ctx) {
   sr__sum_tree_free(&allocator, &tree);
 }
 
+/* To the process of the emulator and back without work there, in elapsed time; nothing where the
+ * emulator is missing. */
+static void round_trip(sr_context *ctx) {
+  enum { TRIPS = 20000 };
+  static double taken[TRIPS];
+  sr_game *game = NULL;
+  sr_status status = sr_game_new(ctx, "ale:pong", 1, &game);
+  if (status == SR_ERROR_UNSUPPORTED) return;
+  must(ctx, status);
+  for (int k = 0; k < TRIPS; k++) {
+    double begun = clock_seconds(CLOCK_MONOTONIC);
+    must(ctx, sr__ale_ping(ctx, game));
+    taken[k] = clock_seconds(CLOCK_MONOTONIC) - begun;
+  }
+  sr_game_free(&game);
+  qsort(taken, TRIPS, sizeof(double), by_size);
+  printf(
+      "{\"bench\": \"replay\", \"case\": \"round trip\", \"n\": %d, \"us_median\": %.4g, "
+      "\"us_of_hundredth\": %.4g}\n",
+      TRIPS, 1e6 * taken[TRIPS / 2], 1e6 * taken[TRIPS / 100]);
+}
+
 static void serve(sr_context *ctx) {
   char line[256], game[128];
   step_bench bench = {0};
@@ -279,6 +301,7 @@ int main(int count, char **arguments) {
   } else {
     games(ctx);
     priorities(ctx);
+    round_trip(ctx);
     samplers(ctx);
   }
   sr_context_free(&ctx);
