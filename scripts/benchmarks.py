@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes docs/benchmarks.md: every recorded line of bench/results that stands beside a peer.
+"""Writes docs/benchmarks.md: every recorded line of bench/results that stands beside a peer. And the tables of
+docs/guide/replay.md, whose targets of speed are recorded there.
 
   scripts/benchmarks.py           writes the page
   scripts/benchmarks.py --check   fails where the page is not what the results give
@@ -7,6 +8,8 @@
 import json
 import pathlib
 import sys
+
+import replay_page
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/benchmarks.md"
@@ -107,8 +110,10 @@ def main():
         if PAGE.read_text(encoding="utf-8") != text:
             sys.exit("docs/benchmarks.md is not what bench/results gives: run scripts/benchmarks.py")
         print("docs/benchmarks.md is up to date")
+        replay_page.main(True)
         return
     PAGE.write_text(text, encoding="utf-8")
+    replay_page.main(False)
 
 
 main()
