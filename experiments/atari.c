@@ -235,7 +235,7 @@ static void decide(conclusion *c, const finding *f) {
 
 static void remark_on_length(conclusion *c) {
   enum { PAPER_RUNS = 280 };
-  const double step_ms = 11.2, hours = PAPER_RUNS * 1e7 * step_ms / 3.6e6;
+  const double step_ms = 7.7, hours = PAPER_RUNS * 1e7 * step_ms / 3.6e6;
   conclusion_add_remark(
       c,
       "Not run: the paper's own returns. It does not say the length; at the usual 10^7 steps, 7 "
@@ -270,7 +270,7 @@ const experiment experiment_atari = {
     .place = "Table of Atari returns, Section 5.4",
     .needs = "nothing: games of our own",
     .seeds = {3, 10},
-    .core_seconds = {3 * 77 * 7, 10 * 77 * 150},
+    .core_seconds = {3 * 77 * 6, 10 * 77 * 90},
     .case_count = count_grid_cases,
     .case_name = name_grid_case,
     .run = run_grid_unit,
@@ -355,7 +355,7 @@ const experiment experiment_atari_long = {
     .place = "Table of Atari returns, Section 5.4",
     .needs = "nothing: games of our own",
     .seeds = {3, 10},
-    .core_seconds = {3 * 21 * 21, 10 * 21 * 750},
+    .core_seconds = {3 * 21 * 15, 10 * 21 * 440},
     .case_count = count_long_cases,
     .case_name = name_long_case,
     .run = run_long_unit,
@@ -442,7 +442,7 @@ const experiment experiment_atari_emulator = {
     .place = "Table of Atari returns, Section 5.4",
     .needs = "ale-py (pip install ale-py)",
     .seeds = {1, 3},
-    .core_seconds = {16 * 16, 3 * 16 * 1120},
+    .core_seconds = {16 * 16, 3 * 16 * 780},
     .case_count = count_emulator_cases,
     .case_name = name_emulator_case,
     .run = run_emulator_unit,

@@ -177,8 +177,8 @@ SR_API SR_MUST_CHECK sr_status sr_agent_target_split(sr_context *ctx, sr_agent *
 SR_API SR_MUST_CHECK sr_status sr_agent_collect(sr_context *ctx, sr_agent *agent, sr_agent *player,
                                                 int64_t steps, double epsilon, uint64_t seed);
 /* Takes `gradient_steps` on the agent's buffer as it is; the target network is copied every
- * target_every of them. Errors: SR_ERROR_DATA (fewer rows than a batch), SR_ERROR_INTERRUPTED,
- * SR_ERROR_MEMORY. */
+ * target_every of them. A batch may be larger than the buffer: rows are drawn again. Errors:
+ * SR_ERROR_DATA (no more rows than a stack has frames), SR_ERROR_INTERRUPTED, SR_ERROR_MEMORY. */
 SR_API SR_MUST_CHECK sr_status sr_agent_learn(sr_context *ctx, sr_agent *agent,
                                               int64_t gradient_steps);
 /* Values of all heads of an agent at `count` rows of the buffer of `seen`, drawn with `seed`:
