@@ -32,9 +32,14 @@ def graph_jobs():
     n = 10 ** 6
     plane, space = random.random((n, 2)), random.random((n, 3))
     walk = np.cumsum(random.standard_normal((50000, 10)), axis=0) * 0.1 + random.standard_normal((50000, 10))
+    few = random.standard_normal((n, 5)).astype(np.float32)
+    center = random.standard_normal((200, 20)) * 2
+    many = (center[random.integers(0, 200, 300000)] + random.standard_normal((300000, 20))).astype(np.float32)
     return [["graph", "space", "8", "1", "2", str(n), "2", points("plane", plane)],
             ["graph", "space", "8", "1", "2", str(n), "3", points("space", space)],
             ["graph", "features", "10", "1", "1", "50000", "10", points("walk", walk.astype(np.float32))],
+            ["graph", "features", "10", "1", "1", str(n), "5", points("few", few)],
+            ["graph", "features", "10", "1", "1", "300000", "20", points("many", many)],
             ["graph", "time", "5", "1", "3", str(n), "1"]]
 
 

@@ -3,6 +3,7 @@
 #include "core/random.h"
 #include "graph/features.h"
 #include "graph/knn_pairs.h"
+#include "graph/tile_kernel.h"
 #include "graph_check.h"
 
 typedef struct points {
@@ -147,6 +148,68 @@ static void all_pairs_do_not_see_level_or_threads(void **state) {
     check_levels(&p, ks[c % 5]);
     free(p.x);
   }
+}
+
+/* The kernels of all levels that this processor has, lowest first. */
+static int tile_kernels(const sr__tile_kernel *kernel[SR__ISA_LEVELS]) {
+#if defined(__x86_64__)
+  kernel[SR__ISA_V3] = &sr__tile_kernel_v3;
+  kernel[SR__ISA_V4] = &sr__tile_kernel_v4;
+#endif
+  kernel[SR__ISA_BASE] = &sr__tile_kernel_base;
+  return (int)sr__isa() + 1;
+}
+
+/* Lists of a tile over [begin, end) are those of all rows in that order. */
+static void check_tile(const points *p, const sr__point_blocks *blocks,
+                       const sr__tile_kernel *kernel, int count, int64_t begin, int64_t end) {
+  enum { K = 7 };
+  double distance[SR__QUERY_TILE][K];
+  int32_t place[SR__QUERY_TILE][K];
+  sr__query_tile tile = {.count = count};
+  tile.line = malloc((size_t)p->dimension * SR__QUERY_TILE * sizeof *tile.line);
+  for (int q = 0; q < count; q++) {
+    tile.query[q] = p->x + (int64_t)(5 * q) * p->dimension;
+    tile.own_place[q] = 5 * q;
+    tile.list[q] = (sr__knn_list){K, distance[q], place[q], NULL, 5 * q};
+    sr__knn_list_clear(tile.list[q]);
+  }
+  kernel->begin(&tile, blocks);
+  kernel->scan(&tile, blocks, begin, end);
+  for (int q = 0; q < count; q++) {
+    double least[K];
+    int32_t at[K];
+    sr__knn_list list = {K, least, at, NULL, 5 * q};
+    sr__knn_list_clear(list);
+    for (int64_t i = begin; i < end; i++)
+      if (i != 5 * q) sr__knn_list_offer(list, points_distance(p, 5 * q, i), (int32_t)i);
+    assert_memory_equal(place[q], at, sizeof at);
+    assert_memory_equal(distance[q], least, sizeof least);
+  }
+  free(tile.line);
+}
+
+/* Spans that begin and end anywhere in a block, full and short tiles, lists that stay short. */
+static void tiles_are_alike_at_every_level(void **state) {
+  (void)state;
+  enum { N = 210 };
+  static const int64_t spans[][2] = {{0, N},   {3, 5},   {16, 48}, {31, 32},
+                                     {40, 40}, {7, 203}, {192, N}, {193, 209}};
+  sr_context *ctx = test_context(1);
+  const sr__tile_kernel *kernel[SR__ISA_LEVELS];
+  int levels = tile_kernels(kernel);
+  for (int kind = 0; kind < ALL_KINDS; kind++) {
+    points p = make_points((points_kind)kind, N, 5 + 7 * (kind % 3), 600 + (uint64_t)kind);
+    sr__point_blocks blocks = {0};
+    assert_ok(ctx, sr__point_blocks_new(ctx, p.x, N, p.dimension, NULL, &blocks));
+    for (int level = 0; level < levels; level++)
+      for (int s = 0; s < 8; s++)
+        check_tile(&p, &blocks, kernel[level], 1 + (s + kind) % SR__QUERY_TILE, spans[s][0],
+                   spans[s][1]);
+    sr__point_blocks_free(ctx, &blocks);
+    free(p.x);
+  }
+  sr_context_free(&ctx);
 }
 
 static void equal_rows_are_one_kind(void **state) {
@@ -544,6 +607,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(all_pairs_are_exact),
       cmocka_unit_test(all_pairs_do_not_see_level_or_threads),
+      cmocka_unit_test(tiles_are_alike_at_every_level),
       cmocka_unit_test(equal_rows_are_one_kind),
       cmocka_unit_test(clustered_lists_have_their_recall),
       cmocka_unit_test(copies_leave_no_list_short),

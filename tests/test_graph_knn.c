@@ -1,6 +1,7 @@
 /* Nearest neighbors against brute force: ties, repeated points, clusters, every thread count. */
 #include "core/random.h"
 #include "graph/leaf_kernel.h"
+#include "graph/visit_kernel.h"
 #include "graph_check.h"
 
 /* ---- brute force -------------------------------------------------------------------------- */
@@ -204,6 +205,51 @@ static void every_level_decides_alike(void **state) {
   sr_context_free(&ctx);
 }
 
+/* The kernels of all levels that this processor has, lowest first. */
+static int visit_kernels(const sr__visit_kernel *kernel[SR__ISA_LEVELS]) {
+#if defined(__x86_64__)
+  kernel[SR__ISA_V3] = &sr__visit_kernel_v3;
+  kernel[SR__ISA_V4] = &sr__visit_kernel_v4;
+#endif
+  kernel[SR__ISA_BASE] = &sr__visit_kernel_base;
+  return (int)sr__isa() + 1;
+}
+
+/* Every point of every leaf by itself. */
+static void walks_are_alike_at_every_level(void **state) {
+  (void)state;
+  enum { N = 900, K = 6 };
+  sr_context *ctx = test_context(1);
+  const sr__visit_kernel *kernel[SR__ISA_LEVELS];
+  int levels = visit_kernels(kernel);
+  int32_t neighbor[N * K];
+  double distance[K];
+  for (int kind = 0; kind < KINDS; kind++) {
+    int32_t dimension = 1 + kind % SR__KDTREE_DIMENSIONS;
+    cloud c = make_cloud((cloud_kind)kind, N - kind, dimension, 500 + (uint64_t)kind);
+    sr__points points = {.rows = c.rows, .dimension = dimension, .column = c.x};
+    sr__knn knn = {.count = c.rows, .k = K, .neighbor = neighbor};
+    sr__kdtree tree = {0};
+    double *room = malloc((size_t)(c.rows * (dimension + 1)) * sizeof *room);
+    assert_ok(ctx, sr__kdtree_build(ctx, &points, room, &tree));
+    free(room);
+    knn.row = tree.row;
+    for (int level = 0; level < levels; level++) {
+      memset(neighbor, -1, sizeof neighbor);
+      for (int64_t leaf = 0; leaf < INT64_C(1) << tree.levels; leaf++) {
+        int64_t begin = sr__kdtree_begin(&tree, tree.levels, leaf);
+        int64_t end = sr__kdtree_begin(&tree, tree.levels, leaf + 1);
+        kernel[level]->search(&tree, leaf, (uint32_t)((UINT64_C(1) << (end - begin)) - 1), K,
+                              distance, neighbor);
+      }
+      check_lists(&c, &knn, 17);
+    }
+    sr__kdtree_free(ctx, &tree);
+    free(c.x);
+  }
+  sr_context_free(&ctx);
+}
+
 /* Quadratic behavior on repeated or sorted points would take hours here. */
 static void degenerate_clouds_stay_quick(void **state) {
   (void)state;
@@ -386,6 +432,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(tree_lists_are_exact),
       cmocka_unit_test(every_level_decides_alike),
+      cmocka_unit_test(walks_are_alike_at_every_level),
       cmocka_unit_test(degenerate_clouds_stay_quick),
       cmocka_unit_test(space_joins_nearest_neighbors),
       cmocka_unit_test(degrees_are_places_on_the_sphere),

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "core/random.h"
-#include "point_blocks.h"
+#include "tile_kernel.h"
 
 enum { ROWS_PER_CLUSTER = 200, SAMPLE_PER_CLUSTER = 24, ROUNDS = 5 };
 
@@ -36,8 +36,8 @@ static void assign_tile(const assign_work *work, int64_t begin, int slot) {
                        work->nearest + (begin + q) * near, NULL, 0};
     sr__knn_list_clear(tile.list[q]);
   }
-  sr__query_tile_begin(&tile, work->centers);
-  sr__query_tile_scan(&tile, work->centers, 0, work->centers->count);
+  sr__tile_kernel_now()->begin(&tile, work->centers);
+  sr__tile_kernel_now()->scan(&tile, work->centers, 0, work->centers->count);
 }
 
 enum { ASSIGN_GRAIN = 600 }; /* a multiple of SR__QUERY_TILE */

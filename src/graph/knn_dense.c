@@ -1,7 +1,7 @@
 /* Nearest neighbors in many dimensions where all pairs would take long: near clusters. */
 #include "clusters.h"
 #include "core/random.h"
-#include "point_blocks.h"
+#include "tile_kernel.h"
 
 /* ---- lists of all points ------------------------------------------------------------------ */
 
@@ -31,7 +31,7 @@ static void fill_tile(const dense_work *work, int64_t begin, int64_t end, sr__qu
     tile->list[q] = list_of(work, place);
     sr__knn_list_clear(tile->list[q]);
   }
-  sr__query_tile_begin(tile, work->blocks);
+  sr__tile_kernel_now()->begin(tile, work->blocks);
 }
 
 /* The own cluster, `probes` near ones, and more where these hold too few rows for full lists: a
@@ -41,16 +41,16 @@ static void scan_from_cluster(const dense_work *work, int64_t cluster, sr__query
   const int32_t *near = clusters->near + cluster * clusters->near_stride;
   const int64_t *begin = clusters->begin;
   int64_t seen = begin[cluster + 1] - begin[cluster];
-  sr__query_tile_scan(tile, work->blocks, begin[cluster], begin[cluster + 1]);
+  sr__tile_kernel_now()->scan(tile, work->blocks, begin[cluster], begin[cluster + 1]);
   for (int32_t s = 0; s < clusters->near_stride; s++) {
     if (s >= clusters->probes && seen > work->knn->k) return;
-    sr__query_tile_scan(tile, work->blocks, begin[near[s]], begin[near[s] + 1]);
+    sr__tile_kernel_now()->scan(tile, work->blocks, begin[near[s]], begin[near[s] + 1]);
     seen += begin[near[s] + 1] - begin[near[s]];
   }
   if (seen > work->knn->k) return;
   for (int q = 0; q < tile->count; q++) sr__knn_list_clear(tile->list[q]);
-  sr__query_tile_begin(tile, work->blocks);
-  sr__query_tile_scan(tile, work->blocks, 0, work->blocks->count);
+  sr__tile_kernel_now()->begin(tile, work->blocks);
+  sr__tile_kernel_now()->scan(tile, work->blocks, 0, work->blocks->count);
 }
 
 static sr_status scan_near_clusters(sr_context *worker, void *data, int64_t cluster, int slot) {
@@ -117,8 +117,8 @@ static sr_status truth_tile(sr_context *worker, void *data, int64_t item, int sl
                                   truth->row[place]};
     sr__knn_list_clear(tile.list[q]);
   }
-  sr__query_tile_begin(&tile, truth->blocks);
-  sr__query_tile_scan(&tile, truth->blocks, 0, truth->blocks->count);
+  sr__tile_kernel_now()->begin(&tile, truth->blocks);
+  sr__tile_kernel_now()->scan(&tile, truth->blocks, 0, truth->blocks->count);
   return SR_OK;
 }
 

@@ -37,14 +37,6 @@ typedef struct sr__query_tile {
   float threshold[SR__QUERY_TILE];
 } sr__query_tile;
 
-/* Sets what the scan needs once the queries and cleared lists are in place. */
-void sr__query_tile_begin(sr__query_tile *tile, const sr__point_blocks *blocks);
-/* Offers all places of [begin, end) to the lists. A float product rules out nearly all of them, by
- * a bound that holds in spite of rounding; what is left is measured in double. So the lists hold
- * the true nearest, to the last bit, whatever the order of float operations. */
-void sr__query_tile_scan(sr__query_tile *tile, const sr__point_blocks *blocks, int64_t begin,
-                         int64_t end);
-
 /* Squared distance in double of two float vectors; the order of sums is fixed. */
 double sr__squared_distance(const float *a, const float *b, int32_t dimension);
 
