@@ -14,27 +14,17 @@
 
 #include <math.h>
 
-#include "core/vectors.h"
+#include "lanes.h"
 
 enum {
   POINTS = SR__LEAF_POINTS,
   AXES = SR__LEAF_AXES,
   GROUP = SR__KDTREE_GROUP,
-#if defined(__AVX512F__)
-  LANES = 16,
-#elif defined(__AVX2__)
-  LANES = 8,
-#else
-  LANES = 4,
-#endif
   PARTS = POINTS / LANES,
   MOST_WAITING = 8 * 64 / SR__KDTREE_STEP,
   NUMBER_BITS = 12, /* of a point among those of the leaves seen */
   CLUMP_LEVELS = 6  /* a node so far above the leaves whose points are all one is left to others */
 };
-
-typedef float floats __attribute__((vector_size(4 * LANES)));
-typedef int32_t ints __attribute__((vector_size(4 * LANES)));
 
 /* ---- lanes --------------------------------------------------------------------------------- */
 
@@ -64,43 +54,11 @@ SR__INLINE floats most(floats a, floats b) {
 #endif
 }
 
-/* Bit i: a[i] <= b[i]. */
-SR__INLINE uint32_t at_most(floats a, floats b) {
-#if defined(__AVX512F__)
-  return (uint32_t)_mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LE_OQ);
-#elif defined(__AVX2__)
-  return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps((__m256)a, (__m256)b, _CMP_LE_OQ));
-#elif defined(__SSE2__)
-  return (uint32_t)_mm_movemask_ps(_mm_cmple_ps((__m128)a, (__m128)b));
-#else
-  uint32_t mask = 0;
-  for (int i = 0; i < LANES; i++) mask |= (uint32_t)(a[i] <= b[i]) << i;
-  return mask;
-#endif
-}
-
-/* sum + x * x; single precision only rules out, so a level may round as it likes. */
-SR__INLINE floats add_square(floats sum, floats x) {
-#if defined(__AVX512F__)
-  return (floats)_mm512_fmadd_ps((__m512)x, (__m512)x, (__m512)sum);
-#elif defined(__FMA__)
-  return (floats)_mm256_fmadd_ps((__m256)x, (__m256)x, (__m256)sum);
-#else
-  return sum + x * x;
-#endif
-}
+SR__INLINE floats add_square(floats sum, floats x) { return add_product(x, x, sum); }
 
 /* The distance with its last bits replaced by the number of the point. */
 SR__INLINE floats make_key(floats distance, int32_t number) {
   return (floats)(((ints)distance & ~((1 << NUMBER_BITS) - 1)) | number);
-}
-
-SR__INLINE floats spread(float x) { return x - (floats){0}; }
-
-SR__INLINE floats load(const float *from) {
-  floats to;
-  memcpy(&to, from, sizeof to);
-  return to;
 }
 
 /* ---- the queries of a leaf ----------------------------------------------------------------- */

@@ -5,14 +5,12 @@
  * whatever the order and the rounding of the products. */
 #include "pair_kernel.h"
 
-#include "core/vectors.h"
+#include "lanes.h"
 
 #if defined(__AVX512F__)
-enum { LANES = 16, TILE = 12 };
-#elif defined(__AVX2__)
-enum { LANES = 8, TILE = 6 };
+enum { TILE = 12 };
 #else
-enum { LANES = 4, TILE = 6 };
+enum { TILE = 6 };
 #endif
 enum {
   BLOCK = SR__PAIR_BLOCK,
@@ -21,45 +19,6 @@ enum {
   CENTERS = SR__PAIR_CENTERS,
   TILES = SPAN / TILE /* of a span */
 };
-typedef float floats __attribute__((vector_size(4 * LANES)));
-typedef int32_t ints __attribute__((vector_size(4 * LANES)));
-
-SR__INLINE floats load(const float *from) {
-  floats to;
-  memcpy(&to, from, sizeof to);
-  return to;
-}
-
-SR__INLINE floats spread(float x) { return x - (floats){0}; }
-
-/* Fused where the level can: these products only rule pairs out. */
-SR__INLINE floats add_product(floats a, floats b, floats c) {
-#if defined(__AVX512F__)
-  return (floats)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
-#elif defined(__AVX2__)
-  return (floats)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
-#elif defined(__aarch64__)
-  return (floats)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
-#else
-  return a * b + c;
-#endif
-}
-
-/* Bit i: a[i] >= b[i]. */
-SR__INLINE uint32_t at_least(floats a, floats b) {
-#if defined(__AVX512F__)
-  return (uint32_t)_mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_GE_OQ);
-#elif defined(__AVX2__)
-  return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps((__m256)a, (__m256)b, _CMP_GE_OQ));
-#elif defined(__SSE2__)
-  return (uint32_t)_mm_movemask_ps(_mm_cmpge_ps((__m128)a, (__m128)b));
-#else
-  uint32_t mask = 0;
-  for (int i = 0; i < LANES; i++) mask |= (uint32_t)(a[i] >= b[i]) << i;
-  return mask;
-#endif
-}
-
 /* ---- the sieve ------------------------------------------------------------------------------ */
 
 static void set_reach(const sr__pair_points *points, int64_t span) {
@@ -106,7 +65,7 @@ static uint64_t near_clumps(const sr__pair_points *points, int64_t tile, int64_t
       ints larger = sum[q] > sum[0];
       sum[0] = (floats)((larger & (ints)sum[q]) | (~larger & (ints)sum[0]));
     }
-    near |= (uint64_t)at_least(sum[0], load(bar + part)) << part;
+    near |= (uint64_t)at_most(load(bar + part), sum[0]) << part;
   }
   return near;
 }
@@ -154,8 +113,8 @@ SR__INLINE void scan_part(const sr__pair_points *points, int64_t tile, int64_t p
   for (int q = 0; q < TILE; q++) {
     near[q] = 0;
     for (int h = 0; h < parts; h++) {
-      near[q] |= at_least(sum[q][h], spread(points->bar[a + q])) << (h * LANES);
-      if (both) near[q] |= at_least(sum[q][h], lift[h] + points->low[a + q]) << (h * LANES);
+      near[q] |= at_most(spread(points->bar[a + q]), sum[q][h]) << (h * LANES);
+      if (both) near[q] |= at_most(lift[h] + points->low[a + q], sum[q][h]) << (h * LANES);
     }
     any |= near[q];
   }

@@ -3,55 +3,9 @@
  * measured in double, in the same order at every level. */
 #include "tile_kernel.h"
 
-#include "core/vectors.h"
+#include "lanes.h"
 
-enum {
-#if defined(__AVX512F__)
-  LANES = 16,
-#elif defined(__AVX2__)
-  LANES = 8,
-#else
-  LANES = 4,
-#endif
-  TILE = SR__QUERY_TILE,
-  BLOCK = SR__POINT_LANES
-};
-typedef float floats __attribute__((vector_size(4 * LANES)));
-
-SR__INLINE floats load(const float *from) {
-  floats to;
-  memcpy(&to, from, sizeof to);
-  return to;
-}
-
-SR__INLINE floats spread(float x) { return x - (floats){0}; }
-
-SR__INLINE floats add_product(floats a, floats b, floats c) {
-#if defined(__AVX512F__)
-  return (floats)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
-#elif defined(__AVX2__)
-  return (floats)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
-#elif defined(__aarch64__)
-  return (floats)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
-#else
-  return a * b + c;
-#endif
-}
-
-/* Bit i: a[i] <= b[i]. */
-SR__INLINE uint32_t at_most(floats a, floats b) {
-#if defined(__AVX512F__)
-  return (uint32_t)_mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LE_OQ);
-#elif defined(__AVX2__)
-  return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps((__m256)a, (__m256)b, _CMP_LE_OQ));
-#elif defined(__SSE2__)
-  return (uint32_t)_mm_movemask_ps(_mm_cmple_ps((__m128)a, (__m128)b));
-#else
-  uint32_t mask = 0;
-  for (int i = 0; i < LANES; i++) mask |= (uint32_t)(a[i] <= b[i]) << i;
-  return mask;
-#endif
-}
+enum { TILE = SR__QUERY_TILE, BLOCK = SR__POINT_LANES };
 
 /* ---- queries -------------------------------------------------------------------------------- */
 
