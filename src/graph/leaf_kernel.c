@@ -375,17 +375,23 @@ SR__INLINE uint32_t take_keys(const search *q, int64_t first, int32_t *neighbor)
     clear |= at_most(load(q->limit + g * LANES), next) << (g * LANES);
   }
   clear &= (1u << q->queries) - 1;
-  for (int c = 0; c < q->k; c++) {
-    int32_t place[POINTS];
+  if (!clear) return 0;
+  int32_t place[SR__LEAF_K][POINTS];
+  for (int c = 0; c < q->k; c++)
     for (int i = 0; i < POINTS; i++) {
       uint32_t bits;
       memcpy(&bits, &q->s->best[c][i], sizeof bits);
       uint32_t number = bits & ((1u << NUMBER_BITS) - 1);
-      place[i] = q->s->base[number / POINTS] + (int32_t)(number % POINTS);
+      place[c][i] = q->s->base[number / POINTS] + (int32_t)(number % POINTS);
     }
-    for (uint32_t left = clear; left; left &= left - 1) {
-      int i = __builtin_ctz(left);
-      neighbor[(first + i) * q->k + c] = place[i];
+  for (uint32_t left = clear; left; left &= left - 1) {
+    int i = __builtin_ctz(left);
+    int32_t *out = neighbor + (first + i) * q->k;
+    if (q->k == 8) {
+#pragma GCC unroll 8
+      for (int c = 0; c < 8; c++) out[c] = place[c][i];
+    } else {
+      for (int c = 0; c < q->k; c++) out[c] = place[c][i];
     }
   }
   return clear;

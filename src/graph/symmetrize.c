@@ -31,10 +31,20 @@ typedef struct union_work {
   int32_t *extra;
   uint8_t *alone; /* a place: bit s where its entry s is not mutual */
   sr_graph *graph;
+  bool one_thread; /* nobody else counts, and no lock on memory is needed */
 } union_work;
 
 static int32_t row_of(const sr__knn *knn, int32_t place) {
   return knn->row ? knn->row[place] : place;
+}
+
+/* What was left at a place before `change` was added. */
+static inline int32_t add_left(union_work *work, int32_t place, int32_t change) {
+  _Atomic int32_t *left = &work->left[place];
+  if (!work->one_thread) return atomic_fetch_add_explicit(left, change, memory_order_relaxed);
+  int32_t before = atomic_load_explicit(left, memory_order_relaxed);
+  atomic_store_explicit(left, before + change, memory_order_relaxed);
+  return before;
 }
 
 /* Marks entries that are not mutual and counts them at the place they name. */
@@ -49,7 +59,7 @@ static sr_status count_extras(sr_context *worker, void *data, int64_t chunk, int
     for (int64_t b = 0; b < bytes; b++)
       for (uint32_t left = work->alone[p * bytes + b]; left; left &= left - 1) {
         int32_t q = knn->neighbor[p * knn->k + b * 8 + __builtin_ctz(left)];
-        atomic_fetch_add_explicit(&work->left[q], 1, memory_order_relaxed);
+        (void)add_left(work, q, 1);
       }
   return SR_OK;
 }
@@ -65,7 +75,7 @@ static sr_status fill_extras(sr_context *worker, void *data, int64_t chunk, int 
     for (int64_t b = 0; b < bytes; b++)
       for (uint32_t left = work->alone[p * bytes + b]; left; left &= left - 1) {
         int32_t q = knn->neighbor[p * knn->k + b * 8 + __builtin_ctz(left)];
-        int32_t open = atomic_fetch_sub_explicit(&work->left[q], 1, memory_order_relaxed);
+        int32_t open = add_left(work, q, -1);
         work->extra[work->extra_end[q] - open] = (int32_t)p;
       }
   return SR_OK;
@@ -117,7 +127,7 @@ cleanup:
 
 sr_status sr__graph_from_knn(sr_context *ctx, sr__knn *knn, const char *builder, sr_graph **graph) {
   sr_status status = SR_OK;
-  union_work work = {.knn = knn};
+  union_work work = {.knn = knn, .one_thread = sr_context_threads(ctx) == 1};
   int64_t chunks = sr__graph_chunks(knn->count);
   *graph = NULL;
   SR_TRY(find_room(ctx, &work));

@@ -9,6 +9,12 @@ enum { SHORT = 16 };
 /* Whether `place` stands in a list of k. */
 SR__INLINE bool list_has(const int32_t *list, int32_t k, int32_t place) {
   int32_t t = 0;
+#if defined(__AVX2__)
+  if (k == 8) {
+    __m256i eight = _mm256_loadu_si256((const void *)list);
+    return _mm256_movemask_epi8(_mm256_cmpeq_epi32(eight, _mm256_set1_epi32(place))) != 0;
+  }
+#endif
 #if defined(__SSE2__)
   __m128i wanted = _mm_set1_epi32(place), found = _mm_setzero_si128();
   for (; t + 4 <= k; t += 4)
