@@ -2,6 +2,7 @@
  * feature; RBF weights; the transition graph. */
 #include "core/random.h"
 #include "graph/features.h"
+#include "graph/knn_kinds.h"
 #include "graph/knn_pairs.h"
 #include "graph/tile_kernel.h"
 #include "graph_check.h"
@@ -323,6 +324,45 @@ static void copies_are_taken_by_nearness_in_the_file(void **state) {
   sr_context_free(&ctx);
 }
 
+/* Near clusters of the distinct rows: every row has its own copies, nearest in the file first, and
+ * lists are nearly those of brute force. */
+static void copies_are_merged_before_clusters_are_made(void **state) {
+  (void)state;
+  enum { N = 2400, K = 10 };
+  static const int32_t kinds[] = {1, 3, 40, 700};
+  const int threads[] = {1, 3};
+  int32_t all[N];
+  for (int c = 0; c < 4; c++) {
+    points p = make_copies(N, 12, kinds[c], 0.05, 300 + (uint64_t)c);
+    sr__knn knn[2] = {0};
+    for (int t = 0; t < 2; t++) {
+      sr_context *ctx = test_context(threads[t]);
+      sr__equal_rows equal = {0};
+      assert_ok(ctx, sr__equal_rows_find(ctx, p.x, N, 12, &equal));
+      assert_true(equal.kinds < N);
+      assert_ok(ctx, sr__knn_clustered_kinds(ctx, p.x, &equal, 12, K, 3, &knn[t]));
+      sr__equal_rows_free(ctx, &equal);
+      sr_context_free(&ctx);
+    }
+    assert_memory_equal(knn[0].neighbor, knn[1].neighbor, (size_t)(N * K) * sizeof(int32_t));
+    int64_t found = 0, asked = 0;
+    for (int64_t i = 0; i < N; i += 7) {
+      brute_force(&p, i, all);
+      for (int s = 0; s < K; s++, asked++) {
+        bool listed = false;
+        for (int t = 0; t < K; t++) listed |= knn[0].neighbor[i * K + t] == all[s];
+        if (points_distance(&p, i, all[s]) == 0.0) assert_true(listed);
+        found += listed;
+      }
+    }
+    assert_true((double)found > 0.9 * (double)asked);
+    sr_context *ctx = test_context(1);
+    for (int t = 0; t < 2; t++) sr__knn_free(ctx, &knn[t]);
+    sr_context_free(&ctx);
+    free(p.x);
+  }
+}
+
 static void clusters_do_not_see_threads(void **state) {
   (void)state;
   points p = make_points(CLUSTERED, 20000, 10, 60);
@@ -591,6 +631,18 @@ static sr_status search_once(sr_context *ctx, void *data) {
   return status;
 }
 
+static sr_status merge_once(sr_context *ctx, void *data) {
+  const points *p = data;
+  sr__knn knn = {0};
+  sr__equal_rows equal = {0};
+  sr_status status = sr__equal_rows_find(ctx, p->x, p->rows, p->dimension, &equal);
+  if (status == SR_OK)
+    status = sr__knn_clustered_kinds(ctx, p->x, &equal, p->dimension, 3, 1, &knn);
+  sr__knn_free(ctx, &knn);
+  sr__equal_rows_free(ctx, &equal);
+  return status;
+}
+
 static void allocations_may_fail(void **state) {
   (void)state;
   char features[] = "features:weights=rbf", time[] = "time:weights=rbf",
@@ -600,6 +652,9 @@ static void allocations_may_fail(void **state) {
   test_every_allocation(build_once, transition);
   points p = make_points(CLUSTERED, 450, 9, 80);
   test_every_allocation(search_once, &p);
+  points copies = make_copies(60, 9, 5, 0.1, 400);
+  test_every_allocation(merge_once, &copies);
+  free(copies.x);
   free(p.x);
 }
 
@@ -612,6 +667,7 @@ int main(void) {
       cmocka_unit_test(clustered_lists_have_their_recall),
       cmocka_unit_test(copies_leave_no_list_short),
       cmocka_unit_test(copies_are_taken_by_nearness_in_the_file),
+      cmocka_unit_test(copies_are_merged_before_clusters_are_made),
       cmocka_unit_test(clusters_do_not_see_threads),
       cmocka_unit_test(features_are_made_comparable),
       cmocka_unit_test(feature_graphs_join_nearest),

@@ -1,5 +1,6 @@
 /* The graph of nearest neighbors among standardized features. */
 #include "features.h"
+#include "knn_kinds.h"
 #include "knn_pairs.h"
 
 /* All pairs up to this many products of coordinates: about ten seconds on one core with AVX2. */
@@ -10,7 +11,7 @@ typedef struct features_options {
   int weights, exact;
 } features_options;
 
-/* All pairs of distinct rows where that is quick, near clusters above. */
+/* All pairs of distinct rows where that is quick, near clusters of them above. */
 static sr_status search_many(sr_context *ctx, const sr__features *features, bool exact, int32_t k,
                              uint64_t seed, sr__knn *knn) {
   sr_status status = SR_OK;
@@ -23,7 +24,7 @@ static sr_status search_many(sr_context *ctx, const sr__features *features, bool
   if (exact || products <= quick_products)
     SR_TRY(sr__knn_pairs(ctx, features->x, &equal, dimension, k, sr__pair_kernel_now(), knn));
   else
-    SR_TRY(sr__knn_clustered(ctx, features->x, rows, dimension, k, seed, knn));
+    SR_TRY(sr__knn_clustered_kinds(ctx, features->x, &equal, dimension, k, seed, knn));
 cleanup:
   sr__equal_rows_free(ctx, &equal);
   return status;

@@ -44,4 +44,25 @@ static inline void sr__knn_list_offer(sr__knn_list list, double distance, int32_
   list.place[s] = place;
 }
 
+/* Offers the rows member[begin..end) of one kind, in the order of the file, but for the list's own
+ * row; places are rows. Of a kind only the k before and the k after the own row can be among its k
+ * nearest. */
+static inline void sr__knn_list_offer_copies(sr__knn_list list, double distance,
+                                             const int32_t *member, int64_t begin, int64_t end) {
+  if (end - begin > 2 * list.k) {
+    int64_t low = begin, high = end;
+    while (low < high) {
+      int64_t middle = low + (high - low) / 2;
+      if (member[middle] < list.own_row)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    begin = low - list.k > begin ? low - list.k : begin;
+    end = low + list.k + 1 < end ? low + list.k + 1 : end;
+  }
+  for (int64_t i = begin; i < end; i++)
+    if (member[i] != list.own_row) sr__knn_list_offer(list, distance, member[i]);
+}
+
 #endif

@@ -250,26 +250,6 @@ static sr_status scan_pair(sr_context *worker, void *data, int64_t item, int slo
 
 /* ---- lists of rows -------------------------------------------------------------------------- */
 
-/* The rows of a kind that can be among the k nearest of a row: k before and k after it in the file.
- */
-static void offer_kind(sr__knn_list list, double distance, const int32_t *member, int64_t begin,
-                       int64_t end) {
-  if (end - begin > 2 * list.k) {
-    int64_t low = begin, high = end;
-    while (low < high) {
-      int64_t middle = low + (high - low) / 2;
-      if (member[middle] < list.own_row)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    begin = low - list.k > begin ? low - list.k : begin;
-    end = low + list.k + 1 < end ? low + list.k + 1 : end;
-  }
-  for (int64_t i = begin; i < end; i++)
-    if (member[i] != list.own_row) sr__knn_list_offer(list, distance, member[i]);
-}
-
 static void list_row(const pair_work *work, sr__knn_list list) {
   const sr__pair_points *p = &work->points;
   const sr__near_kinds *near = &p->lists;
@@ -277,17 +257,18 @@ static void list_row(const pair_work *work, sr__knn_list list) {
   int32_t own = work->equal->kind[list.own_row];
   int64_t place = work->place[own], entry = place * near->room;
   sr__knn_list_clear(list);
-  offer_kind(list, 0.0, member, first[own], first[own + 1]);
+  sr__knn_list_offer_copies(list, 0.0, member, first[own], first[own + 1]);
   if (near->state[place] != SR__NEAR_BURST) {
     for (int64_t e = entry; e < entry + near->size[place]; e++)
-      offer_kind(list, near->distance[e], member, first[near->kind[e]], first[near->kind[e] + 1]);
+      sr__knn_list_offer_copies(list, near->distance[e], member, first[near->kind[e]],
+                                first[near->kind[e] + 1]);
     return;
   }
   for (int64_t i = 0; i < p->count; i++) {
     if (i == place) continue;
     double distance = sr__pair_distance(row_at(p, place), row_at(p, i), p->dimension);
     if (distance <= sr__knn_list_worst(list))
-      offer_kind(list, distance, member, first[p->kind[i]], first[p->kind[i] + 1]);
+      sr__knn_list_offer_copies(list, distance, member, first[p->kind[i]], first[p->kind[i] + 1]);
   }
 }
 
