@@ -77,6 +77,21 @@ cleanup:
  * long as all else. */
 enum { WHOLE_NODES = 50000 };
 
+/* Whether plain cuts were not found to lead in a large graph: few arcs a node, and no degree that
+ * nearly half of the nodes have, as in what is nearly a lattice. */
+static bool is_irregular(const sr__csr *graph) {
+  enum { DEGREES = 64, MOST_MEAN = 12 };
+  const double share = 0.45;
+  int64_t count[DEGREES] = {0}, most = 0;
+  for (int64_t i = 0; i < graph->nodes; i++) {
+    int64_t degree = graph->offset[i + 1] - graph->offset[i];
+    count[degree < DEGREES ? degree : DEGREES - 1]++;
+  }
+  for (int d = 0; d < DEGREES; d++) most = count[d] > most ? count[d] : most;
+  return graph->offset[graph->nodes] <= MOST_MEAN * graph->nodes &&
+         (double)most < share * (double)graph->nodes;
+}
+
 /* No refined cut may be worse than the plain one, which can lead where cuts are straight, as in a
  * graph that is nearly a lattice. In large graphs it is given up at the first depth at which it
  * does not lead. */
@@ -101,11 +116,12 @@ cleanup:
 static sr_status try_others(sr_context *ctx, cut_job *job) {
   sr_status status = SR_OK;
   int32_t *other = NULL;
-  bool is_lattice = false;
-  SR_NEW(ctx, other, job->working->graph.nodes);
+  const sr__csr *graph = &job->working->graph;
+  bool is_lattice = false, is_large = graph->nodes > WHOLE_NODES;
+  SR_NEW(ctx, other, graph->nodes);
   SR_TRY(sr__lattice_tree(ctx, job->working, job->parts, other, &is_lattice));
   if (is_lattice) SR_TRY(offer(ctx, job, other));
-  if (!is_lattice || job->working->graph.nodes <= WHOLE_NODES) SR_TRY(try_plain(ctx, job, other));
+  if (!is_large || !(is_lattice || is_irregular(graph))) SR_TRY(try_plain(ctx, job, other));
 cleanup:
   sr__free(ctx, other);
   return status;
