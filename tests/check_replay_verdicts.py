@@ -136,13 +136,16 @@ class Verdicts(unittest.TestCase):
 
     # ---- frame skip ----
 
-    def frameskip(self, routed, fifth, seeds=10, noise=0.3, start=20.0):
-        """Gain of each over uniform per halving of the skip, in points of return."""
+    def frameskip(self, routed, fifth, seeds=10, noise=0.3, start=20.0, long=None):
+        """Gain of each over uniform per halving of the skip, in points of return; long: of routed with parts of 4 T."""
+        gains = {"routed": routed, "fifth": fifth, "long": routed if long is None else long}
         rows = []
-        for seed, sampler, (k, skip), equal in itertools.product(range(1, seeds + 1), ("uniform", "routed", "fifth"),
+        for seed, sampler, (k, skip), equal in itertools.product(range(1, seeds + 1), ("uniform", "routed", "fifth", "long"),
                                                                  enumerate((8, 4, 2, 1)), ("steps", "frames")):
             steps = 10000 if equal == "steps" else 40000 // skip
-            gain = {"routed": routed, "fifth": fifth}.get(sampler, 0) * k
+            gain = gains.get(sampler, 0) * k
+            if sampler == "long":
+                sampler = f"routed:block={dict(zip((8, 4, 2, 1), (30, 53, 107, 212)))[skip]}"
             game = f"space_invaders:skip={skip}"
             rows.append((f"game={game} sampler={sampler} heads=5 steps={steps} episodes=40 capacity=100000 stack=4 "
                          f"start=500 train_every=1 target_every=250 learning_rate=0.001 epsilon_steps=4000 equal={equal}",
@@ -156,6 +159,8 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(self.frameskip(-3, 0)[0], "not reproduced")
         self.assertEqual(self.frameskip(0, 0, noise=60)[0], "cannot be tested here")
         self.assertEqual(self.frameskip(6, 0, seeds=2)[0], "cannot be tested here")
+        verdict, reason = self.frameskip(0, 0, long=6)
+        self.assertEqual((verdict, "parts of 4 T" in reason), ("reproduced", True), reason)
 
     # ---- fresh buffers ----
 
