@@ -397,10 +397,22 @@ SR__INLINE uint32_t take_keys(const search *q, int64_t first, int32_t *neighbor)
   return clear;
 }
 
+/* Writes `first` + i for every bit i in order and gives their number; up to 16 places are written
+ * to. */
+SR__INLINE int put_bits(uint32_t bits, int32_t first, int32_t *to) {
+#if defined(__AVX512F__)
+  const __m512i count = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+  __m512i all = _mm512_add_epi32(count, _mm512_set1_epi32(first));
+  _mm512_storeu_si512(to, _mm512_maskz_compress_epi32((__mmask16)bits, all));
+#else
+  for (uint32_t left = bits; left; left &= left - 1) *to++ = first + __builtin_ctz(left);
+#endif
+  return __builtin_popcount(bits);
+}
+
 /* Collects what lies within the limits of the open queries: the points that are certainly their
- * neighbors go to their lists, those in doubt aside. */
-SR__INLINE void collect(search *q, int d, uint32_t open, int64_t first, int32_t *neighbor,
-                        int sure[POINTS], int doubts[POINTS]) {
+ * neighbors, and those in doubt. */
+SR__INLINE void collect(search *q, int d, uint32_t open, int sure[POINTS], int doubts[POINTS]) {
   float certain[POINTS];
   for (int g = 0; g < PARTS; g++) {
     floats sure_below = lower(q, load(q->s->best[q->k - 1] + g * LANES));
@@ -416,11 +428,9 @@ SR__INLINE void collect(search *q, int d, uint32_t open, int64_t first, int32_t 
         inside &= ~(1u << i);
       }
       within &= ~inside;
-      int32_t *out = neighbor + (first + i) * q->k;
-      for (; inside; inside &= inside - 1) out[sure[i]++] = q->s->base[c] + __builtin_ctz(inside);
+      sure[i] += put_bits(inside, q->s->base[c], q->s->sure[i] + sure[i]);
       if (doubts[i] > SR__LEAF_DOUBTS) continue;
-      for (; within; within &= within - 1)
-        q->s->doubt[i][doubts[i]++] = c * POINTS + __builtin_ctz(within);
+      doubts[i] += put_bits(within, c * POINTS, q->s->doubt[i] + doubts[i]);
     }
   }
 }
@@ -438,7 +448,7 @@ SR__INLINE uint32_t search_leaf(search *q, int d, int K, int32_t *neighbor) {
     q->s->base[c] = (int32_t)sr__kdtree_begin(tree, tree->levels, q->s->leaf[c]);
   uint32_t open = all & ~take_keys(q, first, neighbor);
   if (!open) return 0;
-  collect(q, d, open, first, neighbor, sure, doubts);
+  collect(q, d, open, sure, doubts);
   for (; open; open &= open - 1) {
     int i = __builtin_ctz(open), want = q->k - sure[i];
     if (doubts[i] > SR__LEAF_DOUBTS) {
@@ -446,8 +456,9 @@ SR__INLINE uint32_t search_leaf(search *q, int d, int K, int32_t *neighbor) {
       continue;
     }
     if (doubts[i] > want) drop_last(q, i, doubts[i], want, d);
-    int32_t *out = neighbor + (first + i) * q->k + sure[i];
-    for (int h = 0; h < want; h++) out[h] = place_of(q, q->s->doubt[i][h]);
+    int32_t *out = neighbor + (first + i) * q->k;
+    for (int h = 0; h < sure[i]; h++) out[h] = q->s->sure[i][h];
+    for (int h = 0; h < want; h++) out[sure[i] + h] = place_of(q, q->s->doubt[i][h]);
   }
   return undecided;
 }

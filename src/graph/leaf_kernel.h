@@ -22,7 +22,9 @@ typedef struct sr__leaf_search {
   float box[SR__LEAF_SEEN][2 * SR__LEAF_AXES];
   int32_t leaf[SR__LEAF_SEEN];
   int32_t base[SR__LEAF_SEEN]; /* place of the first point of the leaves seen */
-  int32_t doubt[SR__LEAF_POINTS][SR__LEAF_DOUBTS + SR__LEAF_POINTS]; /* see leaf_kernel.c */
+  /* Places of certain neighbors and points in doubt, with room for a leaf more. */
+  int32_t sure[SR__LEAF_POINTS][SR__LEAF_K + SR__LEAF_POINTS];
+  int32_t doubt[SR__LEAF_POINTS][SR__LEAF_DOUBTS + SR__LEAF_POINTS];
 } sr__leaf_search;
 
 typedef struct sr__leaf_kernel {
