@@ -390,6 +390,68 @@ static test_edges shuffle_nodes(const test_edges *edges, uint64_t seed) {
   return out;
 }
 
+/* A plane where a node is joined to the eight around it. */
+static test_edges make_plane(int64_t a, int64_t b) {
+  test_edges edges = {.nodes = a * b};
+  for (int64_t i = 0; i < a; i++)
+    for (int64_t j = 0; j < b; j++) {
+      int64_t at = i * b + j;
+      if (j + 1 < b) test_add_edge(&edges, at, at + 1);
+      if (i + 1 < a) test_add_edge(&edges, at, at + b);
+      if (i + 1 < a && j + 1 < b) test_add_edge(&edges, at, at + b + 1);
+      if (i + 1 < a && j > 0) test_add_edge(&edges, at, at + b - 1);
+    }
+  return edges;
+}
+
+/* 8 x 8 parts of 32 x 25: a straight line cuts 3 L - 2 edges, and 2 where two lines meet count
+ * twice. */
+static void large_planes_of_eight_are_cut_straight(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(2);
+  test_edges ordered = make_plane(256, 200), edges = shuffle_nodes(&ordered, 5);
+  sr_graph *graph = test_graph(ctx, &edges, false);
+  assert_true(cut_edges(ctx, graph, 64, 1) <= 7 * (3 * 256 - 2) + 7 * (3 * 200 - 2) - 49 * 2);
+  sr_graph_free(&graph);
+  test_edges_free(&edges);
+  test_edges_free(&ordered);
+  sr_context_free(&ctx);
+}
+
+/* Planes of eight are known from three nodes a side on; with an edge less, an edge more or one that
+ * lies elsewhere they are not. */
+static void planes_of_eight_are_recognized(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  static const int64_t side[][2] = {{4, 4}, {3, 9}, {30, 3}, {12, 31}, {2, 9}, {1, 40}};
+  for (int c = 0; c < 6; c++)
+    for (int wrong = 0; wrong < 4; wrong++) {
+      test_edges ordered = make_plane(side[c][0], side[c][1]);
+      if (wrong == 1) ordered.count--;
+      if (wrong == 2) test_add_edge(&ordered, 0, ordered.nodes - 1);
+      if (wrong == 3) ordered.to[ordered.count / 2] = (int32_t)(ordered.nodes - 1);
+      test_edges edges = shuffle_nodes(&ordered, (uint64_t)c);
+      sr_graph *graph = test_graph(ctx, &edges, false);
+      sr__working_graph working = {.graph = sr__csr_view(sr_graph_get(graph)), .rows = edges.nodes};
+      int32_t *label = calloc((size_t)edges.nodes, sizeof *label), rows[4] = {0};
+      bool found;
+      assert_ok(ctx, sr__lattice_tree(ctx, &working, 4, true, label, &found));
+      assert_int_equal(found, wrong == 0 && c < 4);
+      for (int64_t i = 0; found && i < edges.nodes; i++) rows[label[i]]++;
+      for (int p = 0; found && p < 4; p++)
+        assert_in_range(rows[p], edges.nodes / 4, (edges.nodes + 3) / 4);
+      if (c < 4) {
+        assert_ok(ctx, sr__lattice_tree(ctx, &working, 4, false, label, &found));
+        assert_false(found);
+      }
+      free(label);
+      sr_graph_free(&graph);
+      test_edges_free(&edges);
+      test_edges_free(&ordered);
+    }
+  sr_context_free(&ctx);
+}
+
 /* A lattice gets its straight cuts, which are known: parts of equal boxes. */
 static void large_lattices_are_cut_straight(void **state) {
   (void)state;
@@ -426,7 +488,7 @@ static void lattices_are_recognized(void **state) {
       sr__working_graph working = {.graph = sr__csr_view(sr_graph_get(graph)), .rows = edges.nodes};
       int32_t *label = calloc((size_t)edges.nodes, sizeof *label), rows[4] = {0};
       bool found;
-      assert_ok(ctx, sr__lattice_tree(ctx, &working, 4, label, &found));
+      assert_ok(ctx, sr__lattice_tree(ctx, &working, 4, true, label, &found));
       assert_int_equal(found, hole == 0 && side[c][1] > 1);
       for (int64_t i = 0; found && i < edges.nodes; i++) rows[label[i]]++;
       for (int p = 0; found && p < 4; p++)
@@ -656,6 +718,8 @@ int main(void) {
       cmocka_unit_test(refinement_never_ends_worse_than_plain_bisection),
       cmocka_unit_test(large_lattices_are_cut_straight),
       cmocka_unit_test(lattices_are_recognized),
+      cmocka_unit_test(large_planes_of_eight_are_cut_straight),
+      cmocka_unit_test(planes_of_eight_are_recognized),
       cmocka_unit_test(components_stay_whole),
       cmocka_unit_test(packing_splits_at_most_one_block),
       cmocka_unit_test(coarser_cuts_are_nested),

@@ -112,14 +112,15 @@ cleanup:
 
 /* What may be better than the coarse tree: straight cuts of a lattice, and plain bisection. The
  * Fiedler vector of a box is that of its longest axis, so that plain cuts of a box are straight
- * too, or worse. */
+ * too, or worse. Planes of eight neighbors are known in large graphs alone: small ones have plain
+ * cuts. */
 static sr_status try_others(sr_context *ctx, cut_job *job) {
   sr_status status = SR_OK;
   int32_t *other = NULL;
   const sr__csr *graph = &job->working->graph;
   bool is_lattice = false, is_large = graph->nodes > WHOLE_NODES;
   SR_NEW(ctx, other, graph->nodes);
-  SR_TRY(sr__lattice_tree(ctx, job->working, job->parts, other, &is_lattice));
+  SR_TRY(sr__lattice_tree(ctx, job->working, job->parts, is_large, other, &is_lattice));
   if (is_lattice) SR_TRY(offer(ctx, job, other));
   if (!is_large || !(is_lattice || is_irregular(graph))) SR_TRY(try_plain(ctx, job, other));
 cleanup:

@@ -8,6 +8,7 @@ enum { MOST_AXES = 3, MOST_CORNERS = 1 << MOST_AXES };
 
 typedef struct lattice {
   int axes;
+  bool diagonal; /* eight neighbors: nodes that share a corner of their cells are joined too */
   int32_t side[MOST_AXES];
   int32_t *at[MOST_AXES]; /* coordinate of each node */
 } lattice;
@@ -39,12 +40,12 @@ static int list_corners(const sr__csr *graph, int *axes, int32_t *corner) {
   return count == 1 << least ? count : 0;
 }
 
-/* Steps from one node to each; false where some node is not reached. */
-static bool measure_steps(const sr__csr *graph, int32_t from, int32_t *queue, int32_t *steps) {
-  int64_t first = 0, end = 1;
+/* Steps to each node from the nearest of the `end` nodes that stand in the queue; false where some
+ * node is not reached. */
+static bool spread_steps(const sr__csr *graph, int64_t end, int32_t *queue, int32_t *steps) {
+  int64_t first = 0;
   for (int64_t i = 0; i < graph->nodes; i++) steps[i] = -1;
-  queue[0] = from;
-  steps[from] = 0;
+  for (int64_t i = 0; i < end; i++) steps[queue[i]] = 0;
   for (; first < end; first++) {
     int32_t node = queue[first];
     for (int64_t arc = graph->offset[node]; arc < graph->offset[node + 1]; arc++) {
@@ -55,6 +56,11 @@ static bool measure_steps(const sr__csr *graph, int32_t from, int32_t *queue, in
     }
   }
   return end == graph->nodes;
+}
+
+static bool measure_steps(const sr__csr *graph, int32_t from, int32_t *queue, int32_t *steps) {
+  queue[0] = from;
+  return spread_steps(graph, 1, queue, steps);
 }
 
 /* Whether these corners may end the axes of corner 0: the sides make the number of nodes, and the
@@ -82,13 +88,29 @@ static bool next_choice(int axes, int *chosen) {
   return true;
 }
 
-/* Every arc is one step along one axis, no two nodes share a place, and there are as many arcs as
- * in the box: then it is the box. */
-static bool is_box(const sr__csr *graph, const lattice *box, uint8_t *taken) {
+static int64_t arcs_of_box(const sr__csr *graph, const lattice *box) {
   int64_t arcs = 0;
   for (int k = 0; k < box->axes; k++)
     arcs += 2 * (graph->nodes / box->side[k]) * (box->side[k] - 1);
-  if (arcs != graph->offset[graph->nodes]) return false;
+  if (box->diagonal) arcs += 4 * (int64_t)(box->side[0] - 1) * (box->side[1] - 1);
+  return arcs;
+}
+
+/* One step along one axis, or with diagonals along any of them. */
+static bool is_step(const lattice *box, int64_t a, int64_t b) {
+  int64_t sum = 0, most = 0;
+  for (int k = 0; k < box->axes; k++) {
+    int64_t far = llabs((long long)box->at[k][a] - box->at[k][b]);
+    sum += far;
+    most = far > most ? far : most;
+  }
+  return box->diagonal ? most == 1 : sum == 1;
+}
+
+/* Every arc is one step, no two nodes share a place, and there are as many arcs as in the box: then
+ * it is the box. */
+static bool is_box(const sr__csr *graph, const lattice *box, uint8_t *taken) {
+  if (arcs_of_box(graph, box) != graph->offset[graph->nodes]) return false;
   memset(taken, 0, (size_t)graph->nodes);
   for (int64_t i = 0; i < graph->nodes; i++) {
     int64_t place = 0;
@@ -97,12 +119,8 @@ static bool is_box(const sr__csr *graph, const lattice *box, uint8_t *taken) {
       place = place * box->side[k] + box->at[k][i];
     }
     if (taken[place]++) return false;
-    for (int64_t arc = graph->offset[i]; arc < graph->offset[i + 1]; arc++) {
-      int64_t far = 0;
-      for (int k = 0; k < box->axes; k++)
-        far += llabs((long long)box->at[k][i] - box->at[k][graph->neighbor[arc]]);
-      if (far != 1) return false;
-    }
+    for (int64_t arc = graph->offset[i]; arc < graph->offset[i + 1]; arc++)
+      if (!is_step(box, i, graph->neighbor[arc])) return false;
   }
   return true;
 }
@@ -123,8 +141,7 @@ static sr_status recognize_box(sr_context *ctx, const sr__csr *graph, lattice *b
   sr_status status = SR_OK;
   int32_t corner[MOST_CORNERS], *queue = NULL, *steps = NULL;
   int chosen[MOST_AXES] = {1, 2, 3};
-  *found = false;
-  if (graph->weight || list_corners(graph, &box->axes, corner) == 0) return SR_OK;
+  if (list_corners(graph, &box->axes, corner) == 0) return SR_OK;
   SR_NEW(ctx, queue, graph->nodes);
   SR_NEW(ctx, steps, graph->nodes);
   for (int k = 0; k < box->axes; k++) SR_NEW(ctx, box->at[k], graph->nodes);
@@ -138,6 +155,86 @@ cleanup:
   sr__free(ctx, steps);
   return status;
 }
+
+/* ---- planes of eight neighbors -------------------------------------------------------------- */
+
+enum { AT_CORNER = 3, AT_BORDER = 5, INSIDE = 8 }; /* degrees */
+
+static bool are_joined(const sr__csr *graph, int32_t a, int32_t b) {
+  for (int64_t arc = graph->offset[a]; arc < graph->offset[a + 1]; arc++)
+    if (graph->neighbor[arc] == b) return true;
+  return false;
+}
+
+/* The first corner, where all degrees are those of a plane with sides of at least four nodes; else
+ * -1. */
+static int64_t find_corner(const sr__csr *graph) {
+  int64_t corners = 0, first = -1;
+  for (int64_t i = 0; i < graph->nodes; i++) {
+    int64_t degree = degree_of(graph, i);
+    if (degree != AT_CORNER && degree != AT_BORDER && degree != INSIDE) return -1;
+    if (degree != AT_CORNER) continue;
+    if (corners++ == 0) first = i;
+  }
+  return corners == 4 && graph->nodes >= 16 ? first : -1;
+}
+
+/* The next node of a border: the corner, else one that is not joined to the node before. */
+static int32_t next_of_border(const sr__csr *graph, int32_t before, int32_t node) {
+  int32_t next = -1;
+  for (int64_t arc = graph->offset[node]; arc < graph->offset[node + 1]; arc++) {
+    int32_t other = graph->neighbor[arc];
+    if (other == before || degree_of(graph, other) == INSIDE || are_joined(graph, before, other))
+      continue;
+    if (degree_of(graph, other) == AT_CORNER) return other;
+    next = other;
+  }
+  return next;
+}
+
+/* Puts the nodes of the side that begins with `before` and `node` into the queue, up to the next
+ * corner; 0 where none comes. */
+static int64_t walk_side(const sr__csr *graph, int32_t before, int32_t node, int32_t *queue) {
+  int64_t count = 0;
+  queue[count++] = before;
+  while (count < graph->nodes) {
+    queue[count++] = node;
+    if (degree_of(graph, node) == AT_CORNER) return count;
+    int32_t next = next_of_border(graph, before, node);
+    if (next < 0) return 0;
+    before = node;
+    node = next;
+  }
+  return 0;
+}
+
+/* Both sides at a corner are walked; steps from one are coordinates along the other. */
+static sr_status recognize_plane(sr_context *ctx, const sr__csr *graph, lattice *box, bool *found) {
+  sr_status status = SR_OK;
+  int32_t *queue = NULL;
+  int64_t corner = find_corner(graph);
+  int axis = 0;
+  if (corner < 0) return SR_OK;
+  *box = (lattice){.axes = 2, .diagonal = true};
+  SR_NEW(ctx, queue, graph->nodes);
+  for (int k = 0; k < 2; k++) SR_NEW(ctx, box->at[k], graph->nodes);
+  for (int64_t arc = graph->offset[corner]; arc < graph->offset[corner + 1]; arc++) {
+    int32_t next = graph->neighbor[arc];
+    if (degree_of(graph, next) == INSIDE) continue;
+    int64_t count = axis < 2 ? walk_side(graph, (int32_t)corner, next, queue) : 0;
+    if (count == 0) goto cleanup;
+    box->side[axis] = (int32_t)count;
+    if (!spread_steps(graph, count, queue, box->at[1 - axis])) goto cleanup;
+    axis++;
+  }
+  *found = axis == 2 && (int64_t)box->side[0] * box->side[1] == graph->nodes &&
+           is_box(graph, box, (uint8_t *)queue);
+cleanup:
+  sr__free(ctx, queue);
+  return status;
+}
+
+/* ---- straight cuts -------------------------------------------------------------------------- */
 
 /* Leaves of the tree that nodes are to be cut into. */
 typedef struct leaf_range {
@@ -182,13 +279,17 @@ static void cut_box(const sr__working_graph *working, const lattice *box, sr__va
 }
 
 sr_status sr__lattice_tree(sr_context *ctx, const sr__working_graph *working, int32_t parts,
-                           int32_t *label, bool *found) {
+                           bool planes, int32_t *label, bool *found) {
   sr_status status = SR_OK;
   lattice box = {0};
   sr__valued_node *entry = NULL;
   *found = false;
-  if (working->size) return SR_OK;
+  if (working->size || working->graph.weight) return SR_OK;
   SR_TRY(recognize_box(ctx, &working->graph, &box, found));
+  if (!*found && planes) {
+    free_lattice(ctx, &box);
+    SR_TRY(recognize_plane(ctx, &working->graph, &box, found));
+  }
   if (!*found) goto cleanup;
   SR_NEW(ctx, entry, working->rows);
   for (int64_t i = 0; i < working->rows; i++) entry[i].node = (int32_t)i;

@@ -124,10 +124,11 @@ typedef struct sr__coarse_cut {
 SR_MUST_CHECK sr_status sr__coarse_tree(sr_context *ctx, const sr__working_graph *working,
                                         int32_t parts, sr__coarse_cut *cut, int32_t *label);
 
-/* Straight cuts of a box lattice of two or three axes without weights, sizes as in the tree; *found
- * is false for other graphs. */
+/* Straight cuts of a box lattice of two or three axes without weights, sizes as in the tree; with
+ * `planes` also of one of two axes where nodes have eight neighbors. *found is false for other
+ * graphs. */
 SR_MUST_CHECK sr_status sr__lattice_tree(sr_context *ctx, const sr__working_graph *working,
-                                         int32_t parts, int32_t *label, bool *found);
+                                         int32_t parts, bool planes, int32_t *label, bool *found);
 
 /* Orders entries so that the first ones, `rows` rows together (or the last state below that the
  * node sizes allow), have the smallest (value, node); gives how many there are. */
