@@ -2,10 +2,10 @@
  * what Python offers (bench/fiedler_peers.py).
  *   bench_fiedler N CASE[,CASE...] PEER[,PEER...] [TIMEOUT [THREADS]]
  * CASE: path window grid holes knn2 knn5 knn10 path-edges; PEER: none arpack cholmod slepc
- * eigsh eigsh-shift lobpcg sklearn. A peer that takes more than TIMEOUT seconds (60) is stopped;
- * its line then says so and the ratio is a lower bound. Every peer runs in a process of its own, on
- * one thread. Times of one thread are processor time, others time on the wall; us_wall_seconds is
- * always the latter, so that thread counts can be compared. */
+ * slepc-hypre eigsh eigsh-shift lobpcg sklearn. A peer that takes more than TIMEOUT seconds (60) is
+ * stopped; its line then says so and the ratio is a lower bound. Every peer runs in a process of
+ * its own, on one thread. Times of one thread are processor time, others time on the wall;
+ * us_wall_seconds is always the latter, so that thread counts can be compared. */
 #include <math.h>
 #include <signal.h>
 #include <specroute/specroute.h>
@@ -220,7 +220,9 @@ static void run_peer(const char *peer, const sr_graph *graph, const char *path,
   else if (strcmp(peer, "cholmod") == 0)
     fiedler_cholmod(view, out);
   else if (strcmp(peer, "slepc") == 0)
-    fiedler_slepc(view, out);
+    fiedler_slepc(view, "gamg", out);
+  else if (strcmp(peer, "slepc-hypre") == 0)
+    fiedler_slepc(view, "hypre", out);
   else
     run_python(peer, path, out);
 }

@@ -141,15 +141,18 @@ static inline void fiedler_cholmod(const sr_graph_view *g, fiedler_outcome *out)
 #endif
 
 #ifdef SR_HAVE_SLEPC
-/* LOBPCG preconditioned by PETSc's algebraic multigrid; the matrix is made outside the clock. */
-static inline void fiedler_slepc(const sr_graph_view *g, fiedler_outcome *out) {
+/* LOBPCG preconditioned by algebraic multigrid, PETSc's "gamg" or "hypre" (BoomerAMG); the matrix
+ * is made outside the clock. */
+static inline void fiedler_slepc(const sr_graph_view *g, const char *multigrid,
+                                 fiedler_outcome *out) {
   Mat a;
   EPS eps;
   Vec top, x;
   PetscInt n = (PetscInt)g->nodes, found = 0, *counts = malloc((size_t)n * sizeof *counts);
   PetscScalar *entry;
   if (SlepcInitializeNoArguments()) return;
-  PetscOptionsInsertString(NULL, "-eps_type lobpcg -st_type precond -st_pc_type gamg");
+  PetscOptionsInsertString(NULL, "-eps_type lobpcg -st_type precond");
+  PetscOptionsSetValue(NULL, "-st_pc_type", multigrid);
   for (PetscInt i = 0; i < n; i++) counts[i] = (PetscInt)peer_degree(g, i) + 1;
   MatCreateSeqAIJ(PETSC_COMM_SELF, n, n, 0, counts, &a);
   for (PetscInt i = 0; i < n; i++) {
@@ -184,8 +187,9 @@ static inline void fiedler_slepc(const sr_graph_view *g, fiedler_outcome *out) {
   out->seconds = taken;
 }
 #else
-static inline void fiedler_slepc(const sr_graph_view *g, fiedler_outcome *out) {
-  (void)g, (void)out;
+static inline void fiedler_slepc(const sr_graph_view *g, const char *multigrid,
+                                 fiedler_outcome *out) {
+  (void)g, (void)multigrid, (void)out;
 }
 #endif
 

@@ -8,7 +8,8 @@ name=$1
 shift
 export OPENBLAS_NUM_THREADS=1 # its idle thread would count as ours
 mkdir -p bench/results
-machine="$(nproc) x $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(awk '/MemTotal/ {printf "%.0f GB", $2/1048576}' /proc/meminfo)"
+of_cpu() { sed -n "s/^$1[[:space:]]*: //p" /proc/cpuinfo | head -1; }
+machine="$(nproc) x $(of_cpu 'model name') (family $(of_cpu 'cpu family') model $(of_cpu model)), $(awk '/MemTotal/ {printf "%.0f GB", $2/1048576}' /proc/meminfo)"
 level=$(build/release/specroute --version -v 2>/dev/null | sed -n 's/.*level:\([a-z0-9]*\).*/\1/p')
 {
   printf '{"command": "%s", "commit": "%s", "machine": "%s", "isa": "%s", "load": %s, "date": "%s"}\n' \
