@@ -24,8 +24,6 @@ typedef int64_t longs __attribute__((vector_size(WIDTH)));
 typedef float floats __attribute__((vector_size(WIDTH)));
 typedef double doubles __attribute__((vector_size(WIDTH)));
 typedef uint8_t few_bytes __attribute__((vector_size(WIDTH / 4)));
-typedef uint8_t half_bytes __attribute__((vector_size(WIDTH / 2)));
-typedef uint16_t shorts __attribute__((vector_size(WIDTH)));
 typedef uint16_t few_shorts __attribute__((vector_size(WIDTH / 2)));
 
 SR__INLINE ints load_ints(const int32_t *from) {
@@ -59,11 +57,23 @@ SR__INLINE ints choose_ints(ints mask, ints yes, ints no) { return (mask & yes) 
 SR__INLINE ints add_ints(ints a, ints b) { return (ints)((unsigned_ints)a + (unsigned_ints)b); }
 
 SR__INLINE int32_t highest_int(ints a) {
+#if defined(__AVX2__)
+#if defined(__AVX512BW__)
+  __m256i b = _mm256_max_epi32(_mm512_castsi512_si256((__m512i)a),
+                               _mm512_extracti64x4_epi64((__m512i)a, 1));
+#else
+  __m256i b = (__m256i)a;
+#endif
+  __m128i c = _mm_max_epi32(_mm256_castsi256_si128(b), _mm256_extracti128_si256(b, 1));
+  c = _mm_max_epi32(c, _mm_shuffle_epi32(c, 0x4e));
+  return _mm_cvtsi128_si32(_mm_max_epi32(c, _mm_shuffle_epi32(c, 0xb1)));
+#else
   int32_t lane[LANES];
   memcpy(lane, &a, sizeof lane);
   for (int half = LANES / 2; half > 0; half /= 2)
     for (int k = 0; k < half; k++) lane[k] = lane[k] > lane[k + half] ? lane[k] : lane[k + half];
   return lane[0];
+#endif
 }
 
 /* Lane k: the sum of lanes 0 to k. */

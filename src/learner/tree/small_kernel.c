@@ -149,13 +149,6 @@ SR__INLINE floats widen_shorts(const uint16_t *from) {
   return __builtin_convertvector(__builtin_convertvector(few, ints), floats);
 }
 
-/* The lower (0) or upper half. */
-SR__INLINE shorts half_of_bytes(bytes all, int half) {
-  half_bytes few;
-  memcpy(&few, (const uint8_t *)&all + half * (WIDTH / 2), sizeof few);
-  return __builtin_convertvector(few, shorts);
-}
-
 SR__INLINE void cut_two_parts(const small_grower *g, const small_node *at, const uint8_t *key,
                               int parts, int32_t feature, int shift, bool missing,
                               small_best *best) {
@@ -239,33 +232,53 @@ SR__INLINE cut cut_entropy(const small_grower *g, const small_node *at, const ui
   return best_of_classes(g->rules, &g->classes, &cuts, to_beat);
 }
 
+/* At most 32 bytes: nodes of several classes mostly hold few rows, and a wider vector is of no use
+ * to them. */
+enum { SHORT = WIDTH < 32 ? WIDTH : 32 };
+typedef uint8_t short_bytes __attribute__((vector_size(SHORT)));
+typedef int8_t short_signed __attribute__((vector_size(SHORT)));
+typedef uint8_t short_half __attribute__((vector_size(SHORT / 2)));
+typedef uint16_t short_sums __attribute__((vector_size(SHORT)));
+
+/* The lower (0) or upper half. */
+SR__INLINE short_sums half_of_bytes(short_bytes all, int half) {
+  short_half few;
+  memcpy(&few, (const uint8_t *)&all + half * (SHORT / 2), sizeof few);
+  return __builtin_convertvector(few, short_sums);
+}
+
 /* Under gini: sums of squares over all slots stay below LIGHT^2, so that 16 bits hold them. Of a
  * slot with weight a, of which l is on the left, r = a - l is on the right: r^2 = a^2 - 2 a l +
- * l^2.
- */
+ * l^2. */
 SR__INLINE cut cut_squares(const small_grower *g, const small_node *at, const uint8_t *key,
                            int parts, double to_beat) {
-  enum { HALVES = 2 * ROWS / WIDTH };
-  shorts left_square[HALVES], cross[HALVES];
-  signed_bytes limit[ROWS / WIDTH];
-  bytes left[ROWS / WIDTH];
+  enum { HALVES = 2 * ROWS / SHORT };
+  short_sums left_square[HALVES], cross[HALVES];
+  short_signed limit[ROWS / SHORT];
+  short_bytes left[ROWS / SHORT];
   uint16_t all_square = 0;
-  bool one_half = at->count <= WIDTH / 2;
+  bool one_half = at->count <= SHORT / 2;
   for (int p = 0; p < parts; p++) {
-    limit[p] = signed_keys(key + p * WIDTH);
-    left[p] = (bytes){0};
-    for (int h = 2 * p; h < 2 * p + 2; h++) left_square[h] = cross[h] = (shorts){0};
+    short_bytes here;
+    memcpy(&here, key + p * SHORT, sizeof here);
+    limit[p] = (short_signed)(here ^ BIAS);
+    left[p] = (short_bytes){0};
+    for (int h = 2 * p; h < 2 * p + 2; h++) left_square[h] = cross[h] = (short_sums){0};
   }
   for (int32_t s = 0, i = 0; s < g->classes.present; s++) {
     uint16_t all = (uint16_t)g->slot_count[s];
-    bytes here[ROWS / WIDTH];
-    for (int p = 0; p < parts; p++) here[p] = (bytes){0};
-    for (; i < g->slot_end[s]; i++) add_row(key[i], at->weight[i], limit, parts, here);
+    short_bytes here[ROWS / SHORT];
+    for (int p = 0; p < parts; p++) here[p] = (short_bytes){0};
+    for (; i < g->slot_end[s]; i++) {
+      short_signed row = (short_signed){0} + (int8_t)(key[i] ^ BIAS);
+      short_bytes load = (short_bytes){0} + at->weight[i];
+      for (int p = 0; p < parts; p++) here[p] += load & ~(short_bytes)(row > limit[p]);
+    }
     all_square = (uint16_t)(all_square + all * all);
     for (int p = 0; p < parts; p++) {
       left[p] += here[p];
       for (int h = 0; h < 2 - (parts == 1 && one_half); h++) {
-        shorts l = half_of_bytes(here[p], h);
+        short_sums l = half_of_bytes(here[p], h);
         left_square[2 * p + h] += l * l;
         cross[2 * p + h] += l * all;
       }
@@ -276,11 +289,11 @@ SR__INLINE cut cut_squares(const small_grower *g, const small_node *at, const ui
   uint16_t squares[2][ROWS];
   uint8_t lefts[ROWS];
   for (int h = 0; h < 2 * parts; h++) {
-    shorts right_square = all_square - 2 * cross[h] + left_square[h];
-    memcpy(squares[0] + h * (WIDTH / 2), &left_square[h], sizeof right_square);
-    memcpy(squares[1] + h * (WIDTH / 2), &right_square, sizeof right_square);
+    short_sums right_square = all_square - 2 * cross[h] + left_square[h];
+    memcpy(squares[0] + h * (SHORT / 2), &left_square[h], sizeof right_square);
+    memcpy(squares[1] + h * (SHORT / 2), &right_square, sizeof right_square);
   }
-  memcpy(lefts, left, (size_t)parts * WIDTH);
+  memcpy(lefts, left, (size_t)parts * SHORT);
   for (int32_t start = 0; start < at->count; start += LANES)
     most = higher_ints(store_squares(g->rules, &g->classes, start, widen_shorts(squares[0] + start),
                                      widen_shorts(squares[1] + start), widen_bytes(lefts + start),
@@ -306,11 +319,11 @@ static cut cut_heavy(small_grower *g, const small_node *at, const uint8_t *key, 
 static void cut_any(small_grower *g, const small_node *at, const uint8_t *key, int32_t feature,
                     int shift, bool missing, small_best *best) {
   bool one = at->count <= WIDTH;
-  cut found = !g->light           ? cut_heavy(g, at, key, best->score)
-              : g->rules->entropy ? (one ? cut_entropy(g, at, key, 1, best->score)
-                                         : cut_entropy(g, at, key, ROWS / WIDTH, best->score))
-              : one               ? cut_squares(g, at, key, 1, best->score)
-                                  : cut_squares(g, at, key, ROWS / WIDTH, best->score);
+  cut found = !g->light            ? cut_heavy(g, at, key, best->score)
+              : g->rules->entropy  ? (one ? cut_entropy(g, at, key, 1, best->score)
+                                          : cut_entropy(g, at, key, ROWS / WIDTH, best->score))
+              : at->count <= SHORT ? cut_squares(g, at, key, 1, best->score)
+                                   : cut_squares(g, at, key, ROWS / SHORT, best->score);
   if (found.place < 0) return;
   best->score = found.score;
   best->feature = feature;
