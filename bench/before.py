@@ -80,8 +80,8 @@ def times(folder, job):
     for row in (json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")):
         if row.get("threads", 1) != 1:
             continue
-        for key, what in (("us_cpu_seconds", ""), ("us_seconds", ""), ("train_cpu", "train"), ("predict_cpu", "predict")):
-            if key in row and not (key == "us_seconds" and "us_cpu_seconds" in row):
+        for key, what in (("us_cpu_seconds", ""), ("us_cpu", ""), ("us_seconds", ""), ("train_cpu", "train"), ("predict_cpu", "predict")):
+            if key in row and not (key == "us_seconds" and ("us_cpu_seconds" in row or "us_cpu" in row)):
                 case = (f"{row.get('case') or 'witness'} d={row['d']}" if "d" in row else row["case"], row["n"], what)
                 found[case] = min(row[key], found.get(case, 1e300))
     return found
