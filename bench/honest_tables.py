@@ -348,12 +348,16 @@ def place(head, runs):
         return "Not recorded."
     out = [f"{len(runs)} streams, recorded with `{head['command']}` at commit {head['commit']} ({head['machine']}). Risk over that of plain bagging "
            "(standard error) where members leave half of the parts out, where they leave a random half of the rows out, and of the former over "
-           "the latter: bags of the same size, so that the last column is the place alone. *Remembers*: rows that the score (truth - vote) of "
-           "held-out rows remembers, median. *Weight*: mean weight of the place node of `auto`, and what it takes off the held-out squared error.", "",
-           "| process | n | remembers | half of the parts | random half | parts / rows | auto | weight | takes off | streams |", "|---|---|---|---|---|---|---|---|---|---|"]
+           "the latter: bags of the same size, so that this is the place alone. *Remembers*: rows that the score (truth - vote) of "
+           "held-out rows remembers, median. *Weight*: mean weight of the place node of `auto`. *Without*: `auto` over the same `auto` that is "
+           f"never offered a place ({sum(r.get('auto_without') is not None for r in runs)} of the streams).", "",
+           "| process | n | remembers | half of the parts | random half | parts / rows | auto | weight | auto / without | streams |", "|---|---|---|---|---|---|---|---|---|---|"]
     columns = collections.defaultdict(list)
 
     def ratio(some, a, b):
+        some = [r for r in some if r.get(b) is not None]
+        if not some:
+            return math.nan, math.nan
         base = mean([r[b] for r in some])
         gaps = [r[a] - r[b] for r in some]
         sd = math.sqrt(sum((g - mean(gaps)) ** 2 for g in gaps) / (len(gaps) - 1)) if len(gaps) > 1 else math.nan
@@ -361,18 +365,20 @@ def place(head, runs):
 
     for (process, n), some in by_cell_of(runs).items():
         slow = sorted(r["score_tmix"] for r in some)[len(some) // 2]
-        row = [ratio(some, a, b) for a, b in (("parts", "uniform"), ("rows", "uniform"), ("parts", "rows"), ("auto", "uniform"))]
+        row = [ratio(some, a, b) for a, b in (("parts", "uniform"), ("rows", "uniform"), ("parts", "rows"), ("auto", "uniform"),
+                                               ("auto", "auto_without"))]
         for k, (value, _) in enumerate(row):
             columns[n, slow >= 2, k].append(value)
-        cell_text = " | ".join(f"{show(v)} ({show(e)})" for v, e in row)
-        out.append(f"| {process} | {n:,} | {slow:.3g} | {cell_text} | {show(mean([r['place_weight'] for r in some]), 2)} "
-                   f"| {show(100 * mean([r['place_gain'] for r in some]), 1)} % | {len(some)} |")
-    out += ["", "| n | the score remembers 2 rows or more (median) | cells | half of the parts | random half | parts / rows |", "|---|---|---|---|---|---|"]
+        shown = [f"{show(v)} ({show(e)})" for v, e in row]
+        out.append(f"| {process} | {n:,} | {slow:.3g} | {' | '.join(shown[:4])} | {show(mean([r.get('place_weight') for r in some]), 2)} "
+                   f"| {shown[4]} | {len(some)} |")
+    out += ["", "| n | the score remembers 2 rows or more (median) | cells | half of the parts | random half | parts / rows | auto / without |",
+            "|---|---|---|---|---|---|---|"]
     for n in sorted({n for n, *_ in columns}):
         for slow in (True, False):
             if columns[n, slow, 0]:
                 out.append(f"| {n:,} | {'yes' if slow else 'no'} | {len(columns[n, slow, 0])} | " +
-                           " | ".join(show(mean(columns[n, slow, k])) for k in range(3)) + " |")
+                           " | ".join(show(mean(columns[n, slow, k])) for k in (0, 1, 2, 4)) + " |")
     return "\n".join(out)
 
 
