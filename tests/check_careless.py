@@ -78,6 +78,43 @@ class Careless(unittest.TestCase):
         for target in ("pm2.5 > median", "pm2.5 > 75", "pm2.5 <= 100"):
             self.assertEqual(len(self.train(name, "--target", target)[0]["classes"]), 2)
 
+    def test_measurements_with_a_word_or_a_unit_are_no_classes(self):
+        draw = random.Random(2)
+        values = [(round(draw.gauss(0, 1), 3), i * 11 % 581 / 10) for i in range(2000)]
+        for spoilt in (lambda i, v: "broken" if i == 700 else v, lambda i, v: f"{v} ug", lambda i, v: f"{v}mm" if i % 97 else "none"):
+            name = self.write("spoilt.csv", "a,pm2.5", [[a, spoilt(i, v)] for i, (a, v) in enumerate(values)])
+            self.refuses(r'is no number; write numbers without units and NA.*"pm2.5 > median"', name, "--target", "pm2.5")
+        name = self.write("named.csv", "a,y", [[a, f"{i % 30}th"] for i, (a, v) in enumerate(values)])
+        self.run_command("diagnose", name, "--target", "y")
+
+    def test_a_comparison_has_two_signs(self):
+        name = self.write("equal.csv", "a,pm2.5", [[i * 7 % 13, i % 5] for i in range(100)])
+        self.assertIn("compare with '=='", self.run_command("diagnose", name, "--target", "pm2.5 = 3", code=2).stderr)
+
+    def test_the_target_in_pieces_with_a_slip_or_in_few_rows(self):
+        for rows, extra in ((400, lambda i, label: (1, 5, 9)[i % 3] if label else (3, 7)[i % 2]), (400, lambda i, label: label if i != 77 else 1 - label),
+                            (30, lambda i, label: 3 - label)):
+            draw = random.Random(1)
+            lines = []
+            for i in range(rows):
+                label = int(draw.gauss(0, 1) > 0)
+                lines.append([round(draw.gauss(0, 1), 3), extra(i, label), label])
+            said = self.run_command("diagnose", self.write("pieces.csv", "a,extra,y", lines), "--target", "y").stderr
+            self.assertRegex(said, "'extra' alone tells the class of (every row|all but 1 of 400 rows); drop it")
+            clean = self.write("clean.csv", "a,b,y", [[a, i % 7, label] for i, (a, _, label) in enumerate(lines)])
+            self.assertNotIn("alone tells", self.run_command("diagnose", clean, "--target", "y").stderr)
+
+    def test_predictions_of_another_file_are_refused(self):
+        name = self.two_classes("truth.csv", lambda i, label: i % 7)
+        self.train(name, "--target", "y", "--held-out", "truth_held.csv")
+        self.run_command("judge", "truth_held.csv", name, "--target", "y")
+        with open(os.path.join(self.folder.name, "truth_held.csv"), encoding="ascii") as file:
+            header, *lines = [line.split(",") for line in file.read().splitlines()]
+        at = header.index("truth")
+        lines[41][at] = "1" if lines[41][at] == "0" else "0"
+        self.write("other_held.csv", ",".join(header), lines)
+        self.assertRegex(self.run_command("judge", "other_held.csv", name, "--target", "y", code=3).stderr, "prediction 42: the truth is .* another order")
+
     def test_one_class_teaches_nothing(self):
         draw = random.Random(3)
         name = self.write("one.csv", "a,y", [[round(draw.gauss(0, 1), 3), "yes"] for _ in range(200)])

@@ -11,8 +11,10 @@ enum { FEWEST_ROWS = 50, FEWEST_VALUES = 3 };
 
 /* A few values may be missing. */
 #define MOST_MISSING 0.05
-/* Two files one after the other begin to count anew; so may a few more. */
-#define MOST_RESTARTS 0.02
+/* Two files one after the other begin to count anew; so may a few more. What begins anew again and
+ * again is a season. */
+#define RESTARTS_SHARE 0.02
+enum { MOST_RESTARTS = 20 };
 
 static bool is_whole(const float *x, int64_t rows) {
   int64_t missing = 0;
@@ -55,8 +57,8 @@ static bool counts_by_one(const sr_table_view *view, const float *x) {
     other += x[i] - x[i - 1] != 1.0f;
   }
   int64_t missing = view->rows - 1 - steps; /* a missing value takes two steps */
-  return (double)missing <= 2 * MOST_MISSING * (double)view->rows &&
-         (double)other <= MOST_RESTARTS * (double)steps;
+  return (double)missing <= 2 * MOST_MISSING * (double)view->rows && other <= MOST_RESTARTS &&
+         (double)other <= RESTARTS_SHARE * (double)steps;
 }
 
 static bool has_word(const char *name, const char *word) {
@@ -288,11 +290,49 @@ static bool category_tells_class(const sr_table_view *view, const float *x, int3
   return several;
 }
 
-sr_status sr__find_disguised_target(sr_context *ctx, const sr_table_view *view, int64_t *feature) {
+/* Whether a number of few values tells the class, each value one, but for next to no rows. *wrong
+ * says how many. */
+static bool values_tell_class(const sr_table_view *view, const float *x, int64_t *wrong) {
+  enum { MOST_VALUES = 64, MOST_CLASSES = 16, ROWS_PER_VALUE = 5, ROWS_PER_SLIP = 200 };
+  float value[MOST_VALUES];
+  int32_t count[MOST_VALUES][MOST_CLASSES] = {{0}};
+  int64_t of_class[MOST_CLASSES] = {0}, total = 0, right = 0, largest = 0;
+  int32_t used = 0, told = 0, classes = view->classes.count;
+  bool named[MOST_CLASSES] = {false};
+  if (classes > MOST_CLASSES) return false;
+  for (int64_t i = 0; i < view->rows; i++) {
+    int32_t c = view->label[i], v = 0;
+    if (c < 0 || isnan(x[i])) continue;
+    while (v < used && value[v] != x[i]) v++;
+    if (v == MOST_VALUES) return false;
+    if (v == used) value[used++] = x[i];
+    count[v][c]++;
+    of_class[c]++;
+    total++;
+  }
+  for (int32_t v = 0; v < used; v++) {
+    int32_t best = 0;
+    for (int32_t c = 1; c < classes; c++)
+      if (count[v][c] > count[v][best]) best = c;
+    right += count[v][best];
+    told += !named[best];
+    named[best] = true;
+  }
+  for (int32_t c = 0; c < classes; c++)
+    if (of_class[c] > largest) largest = of_class[c];
+  *wrong = total - right;
+  bool next_to_none = *wrong * ROWS_PER_SLIP <= total && 20 * *wrong <= total - largest;
+  return told >= 2 && next_to_none && (int64_t)used * ROWS_PER_VALUE <= total;
+}
+
+sr_status sr__find_disguised_target(sr_context *ctx, const sr_table_view *view, int64_t *feature,
+                                    int64_t *wrong) {
+  enum { FEWEST_TELLING = 20 };
   sr_status status = SR_OK;
   int32_t *class_of = NULL;
   *feature = -1;
-  if (!view->label || view->rows < FEWEST_ROWS) return SR_OK;
+  *wrong = 0;
+  if (!view->label || view->rows < FEWEST_TELLING) return SR_OK;
   for (int64_t j = 0; j < view->features && *feature < 0; j++) {
     const float *x = view->x + j * view->rows;
     int32_t categories = sr__categories_of(view, j).count;
@@ -303,6 +343,9 @@ sr_status sr__find_disguised_target(sr_context *ctx, const sr_table_view *view, 
       sr__free(ctx, class_of);
       class_of = NULL;
     } else if (tells_class(view, x)) {
+      *feature = j;
+      *wrong = 0;
+    } else if (values_tell_class(view, x, wrong)) {
       *feature = j;
     }
   }

@@ -102,15 +102,18 @@ cleanup:
 /* ---- what a reader would have said ----------------------------------------------------------- */
 
 static sr_status warn_of_disguise(sr_context *ctx, const char *file, const sr_table_view *view) {
-  int64_t feature;
-  char name[128];
-  sr_status status = sr__find_disguised_target(ctx, view, &feature);
+  int64_t feature, wrong;
+  char name[128], rows[64] = "every row";
+  sr_status status = sr__find_disguised_target(ctx, view, &feature, &wrong);
   if (status != SR_OK || feature < 0) return status;
   name_column(view, feature, name, sizeof name);
+  if (wrong)
+    snprintf(rows, sizeof rows, "all but %lld of %lld rows", (long long)wrong,
+             (long long)view->rows);
   sr__log(ctx, SR_LOG_WARNING,
-          "%s: feature %s alone tells the class of every row; drop it if it is the target under "
-          "another name",
-          file, name);
+          "%s: feature %s alone tells the class of %s; drop it if it is the target under another "
+          "name",
+          file, name, rows);
   return SR_OK;
 }
 

@@ -13,9 +13,9 @@ SR_MUST_CHECK sr_status sr__settle(sr_context *ctx, const char *file,
 /* Features that count or name the rows: marks them in counts[0..features). Tables below 50 rows are
  * too small to tell. */
 SR_MUST_CHECK sr_status sr__find_counters(sr_context *ctx, const sr_table_view *view, bool *counts);
-/* A feature that alone tells the class of every row, or -1. */
+/* A feature that alone tells the class of every row but `wrong`, or -1. */
 SR_MUST_CHECK sr_status sr__find_disguised_target(sr_context *ctx, const sr_table_view *view,
-                                                  int64_t *feature);
+                                                  int64_t *feature, int64_t *wrong);
 /* The rows in the order of group and time, to be freed by sr__free; NULL where they stand in it. */
 SR_MUST_CHECK sr_status sr__find_order(sr_context *ctx, const char *file, const sr_table_view *view,
                                        int32_t **rows);

@@ -58,6 +58,10 @@ sr_status sr__find_target(sr_context *ctx, sr__file_columns columns, const sr_re
                                                                              : SR__CLASSES};
   if (!text) return SR_OK;
   sign = is_column(columns.names, columns.count, text) ? NULL : find_sign(text, &rule->relation);
+  if (!sign && strchr(text, '=') && !is_column(columns.names, columns.count, text))
+    return sr__fail_at(ctx, SR_ERROR_ARGUMENT, columns.file, 0, 0,
+                       "target '%.100s' has one '='; compare with '==', or with >, >=, <, <= or !=",
+                       text);
   if (!sign) return sr__find_column(ctx, columns, "target", text, column);
   rule->form = SR__COMPARISON;
   SR_TRY(parse_threshold(ctx, columns.file, text, sign + strlen(signs[rule->relation]), rule));
@@ -152,19 +156,50 @@ cleanup:
 
 /* ---- what is no class --------------------------------------------------------------------- */
 
+/* How long the number is that the text begins with; 0: none. What follows may be a unit. */
+static size_t number_at_front(const char *text, size_t length) {
+  size_t digits = 0;
+  double value;
+  while (digits < length && strchr("+-.0123456789", text[digits]) && text[digits]) digits++;
+  return digits && sr__whole_double(text, digits, &value) ? digits : 0;
+}
+
 sr_status sr__check_classes(sr_context *ctx, const char *file, const char *name,
                             const sr__names *classes, int64_t rows, bool sure) {
   enum { MOST_FRACTIONS = 20, MOST_NUMBERS = 100, MOST_TEXTS = 1000 };
-  int64_t numbers = 0, fractions = 0;
+  int64_t numbers = 0, fractions = 0, plain = 0;
+  const char *unit = NULL, *other = NULL; /* the first of each */
+  size_t unit_length = 0;
   if (sure || classes->count <= MOST_FRACTIONS) return SR_OK;
   for (int64_t c = 0; c < classes->count; c++) {
+    const char *text = sr__names_get(classes, c);
+    size_t length = sr__names_length(classes, c), digits = length;
     double value;
-    if (!sr__whole_double(sr__names_get(classes, c), sr__names_length(classes, c), &value))
-      continue;
+    bool is_plain = sr__whole_double(text, length, &value);
+    if (!is_plain) digits = number_at_front(text, length);
+    if (!is_plain && !other) other = text;
+    if (digits && digits < length && !unit) {
+      unit = text + digits;
+      unit_length = length - digits;
+    }
+    bool same_unit = digits < length && unit_length == length - digits &&
+                     memcmp(text + digits, unit, unit_length) == 0;
+    if (!digits || (!is_plain && !same_unit)) continue;
+    plain += is_plain;
     numbers++;
+    if (!is_plain) sr__whole_double(text, digits, &value);
     fractions += value != floor(value);
   }
-  bool measured = numbers == classes->count && (fractions > 0 || numbers > MOST_NUMBERS);
+  /* a few cells that are none do not make classes of the others */
+  bool mostly = numbers == classes->count || 20 * (classes->count - numbers) <= classes->count;
+  bool measured = mostly && (fractions > 0 || numbers > MOST_NUMBERS);
+  if (measured && plain < classes->count)
+    return sr__fail_at(ctx, SR_ERROR_DATA, file, 0, 0,
+                       "target '%s' has %lld different values in %lld rows, most of them "
+                       "measurements, but '%.40s' is no number; write numbers without units and NA "
+                       "where a value is missing, then make two classes with the target "
+                       "\"%s > median\", or name it as categorical too if they are classes",
+                       name, (long long)classes->count, (long long)rows, other, name);
   bool names_rows = classes->count > MOST_TEXTS && classes->count > rows / 2;
   if (measured)
     return sr__fail_at(ctx, SR_ERROR_DATA, file, 0, 0,
