@@ -43,8 +43,9 @@ sr_read_options cli_read_options(cli_run *run) {
 static void say_table(const cli_run *run, const char *path, const sr_table *table) {
   const sr_table_view *v = sr_table_get(table);
   if (run->progress) cli_progress_clear(run->progress);
-  fprintf(stderr, "specroute: %s: %lld rows, %lld features", path, (long long)v->rows,
-          (long long)v->features);
+  fputs("specroute: ", stderr);
+  cli_put_clean(path, stderr);
+  fprintf(stderr, ": %lld rows, %lld features", (long long)v->rows, (long long)v->features);
   if (v->channels) fprintf(stderr, ", series of %d channels", v->channels);
   if (v->label) fprintf(stderr, ", %d classes", v->classes.count);
   if (v->group) fprintf(stderr, ", %d groups", v->groups.count);

@@ -166,7 +166,7 @@ def names_of_any_bytes(folder):
             file.write(b"%d,%d,%d,%d,%s\n" % (i * 7 % 13, i * i % 11, (i * 31) % 17, i % 5, evil[i * 5 % 3]))
     target = [b"--target", b"5", b"--members", b"5"]
     runs = ([b"diagnose", name, b"--target", b"5"], [b"parts", name, b"--target", b"5", b"--parts", b"4"],
-            [b"train", name, *target, b"-o", b"evil.model"], [b"compare", name, *target, b"--plan", b"uniform"],
+            [b"train", name, *target, b"-o", b"evil.model", b"--report", b"evil.html", b"-v"], [b"compare", name, *target, b"--plan", b"uniform"],
             [b"predict", b"evil.model"], [b"predict", b"evil.model", name, b"-o", b"p.csv"],
             [b"diagnose", name, b"--target", b"\x1b[31mnone\xff"], [b"diagnose", b"no\x1b[1mfile\xff.csv"])
     for arguments in runs:
@@ -183,6 +183,14 @@ def names_of_any_bytes(folder):
                     json.loads(done.stdout.decode("utf-8"))
                 except ValueError as error:
                     faults.append(f"{here}: not JSON: {error}: {done.stdout[:200]!r}")
+    with open(os.path.join(folder, "evil.html"), "rb") as file:
+        page = file.read()
+    try:
+        text = page.decode("utf-8")
+        loud = [c for c in text if (ord(c) < 32 and c not in "\n\t\r") or 0x7f <= ord(c) < 0xa0]
+        check(not loud, f"evil.html holds {loud[:5]} raw")
+    except ValueError as error:
+        faults.append(f"evil.html is not UTF-8: {error}")
 
 
 def main():

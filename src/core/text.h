@@ -36,4 +36,7 @@ bool sr__ends_in(const char *text, const char *ending);
  * belongs to none; gives how many and moves *text on. */
 size_t sr__utf8_next(const unsigned char **text, const char **bytes);
 
+/* sr_text_clean, for rooms below it. */
+void sr__text_clean(const char *text, bool controls, char *out, size_t size);
+
 #endif

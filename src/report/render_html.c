@@ -86,10 +86,15 @@ static const char *entity_of(char c) {
   }
 }
 
+/* Names of others may be any bytes: a page is valid UTF-8 without control characters. */
 sr_status sr__html_escape(sr_context *ctx, sr__text *text, const char *string) {
   sr_status status = SR_OK;
-  const char *plain = string;
-  for (const char *c = string; *c; c++) {
+  size_t size = 3 * strlen(string) + 1;
+  char *clean = NULL;
+  SR_NEW(ctx, clean, (int64_t)size);
+  sr__text_clean(string, false, clean, size);
+  const char *plain = clean;
+  for (const char *c = clean; *c; c++) {
     const char *entity = entity_of(*c);
     if (!entity) continue;
     SR_TRY(sr__text_put(ctx, text, plain, c - plain));
@@ -98,6 +103,7 @@ sr_status sr__html_escape(sr_context *ctx, sr__text *text, const char *string) {
   }
   SR_TRY(sr__text_string(ctx, text, plain));
 cleanup:
+  sr__free(ctx, clean);
   return status;
 }
 
