@@ -235,6 +235,35 @@ cleanup:
   return status;
 }
 
+/* A column `truth` that says other classes than the file was made for other rows. */
+static sr_status check_truth(sr_context *ctx, const reading *r) {
+  sr_status status = SR_OK;
+  sr_table *table = NULL;
+  int32_t *code = NULL;
+  if (find_column(sr_table_get(r->raw), "truth") < 0 || !r->predicted ||
+      strcmp(r->predicted, "truth") == 0)
+    return SR_OK;
+  SR_TRY(read_columns(ctx, r, "truth", r->row, &table));
+  const sr_table_view *view = sr_table_get(table);
+  if (!view->label) goto cleanup;
+  SR_TRY(sr__classes_match(ctx, r->rows->classes, view->classes, &code));
+  for (int64_t k = 0; k < view->rows; k++) {
+    int64_t row;
+    int32_t c = view->label[k];
+    SR_TRY(row_of_line(ctx, r, k, &row));
+    if (c < 0 || row < 0 || r->rows->label[row] < 0 || code[c] == r->rows->label[row]) continue;
+    SR_TRY(sr__fail_at(ctx, SR_ERROR_DATA, r->path, 0, 0,
+                       "'%s', prediction %lld: the truth is '%s' there and '%s' in the data; are "
+                       "these predictions of another file, or of its rows in another order?",
+                       r->path, (long long)k + 1, view->classes.names[c],
+                       r->rows->classes.names[r->rows->label[row]]));
+  }
+cleanup:
+  sr__free(ctx, code);
+  sr_table_free(&table);
+  return status;
+}
+
 static sr_status check_once(sr_context *ctx, const reading *r) {
   sr_status status = SR_OK;
   uint8_t *seen = NULL;
@@ -262,6 +291,7 @@ static sr_status fill(sr_context *ctx, reading *r, sr_prediction_file *f) {
   SR_TRY(find_columns(ctx, r));
   SR_TRY(sr__rows_of_file(ctx, r->rows, &r->at, &r->file_rows));
   SR_TRY(check_lines(ctx, r));
+  SR_TRY(check_truth(ctx, r));
   SR_TRY(check_once(ctx, r));
   if (r->predicted) {
     SR_NEW(ctx, f->label, rows);
