@@ -31,6 +31,15 @@ def prepare(command, folder, rows):
     run("simulate", f"grid:n={rows // 2},range=5,d=3", "-o", "field.csv")
     run("train", "stream.csv", "--target", "y", "--plan", "uniform", "--members", "10", "-o", "stream.model",
         "--held-out", "held.csv")
+    run("simulate", f"ar1:n={rows},tmix=20,d=5", "-o", "stream.npy")
+    with open(os.path.join(folder, "stream.csv"), encoding="ascii") as table, \
+            open(os.path.join(folder, "stream.arff"), "w", encoding="ascii") as file:
+        names = table.readline().strip().split(",")
+        file.write("@relation stream\n" + "".join(f"@attribute {name} numeric\n" for name in names[:-1]) + "@attribute y {-1,1}\n@data\n")
+        file.writelines(table)
+    for ending, target in rasters(command):
+        run("simulate", f"grid:n={rows // 2},range=5,d=3", "-o", "map" + ending)
+        run("train", "map" + ending, "--target", target, "--plan", "uniform", "--members", "5", "--no-evaluation", "-o", f"map{ending}.model")
     with open(os.path.join(folder, "series.ts"), "w", encoding="ascii") as file:
         file.write("@problemName made\n@classLabel true 0 1\n@data\n")
         for i in range(max(rows // 200, 60)):
@@ -54,6 +63,13 @@ def listed(command):
     """The names of the commands, by the program's own help."""
     text = subprocess.run([command, "--help"], capture_output=True, text=True, check=True).stdout
     return set(re.findall(r"^  ([a-z0-9-]+(?: [a-z0-9-]+)?)  ", text.split("commands:")[1], re.M))
+
+
+def rasters(command):
+    """Endings of the rasters that this build reads and writes, and what the class is called there."""
+    version = subprocess.run([command, "--version", "--json"], capture_output=True, text=True, check=True).stdout
+    features = json.loads(version)["features"].split()
+    return [named for library, *named in (("gdal", ".tif", "map_b4"), ("netcdf", ".nc", "y")) if library in features]
 
 
 def learners(command):
@@ -87,6 +103,10 @@ def lines(command, rows, long):
         ["report", "results", "-o", "out.html"],
         ["methods"], ["theory", "--tmix", "10", "--n", "1000"], ["show", "stream.model"],
     ]
+    out += [["diagnose", "stream.npy"], ["parts", "stream.npy", "-o", "out.npy"], ["diagnose", "stream.arff", *y]]
+    for ending, target in rasters(command):
+        out += [["diagnose", "map" + ending, "--target", target], ["parts", "map" + ending, "--parts", "16", "-o", "out" + ending],
+                ["predict", f"map{ending}.model", "map" + ending, "-o", "out" + ending]]
     of_tables = {"tree", "ridge", "xgboost"}
     for learner in learners(command):
         data = ["wide.csv", *y] if learner in of_tables else ["series.ts"]

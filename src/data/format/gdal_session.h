@@ -5,6 +5,9 @@
 
 #include "core/core.h"
 
+/* A failure with less than this left is one of memory. */
+enum { SR__GDAL_BYTES = 8 << 20 };
+
 /* GDAL's last words between enter and leave. */
 typedef struct sr__gdal {
   char message[512];
@@ -19,5 +22,9 @@ const char *sr__gdal_said(const sr__gdal *session);
 /* GDAL takes "/vsicurl/...", "GTIFF_DIR:1:..." and addresses for files too. Only a plain file that
  * is there is opened, so that no name reaches the network, memory or another file. */
 SR_MUST_CHECK sr_status sr__gdal_check_file(sr_context *ctx, const char *path);
+
+/* SR_ERROR_MEMORY where a block of so many bytes is not to be had: GDAL says little of that, or
+ * ends the process. */
+SR_MUST_CHECK sr_status sr__gdal_check_memory(sr_context *ctx, int64_t bytes);
 
 #endif

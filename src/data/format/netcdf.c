@@ -74,9 +74,15 @@ typedef struct nc_file {
   sr__arena arena;
 } nc_file;
 
+/* HDF5 below NetCDF does not tell want of memory from a damaged file. */
 static sr_status fail_nc(sr_context *ctx, const nc_file *file, int code, const char *what) {
+  enum { LEAST_BYTES = 8 << 20 };
+  void *block = sr__alloc(ctx, LEAST_BYTES, 1);
+  if (!block) return SR_ERROR_MEMORY;
+  sr__free(ctx, block);
   return sr__fail_at(ctx, code == NC_ENOMEM ? SR_ERROR_MEMORY : SR_ERROR_FORMAT, file->path, 0, 0,
-                     "cannot read or write %s: %s", what, nc_strerror(code));
+                     "cannot read or write %s: %s", what,
+                     code == NC_ENOMEM ? "out of memory" : nc_strerror(code));
 }
 
 #define NC_TRY(expression, what)                                    \
