@@ -145,6 +145,41 @@ static void every_allocation_may_fail(void **state) {
   sr_context_free(&ctx);
 }
 
+/* The rank needs no degrees: it is told without pairs too, and where a row is far from all
+ * landmarks. */
+static void the_rank_stands_without_pairs(void **state) {
+  (void)state;
+  enum { ROWS = 400 };
+  sr_context *ctx = test_context(1);
+  float x[ROWS];
+  double rank[3];
+  for (int outlier = 0; outlier < 2; outlier++) {
+    sr_table_view view = {.rows = ROWS, .features = 1, .x = x};
+    sr_table *table = NULL;
+    sr_spectrum *spectrum = NULL;
+    sr_nystrom_options options;
+    sr_nystrom_options_init(&options);
+    options.landmarks = 20;
+    options.bandwidth = 0.02;
+    for (int i = 0; i < ROWS; i++) x[i] = (float)(i % 20) / 20;
+    if (outlier) x[ROWS / 2] = 40;
+    assert_ok(ctx, sr_table_new(ctx, &view, &table));
+    sr_status status = sr_spectrum_nystrom(ctx, table, &options, 1, &spectrum);
+    assert_int_equal(status, outlier ? SR_ERROR_DATA : SR_OK);
+    if (!outlier) rank[2] = sr_spectrum_get(spectrum)->effective_rank;
+    sr_spectrum_free(&spectrum);
+    options.pairs = 0;
+    assert_ok(ctx, sr_spectrum_nystrom(ctx, table, &options, 1, &spectrum));
+    assert_int_equal(sr_spectrum_get(spectrum)->pairs, 0);
+    rank[outlier] = sr_spectrum_get(spectrum)->effective_rank;
+    sr_spectrum_free(&spectrum);
+    sr_table_free(&table);
+  }
+  assert_true(rank[0] == rank[2]);
+  assert_true(rank[1] >= 1 && rank[1] < ROWS);
+  sr_context_free(&ctx);
+}
+
 static void wrong_requests_are_refused(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
@@ -167,8 +202,11 @@ static void wrong_requests_are_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_row_a_landmark_is_exact),  cmocka_unit_test(few_landmarks_are_close),
-      cmocka_unit_test(the_thread_count_does_not_show), cmocka_unit_test(every_allocation_may_fail),
+      cmocka_unit_test(every_row_a_landmark_is_exact),
+      cmocka_unit_test(few_landmarks_are_close),
+      cmocka_unit_test(the_thread_count_does_not_show),
+      cmocka_unit_test(every_allocation_may_fail),
+      cmocka_unit_test(the_rank_stands_without_pairs),
       cmocka_unit_test(wrong_requests_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

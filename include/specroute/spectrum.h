@@ -42,7 +42,7 @@ SR_API SR_MUST_CHECK sr_status sr_spectrum_compute(sr_context *ctx, const sr_gra
                                                    uint64_t seed, sr_spectrum **spectrum);
 
 typedef struct sr_nystrom_options {
-  int32_t pairs;     /* 1 */
+  int32_t pairs;     /* 1; 0: the effective rank alone, which no row can spoil */
   int32_t landmarks; /* 500 */
   int leverage;      /* 1: landmarks by leverage, 0: uniform */
   double bandwidth;  /* 0 = median distance of the landmarks */

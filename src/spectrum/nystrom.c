@@ -410,8 +410,8 @@ static sr_status check(sr_context *ctx, const sr_table_view *table,
   if (options->landmarks < 2)
     return sr__fail(ctx, SR_ERROR_ARGUMENT, "%d landmarks were asked for: at least 2",
                     options->landmarks);
-  if (options->pairs < 1 || options->bandwidth < 0)
-    return sr__fail(ctx, SR_ERROR_ARGUMENT, "pairs is %d and bandwidth %g: at least 1 and 0",
+  if (options->pairs < 0 || options->bandwidth < 0)
+    return sr__fail(ctx, SR_ERROR_ARGUMENT, "pairs is %d and bandwidth %g: at least 0 and 0",
                     options->pairs, options->bandwidth);
   return SR_OK;
 }
@@ -430,8 +430,8 @@ cleanup:
   return status;
 }
 
-/* Degrees, and the largest eigenvalue of the kernel. */
-static sr_status first_pass(sr_context *ctx, nystrom *z, double *largest) {
+/* Degrees, which the pairs divide by, and the largest eigenvalue of the kernel. */
+static sr_status first_pass(sr_context *ctx, nystrom *z, bool pairs, double *largest) {
   sr_status status = SR_OK;
   double *right = NULL, *value = NULL;
   SR_NEW(ctx, right, z->count);
@@ -441,7 +441,7 @@ static sr_status first_pass(sr_context *ctx, nystrom *z, double *largest) {
   z->right = right;
   z->right_count = 1;
   SR_TRY(sr__parallel_for(ctx, z->slabs, degree_slab, z));
-  SR_TRY(check_degrees(ctx, z));
+  if (pairs) SR_TRY(check_degrees(ctx, z));
   add_slabs(z);
   SR_TRY(sr__dense_eigen(ctx, z->rank, z->square, value));
   *largest = value[z->rank - 1];
@@ -515,11 +515,11 @@ sr_status sr_spectrum_nystrom(sr_context *ctx, const sr_table *table,
     SR_TRY(sr__fail(ctx, SR_ERROR_DATA,
                     "the kernel has rank %d among %d landmarks, too little for %d pairs", z.rank,
                     z.count, options->pairs));
-  SR_TRY(first_pass(ctx, &z, &largest));
+  SR_TRY(first_pass(ctx, &z, options->pairs > 0, &largest));
   SR_TRY(sr__spectrum_new(ctx, z.rows, options->pairs, &made));
   SR_NEW_ZERO(ctx, made->vector, z.rows * options->pairs);
   made->view.vector = z.out = made->vector;
-  SR_TRY(second_pass(ctx, &z, options->pairs, made->value));
+  if (options->pairs > 0) SR_TRY(second_pass(ctx, &z, options->pairs, made->value));
   for (int32_t p = 0; p < options->pairs; p++)
     sr__fix_sign(&(sr__csr){.nodes = z.rows}, made->vector + p * z.rows);
   made->view.solver = "nystrom";
