@@ -83,7 +83,7 @@ def make(*words):
 def pages(root):
     """A page of every kind that a command makes, on small data: its name and what its first note must say."""
     stream, grid, runs, model, held = (root / name for name in ("stream.csv", "grid.csv", "runs.csv", "a.model", "held.csv"))
-    make("simulate", "ar1", "--n", 600, "--tmix", 8, "--d", 3, "-o", stream, "-q")
+    make("simulate", "ar1", "--n", 1000, "--tmix", 8, "--d", 3, "-o", stream, "-q")
     make("simulate", "grid", "--n", 400, "-o", grid, "-q")
     lines = stream.read_text().splitlines()
     runs.write_text("\n".join(["run," + lines[0]] + [f"run {k // 60},{line}" for k, line in enumerate(lines[1:])]) + "\n")
