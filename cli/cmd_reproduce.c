@@ -1,5 +1,6 @@
 /* specroute reproduce: runs experiments, resumes them, prints the paper beside what was measured.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -150,6 +151,18 @@ static int reproduce_all(cli_run *run) {
                                    cli_json_real(sr_seconds() - run->started)));
 }
 
+static int complain_unknown_experiment(cli_run *run, const char *name) {
+  const char *nearest = NULL;
+  int distance = INT_MAX;
+  for (int i = 0; experiment_at(i); i++)
+    if (sr_suggest(name, experiment_at(i)->about.name, &distance))
+      nearest = experiment_at(i)->about.name;
+  if (nearest)
+    return cli_complain(run, CLI_USAGE, "no experiment '%s'; did you mean '%s'?", name, nearest);
+  return cli_complain(run, CLI_USAGE, "no experiment '%s'; 'specroute reproduce --list' names them",
+                      name);
+}
+
 static int run_reproduce(cli_run *run) {
   if (cli_flag(run, "list")) return list_experiments(run);
   if (run->argument_count == 0)
@@ -157,9 +170,7 @@ static int run_reproduce(cli_run *run) {
   const char *name = run->arguments[0];
   if (strcmp(name, "all") == 0) return reproduce_all(run);
   const experiment *e = experiment_find(name);
-  if (!e)
-    return cli_complain(run, CLI_USAGE,
-                        "no experiment '%s'; 'specroute reproduce --list' names them", name);
+  if (!e) return complain_unknown_experiment(run, name);
   json_t *one = NULL;
   int code = reproduce_one(run, e, false, &one);
   return code == CLI_SUCCESS ? cli_finish(run, one) : code;

@@ -75,6 +75,7 @@ class Usage(unittest.TestCase):
     def test_wrong_usage_is_exit_2_and_says_what(self):
         self.expect(2, "no command 'trian'; did you mean 'train'", "trian")
         self.expect(2, "no command 'nonsense'", "help", "nonsense")
+        self.expect(2, "no experiment 'table2'; did you mean 'table1'", "reproduce", "table2")
         self.expect(2, "did you mean '--tmix'", "simulate", "ar1", "--tmx", "3")
         self.expect(2, "unknown option '-z'", "simulate", "ar1", "-z")
         self.expect(2, "needs a value", "simulate", "ar1", "--n")
