@@ -15,7 +15,7 @@ DIRECTLY = {
     "spectrum": ("graph",), "partition": ("spectrum",), "dependence": ("graph",),
     "structure": ("partition", "dependence"), "plan": ("structure",),
     "ensemble": ("plan", "learner", "stats"), "evaluate": ("ensemble",), "train": ("evaluate",),
-    "report": ("stats",), "replay": ("partition", "nn", "stats"), "steps": ("train",),
+    "report": ("stats",), "replay": ("partition", "nn", "stats"),
     "describe": ("train", "report", "simulate", "replay"),
 }
 # Public headers that are not called after a room.
