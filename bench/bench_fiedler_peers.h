@@ -79,7 +79,7 @@ static inline double peer_center(const sr_graph_view *g, double *x) {
   return sqrt(norm);
 }
 
-/* Lanczos on the inverse in the D-inner product, fully orthogonalised: 12 solves give lambda_2 far
+/* Lanczos on the inverse in the D-inner product, fully orthogonalized: 12 solves give lambda_2 far
  * below 1e-6 on these graphs. The Ritz vector is that of the tridiagonal matrix's top value, found
  * by power steps on the small matrix. */
 enum { PEER_SOLVES = 12 };

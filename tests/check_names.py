@@ -18,7 +18,8 @@ PASSING = re.compile(r"^(SR_ENTRY|SR_KERNEL\w*|[A-Z0-9_]+_H)$")
 
 BRITISH = re.compile(
     r"(?:neighbo|colo|behavio|hono|favo)ur|labell(?:ed|ing)|centre(?:s|d)?\b|judgement"
-    r"|(?:standard|normal|maxim|minim|penal|initial|general|factor|symmetr)is(?:e|ing|ation)",
+    r"|(?:standard|normal|maxim|minim|penal|initial|general|factor|symmetr|winsor|orthogonal|memor|optim|summar|organ|regular"
+    r"|random|real|recogn|vector|local|parallel|discret|quant|serial|synchron|emphas|categor|character|util|crystall)is(?:e|ing|ation)",
     re.I,
 )
 
@@ -94,7 +95,8 @@ def check_comparisons(names, faults):
 
 
 def check_spelling(faults):
-    for path in files("src", "include", "cli", "experiments", "examples", "docs", endings=(".c", ".h", ".md", ".def")):
+    for path in files("src", "include", "cli", "experiments", "examples", "docs", "bench", "python/specroute", "scripts",
+                      endings=(".c", ".h", ".md", ".def", ".py", ".sh")):
         with open(path, encoding="utf-8") as file:
             for number, line in enumerate(file, 1):
                 for found in BRITISH.finditer(line):

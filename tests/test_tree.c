@@ -41,7 +41,7 @@ static kit_options tree_options(void) {
 }
 
 /* With leaf 1, no depth limit and distinct rows every training row is reproduced. */
-static void distinct_rows_are_memorised(void **state) {
+static void distinct_rows_are_memorized(void **state) {
   (void)state;
   for (int32_t classes = 2; classes <= 7; classes += 5) {
     for (int criterion = 0; criterion < 2; criterion++) {
@@ -752,7 +752,7 @@ static void every_level_finds_the_same_leaves(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(distinct_rows_are_memorised),
+      cmocka_unit_test(distinct_rows_are_memorized),
       cmocka_unit_test(weights_are_repeated_rows),
       cmocka_unit_test(heavy_nodes_are_split),
       cmocka_unit_test(bad_weights_are_refused),

@@ -47,7 +47,7 @@ typedef struct sr__columns {
 SR_MUST_CHECK sr_status sr__rows_gather(sr_context *ctx, const sr_table_view *table,
                                         sr__rows *rows);
 void sr__rows_free(sr_context *ctx, sr__rows *rows);
-/* Features winsorised at median +- 4 (q90 - q10), mean 0, variance 1; small categories as
+/* Features winsorized at median +- 4 (q90 - q10), mean 0, variance 1; small categories as
  * indicators. */
 SR_MUST_CHECK sr_status sr__columns_standardize(sr_context *ctx, const sr_table_view *table,
                                                 const int64_t *order, sr__columns *columns);
