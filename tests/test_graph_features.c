@@ -27,6 +27,19 @@ typedef enum points_kind {
   ALL_KINDS
 } points_kind;
 
+/* Exact, n^2 products. */
+static sr_status knn_all_pairs(sr_context *ctx, const float *x, int64_t rows, int32_t dimension,
+                               int32_t k, sr__knn *knn) {
+  sr_status status = SR_OK;
+  sr__equal_rows equal = {0};
+  *knn = (sr__knn){0};
+  SR_TRY(sr__equal_rows_find(ctx, x, rows, dimension, &equal));
+  SR_TRY(sr__knn_pairs(ctx, x, &equal, dimension, k, sr__pair_kernel_now(), knn));
+cleanup:
+  sr__equal_rows_free(ctx, &equal);
+  return status;
+}
+
 static points make_points(points_kind kind, int64_t rows, int32_t dimension, uint64_t unit) {
   points made = {rows, dimension, malloc((size_t)(rows * dimension) * sizeof(float))};
   sr__random random;
@@ -92,7 +105,7 @@ static void all_pairs_are_exact(void **state) {
       points p = make_points((points_kind)kind, sizes[size], 9 + 3 * size, (uint64_t)kind);
       int32_t k = sizes[size] > 20 ? 10 : 1;
       sr__knn knn = {0};
-      assert_ok(ctx, sr__knn_all_pairs(ctx, p.x, p.rows, p.dimension, k, &knn));
+      assert_ok(ctx, knn_all_pairs(ctx, p.x, p.rows, p.dimension, k, &knn));
       for (int64_t i = 0; i < p.rows; i++) {
         brute_force(&p, i, all);
         assert_memory_equal(knn.neighbor + i * k, all, (size_t)k * sizeof *all);
@@ -237,7 +250,7 @@ static void clustered_lists_have_their_recall(void **state) {
     points p = make_points((points_kind)kind, N, 12, 40 + (uint64_t)kind);
     sr__knn knn = {0}, exact = {0};
     assert_ok(ctx, sr__knn_clustered(ctx, p.x, N, 12, K, 1, &knn));
-    assert_ok(ctx, sr__knn_all_pairs(ctx, p.x, N, 12, K, &exact));
+    assert_ok(ctx, knn_all_pairs(ctx, p.x, N, 12, K, &exact));
     int64_t found = 0;
     for (int64_t place = 0; place < N; place++) {
       const int32_t *truth = exact.neighbor + (int64_t)knn.row[place] * K;
@@ -313,7 +326,7 @@ static void copies_are_taken_by_nearness_in_the_file(void **state) {
     int32_t k = c % 3 ? 10 : 30;
     points p = make_copies(rows, 9, 1 + c % 5 * 7, c % 4 * 0.1, 100 + (uint64_t)c);
     sr__knn knn = {0};
-    assert_ok(ctx, sr__knn_all_pairs(ctx, p.x, rows, 9, k, &knn));
+    assert_ok(ctx, knn_all_pairs(ctx, p.x, rows, 9, k, &knn));
     for (int64_t i = 0; i < rows; i++) {
       brute_force(&p, i, all);
       assert_memory_equal(knn.neighbor + i * k, all, (size_t)k * sizeof *all);
@@ -626,7 +639,7 @@ static sr_status search_once(sr_context *ctx, void *data) {
   sr__knn knn = {0};
   sr_status status = sr__knn_clustered(ctx, p->x, p->rows, p->dimension, 3, 1, &knn);
   sr__knn_free(ctx, &knn);
-  if (status == SR_OK) status = sr__knn_all_pairs(ctx, p->x, p->rows, p->dimension, 3, &knn);
+  if (status == SR_OK) status = knn_all_pairs(ctx, p->x, p->rows, p->dimension, 3, &knn);
   sr__knn_free(ctx, &knn);
   return status;
 }

@@ -738,13 +738,12 @@ static sr_status whole_life(sr_context *ctx, void *data) {
   const kit_series *series = data;
   int32_t all[20], vote[20];
   kit_fitted f = {0}, back = {0};
-  sr__encoded *values = NULL, *bins = NULL;
+  sr__encoded *values = NULL;
   sr__bytes bytes = {.ctx = ctx};
   for (int i = 0; i < 20; i++) all[i] = i;
   sr__quant_options options = {.trees = 2, .share = 0.1};
   SR_TRY(fit_series(ctx, series, all, NULL, 20, &options, &f));
   SR_TRY(sr__quant_encode(ctx, f.encoder, &series->ragged, 0, 20, &values));
-  SR_TRY(sr__quant_bins(ctx, f.encoder, &series->ragged, 0, 20, &bins));
   SR_TRY(sr__quant_predict(ctx, f.encoder, f.member, values, (sr__picked){NULL, 20},
                            (sr__answers){vote, NULL}));
   sr__quant_save_encoder(f.encoder, true, &bytes);
@@ -754,7 +753,6 @@ static sr_status whole_life(sr_context *ctx, void *data) {
 cleanup:
   sr__bytes_free(&bytes);
   sr__quant_free_encoded(values);
-  sr__quant_free_encoded(bins);
   fitted_free(&f);
   fitted_free(&back);
   return status;

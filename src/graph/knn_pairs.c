@@ -371,15 +371,3 @@ cleanup:
   if (status != SR_OK) sr__knn_free(ctx, knn);
   return status;
 }
-
-sr_status sr__knn_all_pairs(sr_context *ctx, const float *x, int64_t rows, int32_t dimension,
-                            int32_t k, sr__knn *knn) {
-  sr_status status = SR_OK;
-  sr__equal_rows equal = {0};
-  *knn = (sr__knn){0};
-  SR_TRY(sr__equal_rows_find(ctx, x, rows, dimension, &equal));
-  SR_TRY(sr__knn_pairs(ctx, x, &equal, dimension, k, sr__pair_kernel_now(), knn));
-cleanup:
-  sr__equal_rows_free(ctx, &equal);
-  return status;
-}

@@ -134,13 +134,9 @@ void sr__quant_free_encoded(sr__encoded *rows);
 /* The edges are needed to bin further rows and to fit; prediction does without them. */
 void sr__quant_save_encoder(const sr__encoder *encoder, bool with_edges, sr__bytes *bytes);
 SR_MUST_CHECK sr_status sr__quant_load_encoder(sr__byte_reader *reader, sr__encoder **encoder);
-/* The steps of sr__quant_prepare: an encoder without edges, edges of rows with floats, and
- * bins of rows. */
+/* An encoder without edges. */
 SR_MUST_CHECK sr_status sr__quant_encoder_new(sr_context *ctx, const sr__even_shape *shape,
                                               sr__encoder **encoder);
-SR_MUST_CHECK sr_status sr__quant_bins(sr_context *ctx, const sr__encoder *encoder,
-                                       const sr__series_view *series, int64_t first, int64_t count,
-                                       sr__encoded **rows);
 
 /* ---- members ------------------------------------------------------------------------------ */
 

@@ -370,9 +370,6 @@ static sr_status bins_of(sr_context *ctx, const sr__encoder *encoder, const sr__
   sr__encoded *made = NULL;
   *rows = NULL;
   SR_TRY(check_channels(ctx, encoder, series));
-  if (!encoder->edge)
-    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT,
-                    "the encoder was stored without its edges; it can predict but not train"));
   SR_TRY(new_rows(ctx, encoder, chosen.count, true, &made));
   transform_work work = {.encoder = encoder,
                          .series = series,
@@ -387,11 +384,6 @@ static sr_status bins_of(sr_context *ctx, const sr__encoder *encoder, const sr__
 cleanup:
   sr__quant_free_encoded(made);
   return status;
-}
-
-sr_status sr__quant_bins(sr_context *ctx, const sr__encoder *encoder, const sr__series_view *series,
-                         int64_t first, int64_t count, sr__encoded **rows) {
-  return bins_of(ctx, encoder, series, (chosen_rows){first, count, count}, NULL, rows);
 }
 
 sr_status sr__quant_prepare(sr_context *ctx, const sr__series_view *series, int32_t classes,
