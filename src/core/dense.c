@@ -8,12 +8,12 @@
 
 #include "core/dense_kernel.h"
 
-/* ---- seats in BLAS -------------------------------------------------------------------------- */
+/* ---- calls of BLAS at the same time --------------------------------------------------------- */
 
-/* OpenBLAS keeps one buffer per call that runs at the same time. It maps them when they are first
- * needed, asks again for ever where it is refused, and never gives one back. So calls take a seat:
- * there are as many seats as buffers that are known to be mapped. A seat is added while nobody
- * sits, after its size was tried; where it cannot be had, calls wait for one of the others. */
+/* OpenBLAS needs one buffer for each call that runs at the same time. It maps a buffer when it is
+ * first needed, asks again for ever where memory is refused, and never gives one back. So only as
+ * many calls run at once as buffers are known to be mapped. Another buffer is mapped while no call
+ * runs, after its size was tried; where that fails, calls wait until others have returned. */
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
 extern int openblas_get_num_threads(void) __attribute__((weak));
 extern void *blas_memory_alloc(int place) __attribute__((weak));
@@ -21,17 +21,17 @@ extern void blas_memory_free(void *buffer) __attribute__((weak));
 
 /* Of the largest builds of OpenBLAS, with a little for what other threads take meanwhile. */
 static const size_t BUFFER_BYTES = ((size_t)128 << 20) + ((size_t)8 << 20);
-enum { SEATS_MOST = 64 };
+enum { BUFFERS_MOST = 64 };
 
 /* OpenBLAS's buffers and threads belong to the process, and so does this. */
 static struct {
   pthread_mutex_t mutex;
-  pthread_cond_t left; /* a seat was left or added */
-  int seats, taken;
-  bool growing; /* nobody sits down until a seat is added */
-  bool full;    /* no further buffer could be had */
-  int threads;  /* of BLAS before the first seat was taken */
-} blas = {.mutex = PTHREAD_MUTEX_INITIALIZER, .left = PTHREAD_COND_INITIALIZER};
+  pthread_cond_t changed; /* a call returned or a buffer was added */
+  int buffers, running;   /* known to be mapped; calls that run now */
+  bool adding;            /* no call begins until a buffer was tried */
+  bool refused;           /* no memory for a further buffer */
+  int threads;            /* of BLAS before the first of the calls */
+} blas = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static bool buffer_fits(void) {
   void *tried =
@@ -41,33 +41,32 @@ static bool buffer_fits(void) {
   return true;
 }
 
-/* Nobody sits: every known buffer is free, so that holding all of them makes OpenBLAS map one more.
- */
-static bool add_seat(void) {
-  void *held[SEATS_MOST];
-  if (blas.seats == SEATS_MOST) return false;
+/* No call runs: every known buffer is free, and holding all of them makes OpenBLAS map one more. */
+static bool map_buffer(void) {
+  void *held[BUFFERS_MOST];
+  if (blas.buffers == BUFFERS_MOST) return false;
   if (!blas_memory_alloc || !blas_memory_free) { /* another BLAS: no such buffers */
-    blas.seats = SEATS_MOST;
+    blas.buffers = BUFFERS_MOST;
     return true;
   }
   if (!buffer_fits()) return false;
-  for (int i = 0; i <= blas.seats; i++) held[i] = blas_memory_alloc(0);
-  for (int i = 0; i <= blas.seats; i++) blas_memory_free(held[i]);
-  blas.seats++;
+  for (int i = 0; i <= blas.buffers; i++) held[i] = blas_memory_alloc(0);
+  for (int i = 0; i <= blas.buffers; i++) blas_memory_free(held[i]);
+  blas.buffers++;
   return true;
 }
 
-/* With the mutex held. False where there is no seat at all. */
-static bool find_seat(void) {
-  while (blas.growing || blas.taken == blas.seats) {
-    if (blas.taken == 0) {
-      blas.full = !add_seat();
-      blas.growing = false;
-      pthread_cond_broadcast(&blas.left);
-      if (blas.seats == 0) return false;
+/* With the mutex held. False where there is no buffer at all. */
+static bool wait_for_buffer(void) {
+  while (blas.adding || blas.running == blas.buffers) {
+    if (blas.running == 0) {
+      blas.refused = !map_buffer();
+      blas.adding = false;
+      pthread_cond_broadcast(&blas.changed);
+      if (blas.buffers == 0) return false;
     } else {
-      if (!blas.full && blas.seats < SEATS_MOST) blas.growing = true;
-      pthread_cond_wait(&blas.left, &blas.mutex);
+      if (!blas.refused && blas.buffers < BUFFERS_MOST) blas.adding = true;
+      pthread_cond_wait(&blas.changed, &blas.mutex);
     }
   }
   return true;
@@ -75,12 +74,12 @@ static bool find_seat(void) {
 
 sr_status sr__blas_begin(sr_context *ctx) {
   pthread_mutex_lock(&blas.mutex);
-  if (!find_seat()) {
+  if (!wait_for_buffer()) {
     pthread_mutex_unlock(&blas.mutex);
     return sr__fail(ctx, SR_ERROR_MEMORY, "no memory for the %d MB that BLAS works in",
                     (int)(BUFFER_BYTES >> 20));
   }
-  if (blas.taken++ == 0 && openblas_set_num_threads && openblas_get_num_threads) {
+  if (blas.running++ == 0 && openblas_set_num_threads && openblas_get_num_threads) {
     blas.threads = openblas_get_num_threads();
     if (blas.threads != 1) openblas_set_num_threads(1);
   }
@@ -90,9 +89,9 @@ sr_status sr__blas_begin(sr_context *ctx) {
 
 void sr__blas_end(void) {
   pthread_mutex_lock(&blas.mutex);
-  if (--blas.taken == 0 && openblas_set_num_threads && blas.threads > 1)
+  if (--blas.running == 0 && openblas_set_num_threads && blas.threads > 1)
     openblas_set_num_threads(blas.threads);
-  pthread_cond_broadcast(&blas.left);
+  pthread_cond_broadcast(&blas.changed);
   pthread_mutex_unlock(&blas.mutex);
 }
 

@@ -12,6 +12,8 @@ static void put_dictionary(sr__bytes *to, sr_dictionary dictionary) {
   for (int32_t c = 0; c < dictionary.count; c++) sr__put_string(to, dictionary.names[c]);
 }
 
+/* What the ensemble was trained on. The target's kind comes first, so that numbers can move in
+ * without another change of the form. */
 static void put_schema(sr__bytes *to, const sr_ensemble *e) {
   const sr_table_view *schema = sr_table_get(e->schema);
   sr__put_u8(to, SR_MODEL_CLASSES);
@@ -35,8 +37,7 @@ static void put_schema(sr__bytes *to, const sr_ensemble *e) {
     sr__put_string(to, schema->channel_names[c]);
 }
 
-/* Plans with their numbers and the weights of their members; the target's kind comes first, so that
- * numbers can move in without another change of the form. */
+/* Plans with their numbers and the weights of their members. */
 static void put_mix(sr__bytes *to, const sr_ensemble *e) {
   sr__put_u64(to, (uint64_t)e->view.mix_count);
   for (int32_t k = 0; k < e->view.mix_count; k++) {

@@ -71,7 +71,6 @@ void sr_compare_options_init(sr_compare_options *options) {
 
 /* ---- names -------------------------------------------------------------------------------- */
 
-/* Each method of a list as a text of its own, in the form in which it is printed. */
 /* Methods that a text lists. */
 typedef struct listed_methods {
   const char *kind;
@@ -79,6 +78,7 @@ typedef struct listed_methods {
   const char *list;
 } listed_methods;
 
+/* Each method of a list as a text of its own, in the form in which it is printed. */
 static sr_status parse_list(sr_context *ctx, listed_methods from, sr_comparison *c,
                             sr__configuration *parsed, char **text, int32_t *count) {
   sr_status status = SR_OK;

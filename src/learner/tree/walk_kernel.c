@@ -18,7 +18,7 @@ enum {
   GROUP = SR__WALK_GROUP,
   TILE = SR__WALK_TILE,
   BLOCK = SR__WALK_BLOCK,
-  COMPANY = 512, /* rows that go from node to node together, so that their memory reads overlap */
+  AT_ONCE = 512, /* rows that go from node to node together, so that their memory reads overlap */
   STEPS = 2      /* that a row takes before it is asked whether it has arrived */
 };
 
@@ -54,11 +54,11 @@ SR__INLINE void give(const sr__walk_tree *tree, answer to, int64_t row, uint32_t
 
 /* Rows k < count that stand one after the other, from the root to their leaves. Those that have not
  * arrived stand in front. */
-SR__INLINE void walk_company(const sr__walk_tree *tree, const uint8_t *row, int64_t stride,
+SR__INLINE void walk_in_step(const sr__walk_tree *tree, const uint8_t *row, int64_t stride,
                              int count, answer to, bool shifted) {
   const sr__node *node = tree->node;
-  uint16_t left[COMPANY];
-  uint32_t at[COMPANY];
+  uint16_t left[AT_ONCE];
+  uint32_t at[AT_ONCE];
   int kept = count;
   for (int k = 0; k < count; k++) {
     left[k] = (uint16_t)k;
@@ -81,9 +81,9 @@ SR__INLINE void walk_company(const sr__walk_tree *tree, const uint8_t *row, int6
 static void walk_nodes(const sr__walk_tree *tree, const uint8_t *row, int64_t stride, int count,
                        answer to) {
   if (tree->shifted)
-    walk_company(tree, row, stride, count, to, true);
+    walk_in_step(tree, row, stride, count, to, true);
   else
-    walk_company(tree, row, stride, count, to, false);
+    walk_in_step(tree, row, stride, count, to, false);
 }
 
 /* ---- bins by columns ----------------------------------------------------------------------- */
@@ -509,7 +509,7 @@ static void walk_rows(sr__walk_trees trees, const sr__walk_rows *rows, int64_t c
                       uint8_t *scratch, answer to) {
   bool together = count >= ROWS;
   for (int t = 0; t < trees.count; t++) together = together && trees.tree[t].pass;
-  int64_t part = together ? GROUP : COMPANY;
+  int64_t part = together ? GROUP : AT_ONCE;
   sr__walk_rows from = *rows;
   sr__walk_scratch *s = together ? on_line(scratch) : NULL;
   for (int e = 0; together && e < SR__WALK_EXITS; e++) memset(s->value[e], e, BLOCK);
