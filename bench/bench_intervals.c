@@ -133,7 +133,7 @@ static void run_forest(sr_context *ctx, const forest *f, const series_set *train
     encode += processor_seconds() - start;
     for (int32_t t = 0; t < f->members; t++) {
       must(ctx, learner->predict(ctx, encoder, member[t], encoded, (sr__picked){NULL, rows},
-                                 (sr__answers){NULL, share}));
+                                 (sr__answers){.share = share}));
       for (int64_t i = 0; i < rows * train->classes; i++)
         sum[first * train->classes + i] += share[i];
     }
@@ -145,7 +145,7 @@ static void run_forest(sr_context *ctx, const forest *f, const series_set *train
     must(ctx, learner->encode(ctx, encoder, test->table, i % tests, 1, &encoded));
     for (int32_t t = 0; t < f->members; t++)
       must(ctx, learner->predict(ctx, encoder, member[t], encoded, (sr__picked){NULL, 1},
-                                 (sr__answers){NULL, share}));
+                                 (sr__answers){.share = share}));
     learner->free_encoded(encoded);
   }
   at[4] = processor_seconds();

@@ -210,7 +210,7 @@ static int accuracy(sr_context *ctx, const char *kind, const char *train, const 
     if (sr__sequence_fit(ctx, &task, &random, &member) != SR_OK) return fail(ctx);
     double fitted = processor_seconds();
     if (sr__sequence_predict(ctx, body, member, rows[1], (sr__picked){NULL, view[1].rows},
-                             (sr__answers){vote, NULL}) != SR_OK)
+                             (sr__answers){.vote = vote}) != SR_OK)
       return fail(ctx);
     double done = processor_seconds();
     int64_t right = 0;

@@ -164,14 +164,14 @@ int main(int argc, char **argv) {
   fit = processor_seconds() - start;
   start = processor_seconds();
   must(ctx, sr__series_ridge_predict(ctx, model, test.prepared, (sr__picked){NULL, test.rows},
-                                     (sr__answers){vote, NULL}));
+                                     (sr__answers){.vote = vote}));
   predict = processor_seconds() - start;
   for (int r = 0; r < repeats; r++) {
     start = processor_seconds();
     for (int32_t i = 0; i < 10; i++) {
       int32_t row = i % (int32_t)test.rows, answer;
       must(ctx, sr__series_ridge_predict(ctx, model, test.prepared, (sr__picked){&row, 1},
-                                         (sr__answers){&answer, NULL}));
+                                         (sr__answers){.vote = &answer}));
     }
     double taken = (processor_seconds() - start) / 10.0;
     if (taken < latency) latency = taken;

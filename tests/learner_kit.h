@@ -78,7 +78,7 @@ static inline sr_status predict_table(sr_context *ctx, const fitted *f, const sr
   int64_t count = sr_table_get(table)->rows;
   SR_TRY(f->learner->encode(ctx, f->encoder, table, 0, count, &rows));
   SR_TRY(f->learner->predict(ctx, f->encoder, f->member, rows, (sr__picked){NULL, count},
-                             (sr__answers){vote, proba}));
+                             (sr__answers){.vote = vote, .share = proba}));
 cleanup:
   f->learner->free_encoded(rows);
   return status;

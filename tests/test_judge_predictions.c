@@ -1,6 +1,7 @@
 /* Anybody's predictions judged on rows that depend on each other, and an ensemble on new rows. */
 #include <math.h>
 
+#include "evaluate/loss.h"
 #include "harness.h"
 
 /* A table of labels with a structure of its own. */
@@ -125,9 +126,34 @@ static void wrong_predictions_are_refused(void **state) {
                    SR_ERROR_ARGUMENT);
   given.label = NULL;
   assert_int_equal(sr_judge(ctx, made.table, made.structure, &given, NULL, &j), SR_ERROR_ARGUMENT);
+  given.value = (const double[]){0.5, 1.5, 0.25};
+  assert_int_equal(sr_judge(ctx, made.table, made.structure, &given, NULL, &j),
+                   SR_ERROR_UNSUPPORTED);
   free_rows(&made);
   free_rows(&other);
   sr_context_free(&ctx);
+}
+
+/* ---- losses and scores ---------------------------------------------------------------------- */
+
+static void a_loss_is_the_share_of_wrong_classes_in_the_lead(void **state) {
+  (void)state;
+  const double three[] = {0.4, 0.4, 0.2}, offset[] = {0.0, 0.0, 0.2};
+  const float share[] = {0.25f, 0.5f, 0.25f}, low[] = {0.5f, 0.25f, 0.25f};
+  assert_true(sr__vote_loss(three, NULL, 3, 0) == 0.5);
+  assert_true(sr__vote_loss(three, NULL, 3, 2) == 1.0);
+  assert_true(fabs(sr__vote_loss(three, offset, 3, 2) - 2.0 / 3.0) < 1e-15);
+  for (double first = 0.0; first <= 1.0; first += 0.125) {
+    const double two[] = {first, 1.0 - first};
+    for (int32_t label = 0; label < 2; label++)
+      assert_true(sr__vote_loss(two, NULL, 2, label) ==
+                  sr__vote_loss_of_two(two[1] - two[0], label));
+  }
+  assert_true(sr__class_loss(1, 1) == 0.0 && sr__class_loss(0, 1) == 1.0);
+  assert_true(isnan(sr__class_loss(-1, 1)) && isnan(sr__class_loss(1, -1)));
+  assert_true(sr__class_score(1, 1) == 1.0 && sr__class_score(0, 1) == -1.0);
+  assert_true(sr__share_score(share, 3, 1) == 0.25 && sr__share_score(low, 3, 1) == -0.25);
+  assert_int_equal(sr__vote_class(share, NULL, 3), 1);
 }
 
 /* ---- an ensemble on new rows ---------------------------------------------------------------- */
@@ -319,6 +345,7 @@ int main(void) {
       cmocka_unit_test(intervals_cover),
       cmocka_unit_test(groups_are_units),
       cmocka_unit_test(wrong_predictions_are_refused),
+      cmocka_unit_test(a_loss_is_the_share_of_wrong_classes_in_the_lead),
       cmocka_unit_test(ensembles_are_judged_on_new_rows),
       cmocka_unit_test(every_allocation_may_fail),
       cmocka_unit_test(files_are_put_in_the_order_of_the_rows),

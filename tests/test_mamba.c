@@ -40,7 +40,7 @@ static void check_stream(sr_context *ctx, int64_t length, int32_t channels, bool
   sr__sequence_member *member = made_member(ctx, encoder, causal);
   float whole[3], share[3];
   assert_ok(ctx, sr__sequence_predict(ctx, &sr__mamba_body, member, rows, (sr__picked){NULL, 1},
-                                      (sr__answers){NULL, whole}));
+                                      (sr__answers){.share = whole}));
   assert_ok(ctx, sr__mamba_stream_new(ctx, encoder, member, &stream));
   for (int again = 0; again < 2; again++) {
     sr__mamba_stream_start(stream);
@@ -89,7 +89,7 @@ static void a_causal_stream_answers_at_every_sample(void **state) {
     offset[1] = t + 1;
     assert_ok(ctx, sr__sequence_encode(ctx, encoder, &view, 0, 1, &rows));
     assert_ok(ctx, sr__sequence_predict(ctx, &sr__mamba_body, member, rows, (sr__picked){NULL, 1},
-                                        (sr__answers){NULL, whole}));
+                                        (sr__answers){.share = whole}));
     sr__mamba_stream_push(stream, values + t);
     assert_true(sr__mamba_stream_shares(stream, share));
     assert_int_equal(sr__mamba_stream_tokens(stream), t / 4 + 1);

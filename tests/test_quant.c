@@ -509,7 +509,8 @@ static void training_rows_are_known_by_heart(void **state) {
     for (int v = 0; v < 2; v++) {
       share[v] = malloc(sizeof **share * (size_t)(rows * shapes[k].classes));
       assert_ok(ctx, sr__quant_predict(ctx, f.encoder, f.member, v ? values : f.rows,
-                                       (sr__picked){all, rows}, (sr__answers){vote, share[v]}));
+                                       (sr__picked){all, rows},
+                                       (sr__answers){.vote = vote, .share = share[v]}));
     }
     assert_memory_equal(share[0], share[1], sizeof **share * (size_t)(rows * shapes[k].classes));
     /* Bins of a small set keep all values apart; of series of up to nine points, a third of them
@@ -542,7 +543,7 @@ static void new_shapelets_are_told_apart(void **state) {
     assert_ok(ctx, fit_series(ctx, &train, all, NULL, form->rows, &options, &f));
     assert_ok(ctx, sr__quant_encode(ctx, f.encoder, &test.ragged, 0, form->rows, &values));
     assert_ok(ctx, sr__quant_predict(ctx, f.encoder, f.member, values,
-                                     (sr__picked){NULL, form->rows}, (sr__answers){vote, NULL}));
+                                     (sr__picked){NULL, form->rows}, (sr__answers){.vote = vote}));
     if (kit_accuracy(&test, vote) < 0.9) fail_msg("accuracy %g", kit_accuracy(&test, vote));
     free(all);
     free(vote);
@@ -600,7 +601,7 @@ static void leaves_hold_shares(void **state) {
   for (int i = 0; i < 12; i++) series.label[i] = i % 2 ? 2 : i % 4 / 2; /* even rows: 0 1 0 1 0 1 */
   assert_ok(ctx, fit_series(ctx, &series, all, NULL, 12, &DEFAULTS, &f));
   assert_ok(ctx, sr__quant_predict(ctx, f.encoder, f.member, f.rows, (sr__picked){NULL, 12},
-                                   (sr__answers){vote, share}));
+                                   (sr__answers){.vote = vote, .share = share}));
   for (int i = 0; i < 12; i++) {
     assert_int_equal(vote[i], i % 2 ? 2 : 0);
     assert_close(share[3 * i], i % 2 ? 0.0 : 0.5, 1e-6);
@@ -612,7 +613,7 @@ static void leaves_hold_shares(void **state) {
   assert_ok(ctx, fit_series(ctx, &series, all, NULL, 12, &DEFAULTS, &f));
   assert_int_equal(f.member->nodes, 1);
   assert_ok(ctx, sr__quant_predict(ctx, f.encoder, f.member, f.rows, (sr__picked){all, 12},
-                                   (sr__answers){vote, NULL}));
+                                   (sr__answers){.vote = vote}));
   for (int i = 0; i < 12; i++) assert_int_equal(vote[i], 1);
   fitted_free(&f);
   free(all);
@@ -639,7 +640,7 @@ static void missing_channels_are_seen(void **state) {
   assert_ok(ctx, fit_series(ctx, &series, all, NULL, 40, &options, &f));
   assert_ok(ctx, sr__quant_encode(ctx, f.encoder, &series.ragged, 0, 60, &values));
   assert_ok(ctx, sr__quant_predict(ctx, f.encoder, f.member, values, (sr__picked){NULL, 60},
-                                   (sr__answers){vote, NULL}));
+                                   (sr__answers){.vote = vote}));
   assert_true(kit_accuracy(&series, vote) == 1.0);
   free(all);
   sr__quant_free_encoded(values);
@@ -663,9 +664,9 @@ static void huge_values_have_an_answer(void **state) {
   assert_ok(ctx, fit_series(ctx, &series, all, NULL, 50, &options, &f));
   assert_ok(ctx, sr__quant_encode(ctx, f.encoder, &series.ragged, 0, 50, &values));
   assert_ok(ctx, sr__quant_predict(ctx, f.encoder, f.member, values, (sr__picked){NULL, 50},
-                                   (sr__answers){vote[0], NULL}));
+                                   (sr__answers){.vote = vote[0]}));
   assert_ok(ctx, sr__quant_predict(ctx, f.encoder, f.member, f.rows, (sr__picked){NULL, 50},
-                                   (sr__answers){vote[1], NULL}));
+                                   (sr__answers){.vote = vote[1]}));
   assert_memory_equal(vote[0], vote[1], sizeof vote[0]);
   assert_true(kit_accuracy(&series, vote[0]) == 1.0);
   free(all);
@@ -718,7 +719,7 @@ static void what_is_stored_is_what_was(void **state) {
     if (at >= 16 && load_all(ctx, bytes.data, bytes.size, &back) == SR_OK &&
         sr__quant_encode(ctx, back.encoder, &series.ragged, 0, 50, &values) == SR_OK)
       assert_ok(ctx, sr__quant_predict(ctx, back.encoder, back.member, values,
-                                       (sr__picked){NULL, 50}, (sr__answers){vote, NULL}));
+                                       (sr__picked){NULL, 50}, (sr__answers){.vote = vote}));
     bytes.data[at] ^= (uint8_t)(1 + at % 255);
     sr__quant_free_encoded(values);
     if (at >= 16) fitted_free(&back);
@@ -745,7 +746,7 @@ static sr_status whole_life(sr_context *ctx, void *data) {
   SR_TRY(fit_series(ctx, series, all, NULL, 20, &options, &f));
   SR_TRY(sr__quant_encode(ctx, f.encoder, &series->ragged, 0, 20, &values));
   SR_TRY(sr__quant_predict(ctx, f.encoder, f.member, values, (sr__picked){NULL, 20},
-                           (sr__answers){vote, NULL}));
+                           (sr__answers){.vote = vote}));
   sr__quant_save_encoder(f.encoder, true, &bytes);
   sr__quant_save_member(f.encoder, f.member, &bytes);
   SR_TRY(bytes.status);
@@ -781,7 +782,7 @@ static void model_bytes(int threads, sr__bytes *bytes, sr_context **context) {
   save_all(ctx, &f, bytes);
   assert_ok(ctx, sr__quant_encode(ctx, f.encoder, &series.ragged, 0, 150, &values));
   assert_ok(ctx, sr__quant_predict(ctx, f.encoder, f.member, values, (sr__picked){NULL, 150},
-                                   (sr__answers){NULL, share}));
+                                   (sr__answers){.share = share}));
   sr__put_raw(bytes, share, sizeof share);
   sr__put_raw(bytes, f.rows->bin, f.rows->count * f.rows->tiles * 32);
   assert_ok(ctx, bytes->status);

@@ -93,7 +93,7 @@ static double share_right(sr_context *ctx, const sr__body *body, const encoded *
   int64_t rows = e->rows->rows, right = 0;
   int32_t *vote = malloc(sizeof(int32_t) * (size_t)rows);
   assert_ok(ctx, sr__sequence_predict(ctx, body, member, e->rows, (sr__picked){NULL, rows},
-                                      (sr__answers){vote, NULL}));
+                                      (sr__answers){.vote = vote}));
   for (int64_t i = first; i < rows; i++) right += vote[i] == e->set.label[i];
   free(vote);
   return (double)right / (double)(rows - first);
@@ -224,12 +224,12 @@ static void training_ends_where_held_out_rows_stop_gaining(void **state) {
   /* The member is that of the best look, and the temperature makes it no worse. */
   float proba[40];
   assert_ok(ctx, sr__sequence_predict(ctx, BODIES[1], member, e.rows, (sr__picked){held, 20},
-                                      (sr__answers){NULL, proba}));
+                                      (sr__answers){.share = proba}));
   for (int i = 0; i < 20; i++) loss -= log((double)proba[2 * i + e.set.label[40 + i]]) / 20;
   assert_true(loss <= least + 1e-6);
   member->temperature = 1;
   assert_ok(ctx, sr__sequence_predict(ctx, BODIES[1], member, e.rows, (sr__picked){held, 20},
-                                      (sr__answers){NULL, proba}));
+                                      (sr__answers){.share = proba}));
   loss = 0;
   for (int i = 0; i < 20; i++) loss -= log((double)proba[2 * i + e.set.label[40 + i]]) / 20;
   assert_close(loss, least, 1e-5);
@@ -249,7 +249,7 @@ static void a_class_that_was_never_seen_gets_nothing(void **state) {
   int32_t vote[20];
   float proba[80];
   assert_ok(ctx, sr__sequence_predict(ctx, BODIES[0], member, e.rows, (sr__picked){NULL, 20},
-                                      (sr__answers){vote, proba}));
+                                      (sr__answers){.vote = vote, .share = proba}));
   for (int i = 0; i < 20; i++) {
     assert_true(vote[i] < 2 && proba[4 * i + 2] == 0 && proba[4 * i + 3] == 0);
     assert_close((double)proba[4 * i] + (double)proba[4 * i + 1], 1, 1e-6);
@@ -317,9 +317,9 @@ static void stored_members_predict_alike_and_damage_is_refused(void **state) {
     assert_int_equal(reader.at, reader.size);
     float p[2][20];
     assert_ok(ctx, sr__sequence_predict(ctx, BODIES[b], member, e.rows, (sr__picked){NULL, 10},
-                                        (sr__answers){NULL, p[0]}));
+                                        (sr__answers){.share = p[0]}));
     assert_ok(ctx, sr__sequence_predict(ctx, BODIES[b], again, e.rows, (sr__picked){NULL, 10},
-                                        (sr__answers){NULL, p[1]}));
+                                        (sr__answers){.share = p[1]}));
     assert_memory_equal(p[0], p[1], sizeof p[0]);
     sr__sequence_member_free(again);
     for (int64_t size = 0; size < s.member.size; size += 1 + size / 3) {
@@ -367,7 +367,7 @@ static sr_status whole_life(sr_context *ctx, void *data) {
   sr__sequence_task task = {BODIES[1], encoder, 2, &options, true, &sample, &sample};
   SR_TRY(sr__sequence_fit(ctx, &task, &random, &member));
   SR_TRY(sr__sequence_predict(ctx, BODIES[1], member, rows, (sr__picked){NULL, 4},
-                              (sr__answers){NULL, proba}));
+                              (sr__answers){.share = proba}));
   sr__sequence_member_save(member, &bytes);
   SR_TRY(bytes.status);
   sr__byte_reader reader = {ctx, bytes.data, bytes.size, 0, "the member", SR_OK};
@@ -408,7 +408,7 @@ static int print_hashes(void) {
     float proba[16];
     assert_ok(ctx, fit(ctx, BODIES[b], &e, 2, &options, &sample, &sample, &member));
     assert_ok(ctx, sr__sequence_predict(ctx, BODIES[b], member, e.rows, (sr__picked){NULL, 8},
-                                        (sr__answers){NULL, proba}));
+                                        (sr__answers){.share = proba}));
     printf("%016llx %016llx\n",
            (unsigned long long)hash_of(member->value, sizeof(float) * (size_t)member->parameters),
            (unsigned long long)hash_of(proba, sizeof proba));

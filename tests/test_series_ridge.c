@@ -69,14 +69,15 @@ static void test_learns(void **state) {
       sr__series_cases cases = {.rows = rows, .count = TRAIN, .label = label, .classes = 2};
       assert_ok(ctx, fit(ctx, &methods[k], &cases, NULL, &report, &model));
       assert_ok(ctx, sr__series_ridge_predict(ctx, model, fresh, (sr__picked){NULL, TEST},
-                                              (sr__answers){vote, proba}));
+                                              (sr__answers){.vote = vote, .share = proba}));
       double wrong = 0.0, left_out = (double)report.wrong / (double)report.judged;
       for (int i = 0; i < TEST; i++) wrong += vote[i] != truth[i];
       assert_true(wrong / TEST < 0.12);
       assert_close(left_out, wrong / TEST, 0.08);
       for (int32_t i = 0; i < TEST; i++)
         assert_ok(ctx, sr__series_ridge_predict(ctx, model, fresh, (sr__picked){&i, 1},
-                                                (sr__answers){&single[i], alone + 2 * i}));
+                                                (sr__answers){.vote = &single[i],
+                                                              .share = alone + 2 * i}));
       assert_memory_equal(vote, single, sizeof vote);
       assert_memory_equal(proba, alone, TEST * 2 * sizeof *proba);
       sr__series_ridge_free(model);
@@ -155,9 +156,9 @@ static void test_store(void **state) {
     assert_ok(ctx, sr__series_ridge_load(&reader, methods[k].transform, 2, 2, &loaded));
     assert_int_equal(reader.at, bytes.size);
     assert_ok(ctx, sr__series_ridge_predict(ctx, model, rows, (sr__picked){NULL, ROWS},
-                                            (sr__answers){vote, NULL}));
+                                            (sr__answers){.vote = vote}));
     assert_ok(ctx, sr__series_ridge_predict(ctx, loaded, rows, (sr__picked){NULL, ROWS},
-                                            (sr__answers){again, NULL}));
+                                            (sr__answers){.vote = again}));
     assert_memory_equal(vote, again, sizeof vote);
     sr__series_ridge_free(loaded);
     reader = (sr__byte_reader){.ctx = ctx, .data = bytes.data, .size = bytes.size, .what = "x"};
@@ -189,9 +190,9 @@ static sr_status fit_and_predict(sr_context *ctx, void *data) {
   sr__series_cases cases = {.rows = rows, .count = 10, .label = c->label, .classes = 2};
   SR_TRY(fit(ctx, c->method, &cases, proba, NULL, &model));
   SR_TRY(sr__series_ridge_predict(ctx, model, rows, (sr__picked){NULL, 10},
-                                  (sr__answers){vote, proba}));
+                                  (sr__answers){.vote = vote, .share = proba}));
   SR_TRY(sr__series_ridge_predict(ctx, model, rows, (sr__picked){NULL, 2},
-                                  (sr__answers){vote, proba}));
+                                  (sr__answers){.vote = vote, .share = proba}));
 cleanup:
   sr__series_ridge_free(model);
   sr__series_rows_free(rows);

@@ -513,13 +513,13 @@ static void rows_may_be_asked_for_in_any_way(void **state) {
   float shares[N * 3], share[3];
   for (int i = 0; i < N; i++) index[i] = (i * 7) % N;
   assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, (sr__picked){NULL, N},
-                                    (sr__answers){all, shares}));
+                                    (sr__answers){.vote = all, .share = shares}));
   assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, (sr__picked){index, N},
-                                    (sr__answers){some, NULL}));
+                                    (sr__answers){.vote = some}));
   for (int i = 0; i < N; i++) {
     assert_int_equal(some[i], all[index[i]]);
     assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, (sr__picked){&index[i], 1},
-                                      (sr__answers){&one, share}));
+                                      (sr__answers){.vote = &one, .share = share}));
     assert_int_equal(one, all[index[i]]);
     assert_memory_equal(share, shares + 3 * index[i], sizeof share);
   }
@@ -559,17 +559,17 @@ static void votes_do_not_depend_on_the_walk(void **state) {
     sr__pass_node *pass = f.member->pass;
     f.member->pass = NULL; /* node by node */
     assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, (sr__picked){NULL, N},
-                                      (sr__answers){by_node, shares}));
+                                      (sr__answers){.vote = by_node, .share = shares}));
     f.member->pass = pass;
     assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, (sr__picked){NULL, N},
-                                      (sr__answers){alone, NULL}));
+                                      (sr__answers){.vote = alone}));
     assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, (sr__picked){NULL, N},
-                                      (sr__answers){beside, some}));
+                                      (sr__answers){.vote = beside, .share = some}));
     assert_memory_equal(some, shares, sizeof shares);
     assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, (sr__picked){index, N},
-                                      (sr__answers){by_index, NULL}));
+                                      (sr__answers){.vote = by_index}));
     assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, (sr__picked){index, N},
-                                      (sr__answers){NULL, some}));
+                                      (sr__answers){.share = some}));
     for (int i = 0; i < N; i++) {
       assert_int_equal(alone[i], by_node[i]);
       assert_int_equal(beside[i], by_node[i]);
@@ -603,9 +603,9 @@ static void blended_leaves_vote_as_they_share(void **state) {
   assert_ok(ctx, f.learner->read_leaves(ctx, f.encoder, f.training, &bag, f.member));
   assert_ok(ctx, f.learner->blend_leaves(ctx, f.encoder, 0.9f, f.member));
   assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, (sr__picked){NULL, N},
-                                    (sr__answers){NULL, share}));
+                                    (sr__answers){.share = share}));
   assert_ok(ctx, f.learner->predict(ctx, f.encoder, f.member, rows, (sr__picked){NULL, N},
-                                    (sr__answers){vote, NULL}));
+                                    (sr__answers){.vote = vote}));
   for (int i = 0; i < N; i++) {
     assert_int_equal(vote[i], share[2 * i + 1] > share[2 * i]);
     different += vote[i] != sr_table_get(table)->label[i];

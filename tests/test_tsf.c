@@ -345,7 +345,7 @@ static double forest_accuracy(sr_context *ctx, const kit_series *train, const ki
     sr__bag drawn = {.rows = bag, .counts = counts, .length = length};
     assert_ok(ctx, fit_bag(ctx, train, drawn, 0, &random, &f));
     assert_ok(ctx, sr__tsf_predict(ctx, f.encoder, f.member, encoded, (sr__picked){NULL, new_rows},
-                                   (sr__answers){NULL, share}));
+                                   (sr__answers){.share = share}));
     for (int64_t i = 0; i < new_rows * classes; i++) sum[i] += share[i];
     sr__tsf_free_member(f.member);
     f.member = NULL;
@@ -410,15 +410,15 @@ static void counts_are_repeated_rows(void **state) {
                         sizeof(sr__tsf_node) * (size_t)f[0].member->nodes);
   }
   assert_ok(ctx, sr__tsf_predict(ctx, f[0].encoder, f[0].member, f[0].rows,
-                                 (sr__picked){NULL, ROWS}, (sr__answers){vote[0], NULL}));
+                                 (sr__picked){NULL, ROWS}, (sr__answers){.vote = vote[0]}));
   int32_t *all = kit_all_rows(ROWS);
   assert_ok(ctx, sr__tsf_predict(ctx, f[0].encoder, f[0].member, f[0].rows, (sr__picked){all, ROWS},
-                                 (sr__answers){vote[1], NULL}));
+                                 (sr__answers){.vote = vote[1]}));
   assert_memory_equal(vote[0], vote[1], sizeof vote[0]);
   for (int i = 0; i < ROWS; i++) all[i] = i * 37 % ROWS; /* any order, some left out */
   for (int count = 1; count <= ROWS; count += 23) {
     assert_ok(ctx, sr__tsf_predict(ctx, f[0].encoder, f[0].member, f[0].rows,
-                                   (sr__picked){all, count}, (sr__answers){vote[1], NULL}));
+                                   (sr__picked){all, count}, (sr__answers){.vote = vote[1]}));
     for (int i = 0; i < count; i++) assert_int_equal(vote[1][i], vote[0][all[i]]);
   }
   for (int k = 0; k < 3; k++) fitted_free(&f[k]);
@@ -445,7 +445,7 @@ static void leaves_hold_shares(void **state) {
   }
   assert_ok(ctx, fit_series(ctx, &series, all, NULL, 12, 1, &f));
   assert_ok(ctx, sr__tsf_predict(ctx, f.encoder, f.member, f.rows, (sr__picked){NULL, 12},
-                                 (sr__answers){vote, share}));
+                                 (sr__answers){.vote = vote, .share = share}));
   for (int i = 0; i < 12; i++) {
     assert_int_equal(vote[i], i % 2 ? 2 : 0);
     assert_close(share[3 * i], i % 2 ? 0.0 : 0.5, 1e-6);
@@ -470,7 +470,7 @@ static void scale_does_not_matter(void **state) {
   for (int k = 0; k < 2; k++) {
     assert_ok(ctx, fit_series(ctx, k ? &doubled : &plain, all, NULL, 50, 1, &f[k]));
     assert_ok(ctx, sr__tsf_predict(ctx, f[k].encoder, f[k].member, f[k].rows,
-                                   (sr__picked){NULL, 80}, (sr__answers){vote[k], NULL}));
+                                   (sr__picked){NULL, 80}, (sr__answers){.vote = vote[k]}));
   }
   assert_memory_equal(vote[0], vote[1], sizeof vote[0]);
   for (int64_t i = 0; i < f[0].member->nodes; i++)
@@ -520,7 +520,7 @@ static void what_is_stored_is_what_was(void **state) {
       bytes.data[at] ^= (uint8_t)change;
       if (load_all(ctx, bytes.data, bytes.size, &back) == SR_OK)
         assert_ok(ctx, sr__tsf_predict(ctx, back.encoder, back.member, f.rows,
-                                       (sr__picked){NULL, 50}, (sr__answers){vote, NULL}));
+                                       (sr__picked){NULL, 50}, (sr__answers){.vote = vote}));
       bytes.data[at] ^= (uint8_t)change;
       fitted_free(&back);
     }

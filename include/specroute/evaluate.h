@@ -85,10 +85,12 @@ SR_API SR_MUST_CHECK sr_status sr_held_rows_write(sr_context *ctx, const sr_ense
 
 /* ---- what predictions are worth ------------------------------------------------------------- */
 
-/* Somebody's predictions, a row each: classes, probabilities or both. */
+/* Somebody's predictions, a row each: classes, probabilities or both; or numbers, which are refused
+ * so far. Zero what is not set. */
 typedef struct sr_predictions {
   const int32_t *label; /* code of a class, -1: none was made; NULL: the largest probability */
   const float *proba;   /* rows x classes, row-major; NaN in a row: none was made; NULL: none */
+  const double *value;  /* a number per row, NaN: none was made; NULL: the target is a class */
 } sr_predictions;
 
 typedef struct sr_judge_options {
@@ -118,7 +120,8 @@ SR_API void sr_judge_options_init(sr_judge_options *options);
 /* The honest evaluation of anybody's predictions of a table's rows, made without having seen them.
  * The table gives the classes, the structure what depends on what. `options` may be NULL. Errors:
  * SR_ERROR_ARGUMENT (a code or probability out of range, a structure of other rows, neither classes
- * nor probabilities), SR_ERROR_DATA (no classes, or no row with a prediction), SR_ERROR_MEMORY.
+ * nor probabilities), SR_ERROR_UNSUPPORTED (numbers), SR_ERROR_DATA (no classes, or no row with a
+ * prediction), SR_ERROR_MEMORY.
  * Cost: O(n log n) per class with probabilities, else O(n). */
 SR_API SR_MUST_CHECK sr_status sr_judge(sr_context *ctx, const sr_table *table,
                                         const sr_structure *structure,

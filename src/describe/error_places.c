@@ -18,8 +18,7 @@ static double loss_of(const sr_table_view *view, const sr_predictions *given, in
       if (given->proba[i * classes + c] > given->proba[i * classes + vote]) vote = c;
     }
   }
-  if (view->label[i] < 0 || vote < 0) return NAN;
-  return vote != view->label[i];
+  return sr__class_loss(vote, view->label[i]);
 }
 
 /* ---- by group ------------------------------------------------------------------------------- */

@@ -5,8 +5,8 @@ sr_status sr__ask_member(sr_context *ctx, sr__member_votes *votes, const sr__mem
                          const sr__encoded *rows, const int32_t *index, int64_t count) {
   bool soft = votes->rule == SR_VOTE_SOFT;
   return votes->learner->predict(ctx, votes->encoder, member, rows, (sr__picked){index, count},
-                                 (sr__answers){soft ? NULL : votes->vote,
-                                               soft ? votes->proba : NULL});
+                                 (sr__answers){.vote = soft ? NULL : votes->vote,
+                                               .share = soft ? votes->proba : NULL});
 }
 
 void sr__vote_add(const sr__member_votes *votes, int64_t i, float weight, float *tally) {

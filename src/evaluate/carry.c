@@ -13,7 +13,6 @@
 #include <specroute/stats.h>
 
 enum { ALL, FIFTH, SIZES, DRAWS = 24, ROUGH_DRAWS = 6 };
-#define TIE 1e-7 /* shares that are so near to each other are the same */
 
 /* Odd, because an even vote is worth one member less. */
 static void subset_sizes(int32_t members, int32_t size[SIZES]) {
@@ -55,7 +54,7 @@ double sr__subset_error(int32_t members, int32_t wrong, int32_t size) {
     if (x > wrong || size - x > members - wrong) continue;
     double p = sr__exp_portable(log_choose(wrong, x) + log_choose(members - wrong, size - x) -
                                 log_choose(members, size));
-    lost += 2 * x == size ? 0.5 * p : p;
+    lost += 2 * x == size ? sr__tie_loss(2) * p : p;
   }
   return lost;
 }
@@ -84,18 +83,6 @@ cleanup:
 }
 
 /* ---- any vote ------------------------------------------------------------------------------- */
-
-double sr__vote_loss(const double *vote, const double *offset, int32_t classes, int32_t label) {
-  double most = -INFINITY, own = 0.0;
-  int32_t top = 0;
-  for (int32_t c = 0; c < classes; c++) {
-    double here = vote[c] + (offset ? offset[c] : 0.0);
-    if (c == label) own = here;
-    if (here > most) most = here;
-  }
-  for (int32_t c = 0; c < classes; c++) top += vote[c] + (offset ? offset[c] : 0.0) >= most - TIE;
-  return own >= most - TIE ? 1.0 - 1.0 / top : 1.0;
-}
 
 typedef struct carry_work {
   const sr__held *held;
@@ -175,7 +162,7 @@ static void add_losses_of_three(const carry_work *w, const int32_t *order, doubl
   const int32_t *label = w->held->prepared->view->label, *row = w->held->row + w->begin;
   const int32_t *first = w->named + order[0] * w->count, *second = w->named + order[1] * w->count,
                 *third = w->named + order[2] * w->count;
-  const double lost[3] = {times, times * (1.0 - 1.0 / 3.0), 0.0};
+  const double lost[3] = {times, times * sr__tie_loss(3), 0.0};
   for (int64_t i = 0; i < w->count; i++) {
     int32_t own = label[row[i]], a = first[i] == own, b = second[i] == own, c = third[i] == own;
     int unlike = (first[i] != second[i]) & (first[i] != third[i]) & (second[i] != third[i]);
@@ -201,7 +188,7 @@ static void add_named_losses(carry_work *w, const int32_t *order, int32_t size, 
       on_top += w->tally[w->named[order[j] * w->count + i]] == most;
     bool named = w->tally[own] == most;
     for (int32_t j = 0; j < size; j++) w->tally[w->named[order[j] * w->count + i]] = 0;
-    loss[i] += times * (named ? 1.0 - 1.0 / (on_top / most) : 1.0);
+    loss[i] += times * (named ? sr__tie_loss(on_top / most) : 1.0);
   }
 }
 
@@ -300,14 +287,8 @@ static void add_losses(const carry_work *w, double times, double *loss) {
   for (int64_t i = 0; i < w->count; i++) {
     int32_t own = label[w->held->row[w->begin + i]];
     const double *vote = w->vote + i * classes;
-    double lost, margin;
-    if (classes == 2) { /* as sr__vote_loss, without its loops */
-      margin = vote[1] - vote[0] + lean;
-      if (own == 0) margin = -margin;
-      lost = margin > TIE ? 0.0 : margin < -TIE ? 1.0 : 0.5;
-    } else {
-      lost = sr__vote_loss(vote, offset, classes, own);
-    }
+    double lost = classes == 2 ? sr__vote_loss_of_two(vote[1] - vote[0] + lean, own)
+                               : sr__vote_loss(vote, offset, classes, own);
     loss[i] += times * lost;
   }
 }

@@ -10,13 +10,6 @@ typedef struct margin_sums {
   double own; /* sum over rows of the squared weights: what a pair is not made of */
 } margin_sums;
 
-double sr__margin_of(const float *answer, int32_t classes, int32_t label) {
-  float other = -1.0f;
-  for (int32_t c = 0; c < classes; c++)
-    if (c != label && answer[c] > other) other = answer[c];
-  return (double)answer[label] - (double)(classes > 1 ? other : 0.0f);
-}
-
 static void add_row(const sr__held *held, const sr__vote_weights *weights, int64_t row,
                     float *answer, margin_sums *m) {
   int32_t label = held->prepared->view->label[held->row[row]], at = 0, classes = held->classes;
@@ -32,7 +25,7 @@ static void add_row(const sr__held *held, const sr__vote_weights *weights, int64
         const float *coarse = sr__held_answer(held, e, j, 1) + row * classes;
         for (int32_t c = 0; c < classes; c++) answer[c] += (float)(w[1] / part) * coarse[c];
       }
-      double margin = sr__margin_of(answer, classes, label), each = part / held->entry[e].members;
+      double margin = sr__share_score(answer, classes, label), each = part / held->entry[e].members;
       m->sum[at] += margin;
       m->square[at] += margin * margin;
       m->weight[at] += each;
@@ -129,7 +122,7 @@ static sr_status add_member(sr_context *ctx, const sr__judging *judging, int32_t
                              (sr__picked){r->index, count}, (sr__answers){.vote = r->vote}));
   for (int64_t k = 0; k < count; k++) {
     int32_t row = r->index[k];
-    double margin = r->vote[k] == label[row] ? 1.0 : -1.0;
+    double margin = sr__class_score(r->vote[k], label[row]);
     sum += margin;
     r->sum[row] += margin;
     r->square[row] += 1.0;

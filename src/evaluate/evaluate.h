@@ -5,6 +5,7 @@
 #include <specroute/evaluate.h>
 
 #include "ensemble/ensemble.h"
+#include "evaluate/loss.h"
 
 /* ---- fitting on a fold -------------------------------------------------------------------- */
 
@@ -64,12 +65,6 @@ SR_MUST_CHECK sr_status sr__judge_rows(sr_context *ctx, const sr__judging *judgi
 bool sr__may_judge(const sr__judging *judging, int32_t member, int32_t row);
 
 /* ---- losses ------------------------------------------------------------------------------- */
-
-/* The loss of a vote on a row: 1 where it is wrong; NaN where the row has no target or no vote. The
- * one place that asks what kind the target is. */
-double sr__row_loss(const sr_table_view *view, const int32_t *vote, int64_t row);
-/* Mean loss over the rows that have one, and how many these are. */
-double sr__mean_loss(const sr_table_view *view, const int32_t *vote, int64_t *judged);
 
 /* Held-out rows and what the vote lost on each: what every answer is made from. */
 typedef struct sr__judged {

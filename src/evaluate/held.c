@@ -131,8 +131,9 @@ static sr_status ask(sr_context *ctx, const sr__held *held, int32_t fold, const 
     return p->learner->predict_leaves(ctx, p->encoder, member, rows, picked,
                                       (sr__leaf_answers){fine, coarse});
   bool soft = held->rule == SR_VOTE_SOFT;
-  sr_status status = p->learner->predict(ctx, p->encoder, member, rows, picked,
-                                         (sr__answers){soft ? NULL : vote, soft ? fine : NULL});
+  sr_status status =
+      p->learner->predict(ctx, p->encoder, member, rows, picked,
+                          (sr__answers){.vote = soft ? NULL : vote, .share = soft ? fine : NULL});
   if (status == SR_OK && !soft) give_votes(vote, count, held->classes, fine);
   return status;
 }

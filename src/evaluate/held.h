@@ -101,9 +101,6 @@ typedef struct sr__vote_curve {
 /* How many times the first error less the second is to be added to the first: 1/z(error)^2 is a
  * line in the noise. 0 where the noise of both is the same. */
 double sr__carry_steps(const sr__vote_curve *curve);
-/* The loss of a vote whose shares are moved by `offset` (NULL: none); ties count as the share of
- * wrong classes among those at the top. */
-double sr__vote_loss(const double *vote, const double *offset, int32_t classes, int32_t label);
 /* The error of `size` of `members` votes for two classes, `wrong` of them wrong: the mean over all
  * subsets, ties split. */
 double sr__subset_error(int32_t members, int32_t wrong, int32_t size);

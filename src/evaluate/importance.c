@@ -48,7 +48,8 @@ static sr_status ask(sr_context *ctx, const importance_job *job, const sr__membe
                                       (sr__leaf_answers){s->fine, s->coarse});
   bool soft = held->rule == SR_VOTE_SOFT;
   return p->learner->predict(ctx, p->encoder, member, job->encoded, picked,
-                             (sr__answers){soft ? NULL : s->vote, soft ? s->fine : NULL});
+                             (sr__answers){.vote = soft ? NULL : s->vote,
+                                           .share = soft ? s->fine : NULL});
 }
 
 static void add_answer(const sr__held *held, const double *weight, int64_t count,
@@ -62,17 +63,6 @@ static void add_answer(const sr__held *held, const double *weight, int64_t count
   for (int64_t k = 0; k < values; k++) s->tally[k] += (float)weight[0] * s->fine[k];
   for (int64_t k = 0; held->leaves == 2 && k < values; k++)
     s->tally[k] += (float)weight[1] * s->coarse[k];
-}
-
-static int32_t winner(const float *tally, const double *offset, int32_t classes) {
-  int32_t best = 0;
-  double most = -INFINITY;
-  for (int32_t c = 0; c < classes; c++) {
-    double here = (double)tally[c] + (offset ? offset[c] : 0.0);
-    if (here > most) best = c;
-    if (here > most) most = here;
-  }
-  return best;
 }
 
 static sr_status judge_fold(sr_context *ctx, void *data, int64_t fold, int slot) {
@@ -102,9 +92,10 @@ static sr_status judge_fold(sr_context *ctx, void *data, int64_t fold, int slot)
   }
   job->wrong[fold] = 0.0;
   job->judged[fold] = (double)count;
-  for (int64_t i = 0; i < count; i++)
-    job->wrong[fold] +=
-        winner(s.tally + i * held->classes, weights->offset, held->classes) != label[s.index[i]];
+  for (int64_t i = 0; i < count; i++) {
+    int32_t vote = sr__vote_class(s.tally + i * held->classes, weights->offset, held->classes);
+    job->wrong[fold] += sr__class_loss(vote, label[s.index[i]]);
+  }
 cleanup:;
   void *blocks[] = {s.index, s.vote, s.fine, s.coarse, s.tally};
   for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++) sr__free(ctx, blocks[b]);

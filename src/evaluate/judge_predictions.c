@@ -66,9 +66,10 @@ static sr_status collect(sr_context *ctx, const sr_table_view *view, const sr_pr
     SR_TRY(check_row(ctx, given, classes, i));
     j->vote[i] = given->proba ? largest_share(given->proba + i * classes, classes) : 0;
     if (given->label && j->vote[i] >= 0) j->vote[i] = given->label[i];
-    if (view->label[i] < 0 || j->vote[i] < 0) continue;
+    double loss = sr__row_loss(view, j->vote, i);
+    if (isnan(loss)) continue;
     j->row[j->count] = i;
-    j->loss[j->count++] = j->vote[i] != view->label[i];
+    j->loss[j->count++] = loss;
   }
   if (j->count == 0)
     SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "no row has both a class and a prediction"));
@@ -177,6 +178,9 @@ sr_status sr_judge(sr_context *ctx, const sr_table *table, const sr_structure *s
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "level is %g, expected a number between 0 and 1",
                     options->level));
   if (!view->label) SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "the table has no classes to judge by"));
+  if (predictions->value)
+    SR_TRY(sr__fail(ctx, SR_ERROR_UNSUPPORTED,
+                    "predictions are numbers; only those of classes can be judged so far"));
   if (!predictions->label && !predictions->proba)
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "predictions need classes, probabilities or both"));
   if (structure->view.rows != view->rows)
@@ -258,7 +262,7 @@ sr_status sr_evaluate(sr_context *ctx, const sr_ensemble *ensemble, const sr_tab
   view.label = label;
   view.classes = (sr_dictionary){classes, names};
   SR_TRY(sr_table_wrap(ctx, &view, &joined));
-  sr_predictions predictions = {vote, wide};
+  sr_predictions predictions = {.label = vote, .proba = wide};
   SR_TRY(sr_judge(ctx, joined, structure ? structure : own, &predictions, &asked, judgment));
   judgment->classes = (sr_dictionary){0};
 cleanup:

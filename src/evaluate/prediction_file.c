@@ -303,7 +303,7 @@ static sr_status fill(sr_context *ctx, reading *r, sr_prediction_file *f) {
   }
   SR_TRY(take_labels(ctx, r, f));
   SR_TRY(take_probabilities(ctx, r, f));
-  f->view = (sr_predictions){f->label, f->proba};
+  f->view = (sr_predictions){.label = f->label, .proba = f->proba};
 cleanup:
   return status;
 }

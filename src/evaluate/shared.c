@@ -110,7 +110,7 @@ static void add_margins(shared_job *job, int32_t fold, float *answer) {
       const float *coarse = sr__held_answer(held, 0, k % MEMBERS, held->leaves - 1) + at;
       for (int32_t c = 0; c < classes; c++)
         answer[c] = (1.0f - large) * fine[c] + large * coarse[c];
-      margin[k] = sr__margin_of(answer, classes, label);
+      margin[k] = sr__share_score(answer, classes, label);
       job->mean[k] += margin[k];
     }
     for (int a = 0; a < SET; a++)

@@ -36,8 +36,6 @@ SR_MUST_CHECK sr_status sr__covariance(sr_context *ctx, const sr__trial *trial,
  * and the delivered ensemble, to which the losses were carried. */
 SR_MUST_CHECK sr_status sr__members_curve(sr_context *ctx, const sr__trial *trial,
                                           const sr__judged *judged, sr_evaluation *to);
-/* How far an answer stands for the label: its share minus the best other. */
-double sr__margin_of(const float *answer, int32_t classes, int32_t label);
 /* Weights of the delivered members, squared and summed: 1 / m for one plan of m. */
 double sr__delivered_squares(const sr__trial *trial);
 /* What that covariance is made of, and what would lower it: needs sr__covariance first. Fits three

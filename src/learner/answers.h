@@ -14,11 +14,13 @@ static inline int64_t sr__picked_row(sr__picked picked, int64_t i) {
   return picked.index ? picked.index[i] : i;
 }
 
-/* Of the picked rows: the class that the member names, and rows x classes shares. Either may be
- * NULL. */
+/* Of the picked rows, where the target is a class: the class that the member names, and rows x
+ * classes shares. Where it is a number, which no learner takes yet: the number. What is NULL is not
+ * asked for. */
 typedef struct sr__answers {
   int32_t *vote;
   float *share;
+  double *value;
 } sr__answers;
 
 /* Rows x classes shares of the leaf itself and of the larger leaf above it. */

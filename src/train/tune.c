@@ -496,7 +496,7 @@ static sr_status judge_setting(sr_context *ctx, tune_job *job, const char *plan,
     label[job->judged[k]] = vote[k];
     memcpy(proba + job->judged[k] * classes, share + k * classes, (size_t)classes * sizeof *share);
   }
-  sr_predictions said = {label, proba};
+  sr_predictions said = {.label = label, .proba = proba};
   SR_TRY(sr_judge(ctx, job->table, job->structure, &said, &how, judgment));
   judgment->classes = (sr_dictionary){0};
 cleanup:
