@@ -42,6 +42,15 @@ static sr_status count_window(sr_context *worker, void *data, int64_t chunk, int
   return SR_OK;
 }
 
+/* The rows at places [first, last]. */
+static int32_t *put_rows(const window_work *work, int64_t first, int64_t last, int32_t *next) {
+  if (work->order)
+    for (int64_t q = first; q <= last; q++) *next++ = work->order[q];
+  else
+    for (int64_t q = first; q <= last; q++) *next++ = (int32_t)q;
+  return next;
+}
+
 static sr_status fill_window(sr_context *worker, void *data, int64_t chunk, int slot) {
   (void)worker, (void)slot;
   window_work *work = data;
@@ -53,8 +62,7 @@ static sr_status fill_window(sr_context *worker, void *data, int64_t chunk, int 
     first = first < work->run[run] ? work->run[run] : first;
     last = last >= work->run[run + 1] ? work->run[run + 1] - 1 : last;
     int32_t *next = work->graph->neighbor + work->graph->offset[row_at(work, p)];
-    for (int64_t q = first; q < p; q++) *next++ = (int32_t)row_at(work, q);
-    for (int64_t q = p + 1; q <= last; q++) *next++ = (int32_t)row_at(work, q);
+    put_rows(work, p + 1, last, put_rows(work, first, p - 1, next));
   }
   return SR_OK;
 }
