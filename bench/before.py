@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The programs of this tree beside those of an earlier commit, in turns, on one thread.
 
-Usage: python bench/before.py COMMIT|native [plan] [csv] [graph] [fiedler] [parts] [forest]
+Usage: python bench/before.py COMMIT|native [plan] [csv] [graph] [fiedler] [parts] [dependence] [forest]
 The commit is built in .cache/before-COMMIT once, release preset; "native" is this tree in build/native, compiled for this machine
 alone (SR_NATIVE) instead of choosing kernels at run time. Each program runs TURNS times (3), the other one and ours after each
 other with the same arguments; a line holds the least seconds of both. The peers of the programs are left out.
@@ -55,6 +55,8 @@ def jobs(name):
         return [["fiedler", "1e5", "path,window,grid,holes,knn2,knn5,knn10", "none"], ["fiedler", "1e6", "grid,holes,knn2", "none"]]
     if name == "parts":
         return [["parts", "1e5", case] for case in ("grid4", "hole4", "knn2", "window5")]
+    if name == "dependence":
+        return [["dependence", "diagnose", n, "20", "1"] for n in ("100000", "1000000")] + [["dependence", "block", "1000000"]]
     return [["forest", f"ar1:{rows}:{d}:0", f"ar1:{test}:{d}:1", str(trees), "1"]
             for rows, test, trees in ((5000, 1000, 100), (50000, 1000000, 50)) for d in (10, 50)]
 
@@ -77,6 +79,9 @@ def times(folder, job):
     """Seconds of one run by case and what was timed; processor time where the program gives it."""
     run = subprocess.run([folder / ("bench_" + job[0]), *job[1:]], check=True, capture_output=True, text=True, env=QUIET)
     found = {}
+    if job[0] == "dependence":  # one object without a case
+        row = json.loads(run.stdout)
+        return {(" ".join([job[1], *(f"d={d}" for d in job[3:4])]), int(job[2]), ""): row["seconds"]}
     for row in (json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")):
         if row.get("threads", 1) != 1:
             continue
@@ -99,7 +104,7 @@ def compare(folders, job):
                                   peer=PEER, peer_seconds=old, ratio=round(old / new, 3))), flush=True)
 
 
-COMMIT, NAMES = sys.argv[1], sys.argv[2:] or ["plan", "csv", "graph", "fiedler", "parts", "forest"]
+COMMIT, NAMES = sys.argv[1], sys.argv[2:] or ["plan", "csv", "graph", "fiedler", "parts", "dependence", "forest"]
 PEER = "native build" if COMMIT == "native" else "commit " + COMMIT
 FOLDERS = build(COMMIT), ROOT / "build/release/bench"
 if os.environ.get("BUILD_ONLY"):

@@ -13,6 +13,13 @@ static inline double bench_seconds(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* Of all threads. */
+static inline double bench_cpu_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 /* The best of `repeats` runs of a body that returns nothing. */
 static inline double bench_best(void (*body)(void *), void *data, int repeats) {
   double best = 1e300;

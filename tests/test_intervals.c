@@ -2,38 +2,136 @@
 #include <math.h>
 
 #include "core/fft.h"
+#include "core/fft_kernel.h"
+#include "core/sort.h"
 #include "dependence/reach.h"
 #include "evaluate/held.h"
 #include "evaluate/interval.h"
 #include "evaluate/trial.h"
 #include "harness.h"
 
+#if defined(__x86_64__)
+#define LEVELS(name) const name *const level[] = {&name##_base, &name##_v3, &name##_v4};
+#else
+#define LEVELS(name) const name *const level[] = {&name##_base};
+#endif
+
 /* ---- Fourier ------------------------------------------------------------------------------ */
+
+static int reversed_bits(int k, int size) {
+  int reversed = 0;
+  for (int bit = 1; bit < size; bit *= 2, k /= 2) reversed = 2 * reversed + k % 2;
+  return reversed;
+}
 
 static void the_transform_is_the_sum_that_defines_it(void **state) {
   (void)state;
-  enum { N = 64 };
+  enum { MOST = 512 };
   sr_context *ctx = test_context(1);
-  double re[N], im[N], x[N], y[N];
-  sr_random_normal(1, 0, 0, N, x);
-  sr_random_normal(2, 0, 0, N, y);
-  memcpy(re, x, sizeof re);
-  memcpy(im, y, sizeof im);
-  sr__fft fft;
-  assert_ok(ctx, sr__fft_new(ctx, N, &fft));
-  sr__fft_run(&fft, re, im);
-  for (int k = 0; k < N; k++) {
-    double a = 0.0, b = 0.0;
-    for (int j = 0; j < N; j++) {
-      double angle = -2.0 * acos(-1.0) * j * k / N;
-      a += x[j] * cos(angle) - y[j] * sin(angle);
-      b += x[j] * sin(angle) + y[j] * cos(angle);
+  double re[MOST], im[MOST], x[MOST], y[MOST], other_re[MOST], other_im[MOST];
+  sr_random_normal(1, 0, 0, MOST, x);
+  sr_random_normal(2, 0, 0, MOST, y);
+  for (int n = 1; n <= MOST; n *= 2) {
+    sr__fft fft;
+    assert_ok(ctx, sr__fft_new(ctx, n, &fft));
+    for (int j = 0; j < n; j++) {
+      int place = reversed_bits(j, n);
+      re[j] = other_re[place] = x[j];
+      im[j] = other_im[place] = y[j];
     }
-    assert_close(re[k], a, 1e-12);
-    assert_close(im[k], b, 1e-12);
+    sr__fft_forward(&fft, re, im);
+    sr__fft_backward(&fft, other_re, other_im);
+    for (int k = 0; k < n; k++) {
+      double a = 0.0, b = 0.0;
+      for (int j = 0; j < n; j++) {
+        double angle = -2.0 * acos(-1.0) * j * k / n;
+        a += x[j] * cos(angle) - y[j] * sin(angle);
+        b += x[j] * sin(angle) + y[j] * cos(angle);
+      }
+      assert_close(re[reversed_bits(k, n)], a, 1e-11);
+      assert_close(im[reversed_bits(k, n)], b, 1e-11);
+      assert_close(other_re[k], a, 1e-11);
+      assert_close(other_im[k], b, 1e-11);
+    }
+    sr__fft_free(ctx, &fft);
+  }
+  sr_context_free(&ctx);
+}
+
+/* Every level must give the same bits. */
+static void the_transform_is_the_same_at_every_level(void **state) {
+  (void)state;
+  enum { N = 1 << 11 };
+  static double first[2][N], here[2][N], x[N], y[N];
+  sr_context *ctx = test_context(1);
+  sr__fft fft;
+  sr_random_normal(3, 0, 0, N, x);
+  sr_random_normal(4, 0, 0, N, y);
+  assert_ok(ctx, sr__fft_new(ctx, N, &fft));
+  sr__fft_roots roots = {fft.cosine, fft.sine};
+  LEVELS(sr__fft_kernel)
+  for (int l = 0; l <= (int)sr__isa(); l++) {
+    memcpy(here[0], x, sizeof x);
+    memcpy(here[1], y, sizeof y);
+    level[l]->forward(roots, N, here[0], here[1]);
+    level[l]->backward(roots, N, here[0], here[1]);
+    if (l == 0) memcpy(first, here, sizeof here);
+    assert_memory_equal(first, here, sizeof here);
   }
   sr__fft_free(ctx, &fft);
   sr_context_free(&ctx);
+}
+
+/* Sums of products of two series from one transform, against the sums themselves. */
+static void powers_are_those_of_both_series(void **state) {
+  (void)state;
+  enum { ROWS = 20, N = 64 };
+  sr_context *ctx = test_context(1);
+  double re[N] = {0}, im[N] = {0}, x[ROWS], y[ROWS];
+  sr__fft fft;
+  sr_random_normal(5, 0, 0, ROWS, x);
+  sr_random_normal(6, 0, 0, ROWS, y);
+  memcpy(re, x, sizeof x);
+  memcpy(im, y, sizeof y);
+  assert_ok(ctx, sr__fft_new(ctx, N, &fft));
+  sr__fft_forward(&fft, re, im);
+  sr__fft_powers(&fft, re, im);
+  sr__fft_backward(&fft, re, im);
+  for (int lag = 0; lag < ROWS; lag++) {
+    double a = 0.0, b = 0.0;
+    for (int i = 0; i + lag < ROWS; i++) {
+      a += x[i] * x[i + lag];
+      b += y[i] * y[i + lag];
+    }
+    assert_close(re[lag] / N, a, 1e-12);
+    assert_close(im[lag] / N, b, 1e-12);
+  }
+  sr__fft_free(ctx, &fft);
+  sr_context_free(&ctx);
+}
+
+/* ---- sorting ------------------------------------------------------------------------------ */
+
+static void floats_are_sorted_as_numbers(void **state) {
+  (void)state;
+  enum { N = 3000 };
+  static sr__float_at items[N], spare[N];
+  double x[N];
+  sr_random_normal(7, 0, 0, N, x);
+  for (int i = 0; i < N; i++) items[i] = (sr__float_at){(float)(floor(20.0 * x[i]) / 4.0), i};
+  items[5].value = -INFINITY;
+  items[6].value = INFINITY;
+  items[7].value = -0.0f;
+  items[8].value = 1e-42f;
+  items[9].value = -1e-42f;
+  const sr__float_at *sorted = sr__sort_floats(items, spare, N);
+  for (int i = 1; i < N; i++) {
+    assert_true(sorted[i - 1].value <= sorted[i].value);
+    if (sorted[i - 1].value == sorted[i].value && sorted[i - 1].place != 7)
+      assert_true(sorted[i - 1].place < sorted[i].place);
+  }
+  assert_int_equal(sorted[0].place, 5);
+  assert_int_equal(sorted[N - 1].place, 6);
 }
 
 /* ---- the reach ---------------------------------------------------------------------------- */
@@ -480,6 +578,9 @@ static void the_outlook_of_a_straight_line(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_transform_is_the_sum_that_defines_it),
+      cmocka_unit_test(the_transform_is_the_same_at_every_level),
+      cmocka_unit_test(powers_are_those_of_both_series),
+      cmocka_unit_test(floats_are_sorted_as_numbers),
       cmocka_unit_test(the_reach_of_a_chain_is_its_scale),
       cmocka_unit_test(many_faint_correlations_show_the_scale),
       cmocka_unit_test(slow_signs_on_few_rows_are_seen),

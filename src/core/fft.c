@@ -1,8 +1,8 @@
-/* Radix two, decimation in time: the numbers are put in bit-reversed order, then joined in stages
- * whose roots lie side by side. */
 #include "fft.h"
 
 #include <math.h>
+
+#include "fft_kernel.h"
 #include "maths.h"
 
 int64_t sr__fft_size(int64_t least) {
@@ -16,7 +16,6 @@ sr_status sr__fft_new(sr_context *ctx, int64_t size, sr__fft *fft) {
   *fft = (sr__fft){.size = size};
   SR_NEW(ctx, fft->cosine, size);
   SR_NEW(ctx, fft->sine, size);
-  SR_NEW(ctx, fft->place, size);
   for (int64_t half = 1; half < size; half *= 2) {
     for (int64_t j = 0; j < half; j++) {
       double angle = -3.14159265358979323846 * (double)j / (double)half;
@@ -24,9 +23,6 @@ sr_status sr__fft_new(sr_context *ctx, int64_t size, sr__fft *fft) {
       fft->sine[half - 1 + j] = sr__sin_portable(angle);
     }
   }
-  fft->place[0] = 0;
-  for (int64_t i = 1; i < size; i++)
-    fft->place[i] = (int32_t)(fft->place[i / 2] / 2 + (i % 2 ? size / 2 : 0));
 cleanup:
   return status;
 }
@@ -34,46 +30,32 @@ cleanup:
 void sr__fft_free(sr_context *ctx, sr__fft *fft) {
   sr__free(ctx, fft->cosine);
   sr__free(ctx, fft->sine);
-  sr__free(ctx, fft->place);
   *fft = (sr__fft){0};
 }
 
-static void exchange(double *x, int64_t i, int64_t j) {
-  double kept = x[i];
-  x[i] = x[j];
-  x[j] = kept;
+void sr__fft_forward(const sr__fft *fft, double *real, double *imaginary) {
+  sr__fft_roots roots = {fft->cosine, fft->sine};
+  sr__fft_kernel_now()->forward(roots, fft->size, real, imaginary);
 }
 
-/* Joins transforms of `half` numbers to transforms of twice as many. */
-static inline void join(int64_t half, const double *restrict cosine, const double *restrict sine,
-                        double *restrict re_low, double *restrict im_low, double *restrict re_high,
-                        double *restrict im_high) {
-  for (int64_t j = 0; j < half; j++) {
-    double re = re_high[j] * cosine[j] - im_high[j] * sine[j];
-    double im = re_high[j] * sine[j] + im_high[j] * cosine[j];
-    re_high[j] = re_low[j] - re;
-    im_high[j] = im_low[j] - im;
-    re_low[j] += re;
-    im_low[j] += im;
+void sr__fft_backward(const sr__fft *fft, double *real, double *imaginary) {
+  sr__fft_roots roots = {fft->cosine, fft->sine};
+  sr__fft_kernel_now()->backward(roots, fft->size, real, imaginary);
+}
+
+/* Negating a number keeps its lowest set bit and what lies below, and flips all above: in the order
+ * of reversed bits, the highest set bit stays and all below flip. So the numbers of a block
+ * [2^m, 2^(m+1)) are each other's opposites, from the outside in; 0 is its own. */
+void sr__fft_powers(const sr__fft *fft, double *real, double *imaginary) {
+  real[0] *= real[0];
+  imaginary[0] *= imaginary[0];
+  for (int64_t low = 1; low < fft->size; low *= 2) {
+    for (int64_t p = low; 2 * p <= 3 * low - 1; p++) {
+      int64_t back = 3 * low - 1 - p;
+      double a = real[p] + real[back], b = imaginary[p] - imaginary[back];
+      double c = imaginary[p] + imaginary[back], d = real[back] - real[p];
+      real[p] = real[back] = 0.25 * (a * a + b * b);
+      imaginary[p] = imaginary[back] = 0.25 * (c * c + d * d);
+    }
   }
-}
-
-/* The first two stages: the same sums without loops of one and two. */
-static void join_four(const sr__fft *fft, double *re, double *im) {
-  join(1, fft->cosine, fft->sine, re, im, re + 1, im + 1);
-  join(1, fft->cosine, fft->sine, re + 2, im + 2, re + 3, im + 3);
-  join(2, fft->cosine + 1, fft->sine + 1, re, im, re + 2, im + 2);
-}
-
-void sr__fft_run(const sr__fft *fft, double *real, double *imaginary) {
-  for (int64_t i = 0; i < fft->size; i++) {
-    if (fft->place[i] <= i) continue;
-    exchange(real, i, fft->place[i]);
-    exchange(imaginary, i, fft->place[i]);
-  }
-  for (int64_t at = 0; at + 4 <= fft->size; at += 4) join_four(fft, real + at, imaginary + at);
-  for (int64_t half = fft->size < 4 ? 1 : 4; half < fft->size; half *= 2)
-    for (int64_t at = 0; at < fft->size; at += 2 * half)
-      join(half, fft->cosine + half - 1, fft->sine + half - 1, real + at, imaginary + at,
-           real + at + half, imaginary + at + half);
 }

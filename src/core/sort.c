@@ -1,6 +1,8 @@
 #include "sort.h"
 
+#include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { SLICE = 1 << 15 }; /* items between two looks for an interrupt */
 
@@ -12,6 +14,39 @@ int sr__compare_doubles(const void *a, const void *b) {
 int sr__compare_floats(const void *a, const void *b) {
   float x = *(const float *)a, y = *(const float *)b;
   return (x > y) - (x < y);
+}
+
+enum { DIGIT_BITS = 11, DIGITS = 3, DIGIT_VALUES = 1 << DIGIT_BITS };
+
+/* Unsigned numbers in the order of the floats: negative ones are flipped, others get the top bit.
+ */
+static uint32_t key_of(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits >> 31 ? ~bits : bits | UINT32_C(1) << 31;
+}
+
+static uint32_t digit(uint32_t key, int d) { return key >> (d * DIGIT_BITS) & (DIGIT_VALUES - 1); }
+
+sr__float_at *sr__sort_floats(sr__float_at *items, sr__float_at *spare, int64_t count) {
+  static_assert(DIGITS * DIGIT_BITS >= 32, "all bits of a float");
+  int64_t start[DIGITS][DIGIT_VALUES] = {0};
+  for (int64_t i = 0; i < count; i++)
+    for (int d = 0; d < DIGITS; d++) start[d][digit(key_of(items[i].value), d)]++;
+  for (int d = 0; d < DIGITS; d++) {
+    int64_t before = 0;
+    for (int v = 0; v < DIGIT_VALUES; v++) {
+      int64_t here = start[d][v];
+      start[d][v] = before;
+      before += here;
+    }
+    for (int64_t i = 0; i < count; i++)
+      spare[start[d][digit(key_of(items[i].value), d)]++] = items[i];
+    sr__float_at *sorted = spare;
+    spare = items;
+    items = sorted;
+  }
+  return items;
 }
 
 /* from[first .. middle) and from[middle .. end), both in order, become to[first .. end). */

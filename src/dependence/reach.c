@@ -255,24 +255,19 @@ typedef struct series_run {
  * the second as imaginary numbers. */
 static void add_run(const sr__fft *fft, const series_run *run, double *memory, double *sum[2]) {
   int64_t size = fft->size, zeros = size - run->length;
-  double *re = memory, *im = re + size, *power = im + size;
+  double *re = memory, *im = re + size;
   for (int64_t i = 0; i < run->length; i++) {
     re[i] = run->first[i] - run->mean[0];
     im[i] = run->second ? run->second[i] - run->mean[1] : 0.0;
   }
   memset(re + run->length, 0, (size_t)zeros * sizeof *re);
   memset(im + run->length, 0, (size_t)zeros * sizeof *im);
-  sr__fft_run(fft, re, im);
-  for (int64_t k = 0; k < size; k++) { /* |X|^2 and |Y|^2 of z = x + i y */
-    int64_t back = k ? size - k : 0;
-    double a = re[k] + re[back], b = im[k] - im[back], c = im[k] + im[back], d = re[back] - re[k];
-    power[k] = 0.25 * (a * a + b * b);
-    power[size + k] = 0.25 * (c * c + d * d);
-  }
-  sr__fft_run(fft, power, power + size); /* both are even: forward is backward */
+  sr__fft_forward(fft, re, im);
+  sr__fft_powers(fft, re, im);
+  sr__fft_backward(fft, re, im); /* both are even: the same sign leads back */
   for (int64_t k = 0; k <= run->lags; k++) {
-    sum[0][k] += power[k] / (double)size;
-    sum[1][k] += power[size + k] / (double)size;
+    sum[0][k] += re[k] / (double)size;
+    sum[1][k] += im[k] / (double)size;
   }
 }
 
@@ -299,18 +294,24 @@ static void sum_reach(const sr__reach_plan *plan, const double *r, sr__reach_ask
   if (reach->estimate > 1.0) look_beyond(r, most, rows, scratch, reach);
 }
 
-sr_status sr__reach_measure(sr_context *ctx, const sr__reach_plan *plan, const double *first,
-                            const double *second, sr__reach_asked asked, sr__reach *reach) {
-  sr_status status = SR_OK;
-  int64_t lags = plan->most + 2, largest = 1;
-  double *memory = NULL, *sums = NULL;
-  for (int s = 0; s < (second ? 2 : 1); s++) reach[s] = SR__NO_REACH;
-  if (plan->rows < LEAST_ROWS || plan->most < 3) goto cleanup;
+static int64_t largest_fft(const sr__reach_plan *plan) {
+  int64_t largest = 1;
   for (size_t b = 0; b < sizeof plan->fft / sizeof *plan->fft; b++)
     if (plan->fft[b].size > largest) largest = plan->fft[b].size;
-  SR_NEW(ctx, memory, 4 * largest);
-  SR_NEW_ZERO(ctx, sums, 5 * lags + 3);
-  double *sum[2] = {sums, sums + lags};
+  return largest;
+}
+
+int64_t sr__reach_memory(const sr__reach_plan *plan) {
+  return 2 * largest_fft(plan) + 5 * (plan->most + 2) + 3;
+}
+
+void sr__reach_measure_in(const sr__reach_plan *plan, const double *first, const double *second,
+                          sr__reach_asked asked, double *memory, sr__reach *reach) {
+  int64_t lags = plan->most + 2;
+  double *sums = memory + 2 * largest_fft(plan), *sum[2] = {sums, sums + lags};
+  for (int s = 0; s < (second ? 2 : 1); s++) reach[s] = SR__NO_REACH;
+  if (plan->rows < LEAST_ROWS || plan->most < 3) return;
+  memset(sums, 0, (size_t)(2 * lags) * sizeof *sums);
   double mean[2] = {mean_of(first, plan->rows), second ? mean_of(second, plan->rows) : 0.0};
   for (int64_t k = 0; k < plan->runs.count; k++) {
     int64_t at = plan->runs.start[k] - plan->runs.start[0], length = run_length(&plan->runs, k);
@@ -327,12 +328,17 @@ sr_status sr__reach_measure(sr_context *ctx, const sr__reach_plan *plan, const d
                       .lags = run_lags(plan, k)};
     add_run(&plan->fft[fft_of(plan, k)], &run, memory, sum);
   }
-  for (int s = 0; s < (second ? 2 : 1); s++) {
-    if (!scale_sums(plan, sum[s])) continue;
-    sum_reach(plan, sum[s], asked, sums + 2 * lags, &reach[s]);
-  }
+  for (int s = 0; s < (second ? 2 : 1); s++)
+    if (scale_sums(plan, sum[s])) sum_reach(plan, sum[s], asked, sums + 2 * lags, &reach[s]);
+}
+
+sr_status sr__reach_measure(sr_context *ctx, const sr__reach_plan *plan, const double *first,
+                            const double *second, sr__reach_asked asked, sr__reach *reach) {
+  sr_status status = SR_OK;
+  double *memory = NULL;
+  SR_NEW(ctx, memory, sr__reach_memory(plan));
+  sr__reach_measure_in(plan, first, second, asked, memory, reach);
 cleanup:
   sr__free(ctx, memory);
-  sr__free(ctx, sums);
   return status;
 }

@@ -58,6 +58,10 @@ void sr__reach_plan_free(sr_context *ctx, sr__reach_plan *plan);
 SR_MUST_CHECK sr_status sr__reach_measure(sr_context *ctx, const sr__reach_plan *plan,
                                           const double *first, const double *second,
                                           sr__reach_asked asked, sr__reach *reach);
+/* The same in memory of the caller, sr__reach_memory numbers that need not be cleared. */
+int64_t sr__reach_memory(const sr__reach_plan *plan);
+void sr__reach_measure_in(const sr__reach_plan *plan, const double *first, const double *second,
+                          sr__reach_asked asked, double *memory, sr__reach *reach);
 
 /* The sum and the cut from a given autocorrelation r_0 = 1 .. r_most of `rows` rows: for tests.
  * `scratch` holds 3 (most + 2) numbers. */

@@ -18,36 +18,23 @@ typedef struct scale_job {
   int64_t first, n; /* rows [first, first + n) */
   const sr__reach_plan *plan;
   double clear;
+  double **scratch; /* per thread */
   sr__reach *found; /* 2 per feature, then 1 per class */
 } scale_job;
 
 /* ---- ranks ---------------------------------------------------------------------------------- */
 
-typedef struct ranked {
-  float value;
-  int32_t place;
-} ranked;
-
-static int by_value(const void *a, const void *b) {
-  const ranked *x = a, *y = b;
-  if (x->value != y->value) return x->value < y->value ? -1 : 1;
-  return x->place < y->place ? -1 : 1;
-}
-
 /* Ranks in (-1/2, 1/2), ties share their mean, 0 where the value is missing; `size` is how far a
- * rank lies from the middle. */
-static sr_status rank_column(sr_context *ctx, const float *x, const uint8_t *present, int64_t n,
-                             double *rank, double *size) {
-  sr_status status = SR_OK;
-  ranked *sorted = NULL;
+ * rank lies from the middle. `items` and `spare` hold n each. */
+static void rank_column(const float *x, const uint8_t *present, int64_t n, sr__float_at *items,
+                        sr__float_at *spare, double *rank, double *size) {
   int64_t count = 0;
   double mean = 0.0;
-  SR_NEW(ctx, sorted, n);
   for (int64_t i = 0; i < n; i++) {
     rank[i] = 0.0;
-    if (!present || present[i]) sorted[count++] = (ranked){x[i], (int32_t)i};
+    if (!present || present[i]) items[count++] = (sr__float_at){x[i], (int32_t)i};
   }
-  qsort(sorted, (size_t)count, sizeof *sorted, by_value);
+  const sr__float_at *sorted = sr__sort_floats(items, spare, count);
   for (int64_t low = 0, high; low < count; low = high) {
     for (high = low + 1; high < count && sorted[high].value == sorted[low].value;) high++;
     double value = 0.5 * (double)(low + high) / (double)count - 0.5;
@@ -56,38 +43,44 @@ static sr_status rank_column(sr_context *ctx, const float *x, const uint8_t *pre
   }
   mean = count ? mean / (double)count : 0.0;
   for (int64_t i = 0; i < n; i++) size[i] = !present || present[i] ? fabs(rank[i]) : mean;
+}
+
+/* One block per thread, because clearing pages for each column would take as long as ranking it:
+ * two series, then what ranks and correlations need, one after the other. */
+static sr_status scratch_of(sr_context *ctx, const scale_job *job, int slot, double **scratch) {
+  sr_status status = SR_OK;
+  int64_t ranks = 2 * job->n, reach = sr__reach_memory(job->plan);
+  if (!job->scratch[slot])
+    SR_NEW(ctx, job->scratch[slot], 2 * job->n + (ranks > reach ? ranks : reach));
+  *scratch = job->scratch[slot];
 cleanup:
-  sr__free(ctx, sorted);
   return status;
 }
 
 static sr_status measure_series(sr_context *ctx, void *data, int64_t item, int slot) {
-  (void)slot;
   const scale_job *job = data;
   sr_status status = SR_OK;
   int64_t n = job->n, all = job->columns->n;
-  double *first = NULL, *second = NULL;
-  SR_NEW(ctx, first, n);
-  SR_NEW(ctx, second, n);
+  double *first = NULL;
+  SR_TRY(scratch_of(ctx, job, slot, &first));
+  double *second = first + n, *memory = second + n;
   if (item < job->chosen_count) {
     int64_t j = job->chosen[item];
     const float *x = j < 0 ? job->slow : job->columns->value + j * all;
     const uint8_t *present =
         j < 0 || !job->columns->present ? NULL : job->columns->present + j * all;
-    SR_TRY(
-        rank_column(ctx, x + job->first, present ? present + job->first : NULL, n, first, second));
-    SR_TRY(sr__reach_measure(ctx, job->plan, first, second, (sr__reach_asked){job->clear, false},
-                             job->found + 2 * item));
+    sr__float_at *items = (sr__float_at *)memory;
+    rank_column(x + job->first, present ? present + job->first : NULL, n, items, items + n, first,
+                second);
+    sr__reach_measure_in(job->plan, first, second, (sr__reach_asked){job->clear, false}, memory,
+                         job->found + 2 * item);
   } else {
     int64_t c = item - job->chosen_count;
     for (int64_t i = 0; i < n; i++) first[i] = (double)job->labels->value[c * all + job->first + i];
-    SR_TRY(sr__reach_measure(ctx, job->plan, first, NULL,
-                             (sr__reach_asked){sr__reach_clear(1), true},
-                             job->found + 2 * job->chosen_count + c));
+    sr__reach_measure_in(job->plan, first, NULL, (sr__reach_asked){sr__reach_clear(1), true},
+                         memory, job->found + 2 * job->chosen_count + c);
   }
 cleanup:
-  sr__free(ctx, first);
-  sr__free(ctx, second);
   return status;
 }
 
@@ -177,6 +170,7 @@ static sr_status measure_rows(sr_context *ctx, scale_job *job, const sr__runs *r
   sr_status status = SR_OK;
   sr__reach_plan plan = {0};
   SR_TRY(sr__reach_plan_new(ctx, runs, &plan));
+  SR_NEW_ZERO(ctx, job->scratch, sr_context_threads(ctx));
   job->plan = &plan;
   SR_TRY(sr__parallel_for(ctx, job->chosen_count + job->labels->count, measure_series, job));
   scale->features = largest_of(job->found, job->chosen_count, 2);
@@ -188,6 +182,9 @@ static sr_status measure_rows(sr_context *ctx, scale_job *job, const sr__runs *r
   keep_larger(&scale->labels, &scale->all);
   look_beyond(job, scale);
 cleanup:
+  for (int s = 0; job->scratch && s < sr_context_threads(ctx); s++) sr__free(ctx, job->scratch[s]);
+  sr__free(ctx, job->scratch);
+  job->scratch = NULL;
   sr__reach_plan_free(ctx, &plan);
   return status;
 }
