@@ -7,6 +7,7 @@
 
 #include "core/random.h"
 #include "core/sort.h"
+#include "data/column_moments.h"
 #include "data/dictionary.h"
 
 enum { MOST_ROWS = 2000, LEAST_ROWS = 20, LANES = 16 };
@@ -36,23 +37,11 @@ cleanup:
 
 /* Mean and spread of the numbers of a feature; categories and constants are not compared. */
 static bool measure(const sr_table_view *t, int64_t j, float *mean, float *scale) {
-  const float *x = t->x + j * t->rows;
-  double sum = 0.0, squares = 0.0;
-  int64_t n = 0;
   if (sr__categories_of(t, j).count > 0) return false;
-  for (int64_t i = 0; i < t->rows; i++) {
-    if (!isfinite(x[i])) continue;
-    sum += (double)x[i];
-    n++;
-  }
-  if (n < 2) return false;
-  double middle = sum / (double)n;
-  for (int64_t i = 0; i < t->rows; i++)
-    if (isfinite(x[i])) squares += ((double)x[i] - middle) * ((double)x[i] - middle);
-  double deviation = sqrt(squares / (double)n);
-  if (!(deviation > 1e-6 * fabs(middle))) return false;
-  *mean = (float)middle;
-  *scale = (float)(1.0 / deviation);
+  sr__moments m = sr__column_moments(t->x + j * t->rows, t->rows);
+  if (m.finite < 2 || !(m.deviation > 1e-6 * fabs(m.mean))) return false;
+  *mean = (float)m.mean;
+  *scale = (float)(1.0 / m.deviation);
   return true;
 }
 

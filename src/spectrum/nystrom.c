@@ -8,6 +8,7 @@
 #include "core/dense.h"
 #include "core/random.h"
 #include "core/sort.h"
+#include "data/column_moments.h"
 #include "object.h"
 
 enum { BLOCK_ROWS = 256, SLABS_MAX = 16, SLAB_LEAST = 2048, BANDWIDTH_SAMPLE = 400 };
@@ -37,24 +38,14 @@ typedef struct nystrom {
 
 static double feature_at(const nystrom *z, int64_t row, int64_t feature) {
   double value = z->table->x[feature * z->rows + row];
-  return isnan(value) ? 0 : (value - z->mean[feature]) * z->scale[feature];
+  return !isfinite(value) ? 0 : (value - z->mean[feature]) * z->scale[feature];
 }
 
 static void standardize(nystrom *z) {
   for (int64_t j = 0; j < z->features; j++) {
-    const float *x = z->table->x + j * z->rows;
-    double sum = 0, squares = 0;
-    int64_t seen = 0;
-    for (int64_t i = 0; i < z->rows; i++) {
-      if (isnan(x[i])) continue;
-      sum += x[i];
-      seen++;
-    }
-    z->mean[j] = seen ? sum / (double)seen : 0;
-    for (int64_t i = 0; i < z->rows; i++) {
-      if (!isnan(x[i])) squares += (x[i] - z->mean[j]) * (x[i] - z->mean[j]);
-    }
-    z->scale[j] = squares > 0 ? sqrt((double)seen / squares) : 0;
+    sr__moments m = sr__column_moments(z->table->x + j * z->rows, z->rows);
+    z->mean[j] = m.mean;
+    z->scale[j] = m.deviation > 0.0 ? 1.0 / m.deviation : 0.0;
   }
 }
 
