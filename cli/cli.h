@@ -45,7 +45,7 @@ typedef struct cli_option {
   const char *help;     /* one line, no full stop */
 } cli_option;
 
-enum { CLI_MAX_GROUPS = 8, CLI_MAX_ARGUMENTS = 8 };
+enum { CLI_MAX_GROUPS = 8, CLI_MAX_TASKS = 4, CLI_MAX_ARGUMENTS = 8 };
 
 typedef struct cli_run cli_run;
 
@@ -66,9 +66,9 @@ typedef struct cli_command {
   const char *help;      /* one line */
   const char *description;
   const cli_option
-      *groups[CLI_MAX_GROUPS];    /* the command's own options first; common ones are implied */
-  const sr_option *(*task)(void); /* the library's options of this task; NULL: none */
-  const cli_method_flag *methods; /* NULL: it names none */
+      *groups[CLI_MAX_GROUPS]; /* the command's own options first; common ones are implied */
+  const sr_option *(*tasks[CLI_MAX_TASKS])(void); /* the library's options of what it does */
+  const cli_method_flag *methods;                 /* NULL: it names none */
   const char *example;
   int (*run)(cli_run *run);
   bool hidden;           /* not listed in the help */

@@ -68,7 +68,7 @@ const cli_command cli_compare = {
         "of\n"
         "other folds.",
     .groups = {options, cli_column_options},
-    .task = sr_compare_option_list,
+    .tasks = {sr_compare_option_list},
     .methods = cli_compared_methods,
     .example = "specroute compare elec2.csv --target class --plans uniform,routed,auto",
     .run = run_compare};

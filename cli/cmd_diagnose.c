@@ -2,7 +2,6 @@
 #include "generated.h"
 
 static const cli_option options[] = {
-    {"level", 0, CLI_REAL, "P", "0.9", NULL, 0.01, 0.999, "probability of the intervals"},
     {"report", 0, CLI_PATH, "PAGE", NULL, CLI_PAGE_ENDINGS, 0, 0,
      "also write a page with pictures: .html, or .md without them"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
@@ -43,9 +42,13 @@ static int run_diagnose(cli_run *run) {
   sr_table *table = NULL;
   sr_structure *structure = NULL;
   sr_structure_options wanted;
+  sr_dependence_options dependence;
   sr_structure_options_init(&wanted);
+  sr_dependence_options_init(&dependence);
   wanted.graph = cli_method_text(run, "graph");
-  wanted.level = cli_real(run, "level");
+  int code = cli_read_task(run, "diagnose", sr_dependence_option_list(), &dependence);
+  if (code != CLI_SUCCESS) return code;
+  wanted.level = dependence.level;
   SR_TRY(cli_read_table(run, run->arguments[0], &table));
   SR_TRY(sr_structure_estimate(run->ctx, table, &wanted, run->seed, &structure));
   SR_TRY(finish(run, table, structure));
@@ -70,6 +73,7 @@ const cli_command cli_diagnose = {
         "the\n"
         "numbers cannot.",
     .groups = {options, cli_column_options, cli_graph_options},
+    .tasks = {sr_dependence_option_list},
     .methods = cli_graph_methods,
     .example = "specroute diagnose elec2.csv.gz --target class --report elec2.html",
     .run = run_diagnose};

@@ -6,13 +6,6 @@
 static const cli_option options[] = {
     {"output", 'o', CLI_PATH, "FOLDS", NULL, ".csv|.npy|.json", 0, 0,
      "where to write them: .csv (row,fold,role from 0), .npy (folds x rows) or .json"},
-    {"folds", 0, CLI_INTEGER, "K", "8", NULL, 0, 1e6, "number of folds; with groups 0 is one each"},
-    {"buffer", 0, CLI_INTEGER, "B", "-1", NULL, -1, 1e12,
-     "rows or graph steps left out around what is held out, on maps a distance in their unit "
-     "(meters "
-     "for degrees); -1 is by T, on maps by the reach of the residuals"},
-    {"tmix", 0, CLI_REAL, "T", NULL, NULL, 1, 1e12,
-     "rows until a row is new, where it is known; else it is estimated"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
 static int finish(cli_run *run, const sr_folds *folds, const sr_structure *structure) {
@@ -63,10 +56,9 @@ static int run_folds(cli_run *run) {
     return cli_complain(run, CLI_USAGE, "folds needs -o FOLDS.csv, FOLDS.npy or FOLDS.json");
   sr_structure_options_init(&wanted);
   sr_folds_options_init(&dealt);
-  wanted.graph = cli_method_text(run, "graph");
-  if (cli_given(run, "tmix")) wanted.tmix = cli_real(run, "tmix");
-  if (cli_given(run, "folds")) dealt.folds = cli_integer(run, "folds");
-  if (cli_given(run, "buffer")) dealt.buffer = cli_integer(run, "buffer");
+  code = cli_read_task(run, "structure", sr_structure_option_list(), &wanted);
+  if (code == CLI_SUCCESS) code = cli_read_task(run, "folds", sr_folds_option_list(), &dealt);
+  if (code != CLI_SUCCESS) return code;
   SR_TRY(cli_read_table(run, run->arguments[0], &table));
   SR_TRY(sr_structure_estimate(run->ctx, table, &wanted, run->seed, &structure));
   cli_warn_of_structure(run, structure);
@@ -93,6 +85,7 @@ const cli_command cli_folds = {
         "each has the role test, train or free in each fold. docs/guide/folds.md has recipes for\n"
         "scikit-learn, LightGBM, ranger and caret.",
     .groups = {options, cli_column_options, cli_graph_options},
+    .tasks = {sr_folds_option_list, sr_structure_option_list},
     .methods = cli_graph_methods,
     .example = "specroute folds elec2.csv.gz --target class -o folds.csv",
     .run = run_folds};

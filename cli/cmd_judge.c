@@ -8,9 +8,6 @@ static const cli_option options[] = {
     {"row", 0, CLI_TEXT, "COL", NULL, NULL, 0, 0,
      "column of PREDICTIONS that counts the rows of FILE from 0; by default row or index, else the "
      "lines stand in the order of FILE"},
-    {"level", 0, CLI_REAL, "P", "0.95", NULL, 0.01, 0.999, "probability of the interval"},
-    {"tmix", 0, CLI_REAL, "T", NULL, NULL, 1, 1e12,
-     "rows until a row is new, where it is known; else it is estimated"},
     {"report", 0, CLI_PATH, "PAGE", NULL, CLI_PAGE_ENDINGS, 0, 0,
      "also write a page: .html, or .md without pictures"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
@@ -30,24 +27,25 @@ cleanup:
   return status;
 }
 
-static sr_status judge(cli_run *run, const sr_table *table, const sr_predictions *predictions) {
+/* What the command line asks for. */
+typedef struct judge_request {
+  sr_structure_options structure;
+  sr_judge_options judge;
+} judge_request;
+
+static sr_status judge(cli_run *run, judge_request *asked, const sr_table *table,
+                       const sr_predictions *predictions) {
   sr_status status = SR_OK;
   sr_structure *structure = NULL;
-  sr_structure_options wanted;
-  sr_judge_options how;
   sr_judgment judgment;
   char *text = NULL;
   int64_t classes = sr_table_get(table)->classes.count;
-  sr_structure_options_init(&wanted);
-  sr_judge_options_init(&how);
-  wanted.graph = cli_method_text(run, "graph");
-  if (cli_given(run, "tmix")) wanted.tmix = cli_real(run, "tmix");
-  how.level = cli_real(run, "level");
-  how.confusion = (int64_t *)cli_keep(run, (size_t)(classes * classes) * sizeof *how.confusion);
-  if (!how.confusion) return SR_ERROR_MEMORY;
-  SR_TRY(sr_structure_estimate(run->ctx, table, &wanted, run->seed, &structure));
+  int64_t *confusion = (int64_t *)cli_keep(run, (size_t)(classes * classes) * sizeof *confusion);
+  if (!confusion) return SR_ERROR_MEMORY;
+  asked->judge.confusion = confusion;
+  SR_TRY(sr_structure_estimate(run->ctx, table, &asked->structure, run->seed, &structure));
   cli_warn_of_structure(run, structure);
-  SR_TRY(sr_judge(run->ctx, table, structure, predictions, &how, &judgment));
+  SR_TRY(sr_judge(run->ctx, table, structure, predictions, &asked->judge, &judgment));
   SR_TRY(sr_describe_judgment(run->ctx, &judgment,
                               run->json ? SR_DESCRIPTION_JSON : SR_DESCRIPTION_TEXT, &text));
   if (cli_given(run, "report")) SR_TRY(write_page(run, table, predictions, &judgment));
@@ -63,6 +61,12 @@ static int run_judge(cli_run *run) {
   sr_table *table = NULL;
   sr_prediction_file *file = NULL;
   sr_prediction_columns columns = {cli_text(run, "row"), cli_text(run, "prediction")};
+  judge_request asked;
+  sr_structure_options_init(&asked.structure);
+  sr_judge_options_init(&asked.judge);
+  int code = cli_read_task(run, "structure", sr_structure_option_list(), &asked.structure);
+  if (code == CLI_SUCCESS) code = cli_read_task(run, "judge", sr_judge_option_list(), &asked.judge);
+  if (code != CLI_SUCCESS) return code;
   SR_TRY(cli_read_table(run, run->arguments[1], &table));
   if (!sr_table_get(table)->label) {
     sr_table_free(&table);
@@ -70,7 +74,7 @@ static int run_judge(cli_run *run) {
                         "judge needs --target COL, the column of FILE with the class");
   }
   SR_TRY(sr_prediction_file_read(run->ctx, run->arguments[0], table, &columns, &file));
-  SR_TRY(judge(run, table, sr_prediction_file_get(file)));
+  SR_TRY(judge(run, &asked, table, sr_prediction_file_get(file)));
 cleanup:
   sr_prediction_file_free(&file);
   sr_table_free(&table);
@@ -94,6 +98,7 @@ const cli_command cli_judge = {
         "makes\n"
         "the folds, docs/guide/judge.md has recipes.",
     .groups = {options, cli_column_options, cli_graph_options},
+    .tasks = {sr_judge_option_list, sr_structure_option_list},
     .methods = cli_graph_methods,
     .example = "specroute judge predictions.csv elec2.csv --target class",
     .run = run_judge};

@@ -7,14 +7,6 @@
 #include "generated.h"
 
 static const cli_option options[] = {
-    {"parts", 0, CLI_INTEGER, "P", NULL, NULL, 1, 2147483647,
-     "how many parts; default 64, or the rows where these are fewer"},
-    {"mode", 0, CLI_CHOICE, "MODE", "exact", "exact|fast", 0, 0,
-     "exact: sizes differ by at most one; fast: multilevel, within --imbalance"},
-    {"imbalance", 0, CLI_REAL, "SHARE", "0.03", NULL, 0, 1,
-     "fast: how far a part may be above its fair share"},
-    {"pure", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0,
-     "exact: the median of the Fiedler vector as it is, cuts not improved"},
     {"output", 'o', CLI_PATH, "FILE", NULL, "table", 0, 0,
      "where to write the part of each row (columns part and where the row lies, in the order of "
      "the "
@@ -27,6 +19,7 @@ static const cli_method_flag methods[] = {{"graph", "graph", sr_graph_method, fa
                                           {NULL, NULL, NULL, false, false}};
 
 typedef struct parts_run {
+  sr_parts_options options;
   sr_table *table;
   sr_graph *graph;
   sr_spectrum *spectrum; /* NULL where the graph has none: no edges */
@@ -58,14 +51,8 @@ static sr_status solve_spectrum(cli_run *run, parts_run *p) {
 }
 
 static sr_status cut_parts(cli_run *run, parts_run *p) {
-  sr_parts_options parts;
-  sr_parts_options_init(&parts);
-  if (cli_given(run, "parts")) parts.parts = (int32_t)cli_integer(run, "parts");
-  parts.mode = strcmp(cli_text(run, "mode"), "fast") == 0 ? SR_PARTS_FAST : SR_PARTS_EXACT;
-  parts.refine = !cli_flag(run, "pure");
-  parts.imbalance = cli_real(run, "imbalance");
   double start = sr_seconds();
-  sr_status status = sr_parts_compute(run->ctx, p->graph, &parts, &p->parts);
+  sr_status status = sr_parts_compute(run->ctx, p->graph, &p->options, &p->parts);
   p->seconds_bisection = sr_seconds() - start;
   return status;
 }
@@ -169,11 +156,14 @@ static int run_parts(cli_run *run) {
     return cli_complain(run, CLI_USAGE,
                         "--json and the parts cannot both go to standard output; give -o FILE");
   parts_run p = {.not_converged = false};
+  sr_parts_options_init(&p.options);
+  int code = cli_read_task(run, "parts", sr_parts_option_list(), &p.options);
+  if (code != CLI_SUCCESS) return code;
   sr_status status = cli_read_table(run, run->arguments[0], &p.table);
   if (status == SR_OK) status = build_graph(run, &p);
   if (status == SR_OK) status = solve_spectrum(run, &p);
   if (status == SR_OK) status = cut_parts(run, &p);
-  int code = status == SR_OK ? finish(run, &p) : cli_fail(run, status);
+  code = status == SR_OK ? finish(run, &p) : cli_fail(run, status);
   sr_parts_free(&p.parts);
   sr_spectrum_free(&p.spectrum);
   sr_graph_free(&p.graph);
@@ -194,6 +184,7 @@ const cli_command cli_parts = {
         "the\n"
         "same at any number of threads.",
     .groups = {options, cli_column_options, cli_graph_options},
+    .tasks = {sr_parts_option_list},
     .methods = methods,
     .example =
         "specroute parts fields.csv --coords lon,lat --graph space:8 --parts 50 -o parts.csv",

@@ -6,10 +6,6 @@ static const cli_option options[] = {
      "where to write the bags: .npy (members x rows, counts) or .csv (member,row,count from 0)"},
     {"plan", 'p', CLI_TEXT, "PLAN", "routed", NULL, 0, 0, "NAME[:KEY=VALUE,...]"},
     {"members", 'm', CLI_INTEGER, "M", "100", NULL, 1, 1e6, "members of the ensemble"},
-    {"tmix", 0, CLI_REAL, "T", NULL, NULL, 1, 1e12,
-     "mixing time in rows, where it is known; else it is estimated"},
-    {"parts", 0, CLI_INTEGER, "P", NULL, NULL, 1, 1e9,
-     "number of parts; else the groups, or parts of about 4 T rows"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
 static const cli_method_flag methods[] = {{"plan", "plan", sr_plan_method, false, false},
@@ -59,9 +55,8 @@ static int run_plan(cli_run *run) {
   sr_structure_options wanted;
   int code = CLI_SUCCESS;
   sr_structure_options_init(&wanted);
-  wanted.graph = cli_method_text(run, "graph");
-  if (cli_given(run, "tmix")) wanted.tmix = cli_real(run, "tmix");
-  if (cli_given(run, "parts")) wanted.parts = cli_integer(run, "parts");
+  code = cli_read_task(run, "structure", sr_structure_option_list(), &wanted);
+  if (code != CLI_SUCCESS) return code;
   SR_TRY(cli_read_table(run, run->arguments[0], &table));
   SR_TRY(sr_structure_estimate(run->ctx, table, &wanted, run->seed, &structure));
   cli_warn_of_structure(run, structure);
@@ -87,6 +82,7 @@ const cli_command cli_plan = {
         "they stand in FILE) and members are counted from 0. The same seed gives the same bags as "
         "train.",
     .groups = {options, cli_column_options, cli_graph_options},
+    .tasks = {sr_structure_option_list},
     .methods = methods,
     .example = "specroute plan elec2.csv --target class --plan routed -o bags.npy",
     .run = run_plan};

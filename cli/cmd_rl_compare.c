@@ -269,7 +269,7 @@ const cli_command cli_rl_compare = {
         "better than the first sampler, the smallest difference that the seeds can show. Seeds go\n"
         "slowest. An interrupted comparison goes on where it stopped, runs under way included.",
     .groups = {options},
-    .task = agent_options,
+    .tasks = {agent_options},
     .methods = methods,
     .example =
         "specroute rl compare --games breakout,pong --samplers uniform,routed,fifth --steps 5000",

@@ -307,7 +307,7 @@ const cli_command cli_rl_train = {
         "training and splits the variance of the targets. An interrupt saves the agent with its\n"
         "buffer; the same command goes on bit for bit.",
     .groups = {options},
-    .task = sr_agent_option_list,
+    .tasks = {sr_agent_option_list},
     .methods = methods,
     .example = "specroute rl train --game breakout --sampler routed --steps 30000 -o b.agent",
     .run = run_rl_train};

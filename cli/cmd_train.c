@@ -163,7 +163,7 @@ const cli_command cli_train = {
         "Plans, learners and graphs are named NAME[:KEY=VALUE,...]: 'specroute methods' lists "
         "them.",
     .groups = {options, cli_column_options},
-    .task = sr_train_option_list,
+    .tasks = {sr_train_option_list},
     .methods = methods,
     .example = "specroute train elec2.csv --target class -o elec2.model",
     .run = run_train};

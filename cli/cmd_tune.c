@@ -86,7 +86,7 @@ const cli_command cli_tune = {
         "the search; the winner is judged there, beside the first setting. Options that are named\n"
         "(--learners tree:min_leaf=5) stay, the others are tried.",
     .groups = {options, cli_column_options},
-    .task = sr_tune_option_list,
+    .tasks = {sr_tune_option_list},
     .methods = cli_compared_methods,
     .example = "specroute tune elec2.csv --target class --learners tree,xgboost --tries 27",
     .run = run_tune};

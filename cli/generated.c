@@ -111,8 +111,9 @@ static bool add_flag(const cli_command *command, const sr_option *o, const char 
 }
 
 static bool generate(const cli_command *command) {
-  for (const sr_option *o = command->task ? command->task() : NULL; o && o->key; o++)
-    if (!add_flag(command, o, NULL)) return false;
+  for (int t = 0; t < CLI_MAX_TASKS && command->tasks[t]; t++)
+    for (const sr_option *o = command->tasks[t](); o->key; o++)
+      if (!add_flag(command, o, NULL)) return false;
   for (const cli_method_flag *m = command->methods; m && m->flag; m++) {
     const sr_method *method;
     for (int i = 0; (method = m->at(i)); i++)

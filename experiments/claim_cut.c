@@ -100,7 +100,7 @@ static sr_status cut_edges(sr_context *ctx, const sr_graph *graph, int32_t count
   sr_parts_options options;
   sr_parts_options_init(&options);
   options.parts = count;
-  options.refine = refine;
+  options.pure = !refine;
   sr_status status = sr_parts_compute(ctx, graph, &options, &parts);
   if (status == SR_OK) *cut = (double)sr_parts_get(parts)->cut_edges;
   sr_parts_free(&parts);

@@ -102,6 +102,21 @@ class Usage(unittest.TestCase):
         self.expect(2, "no plan 'routd'", "compare", "/no/such/file.csv", "--target", "y", "--plans", "uniform,routd")
         self.expect(3, "/no/such/file.csv", *line, "--plan", "routed", "--part-share", "0.3")
 
+    def test_tasks_share_their_options(self):
+        """The same rule for T and folds wherever they are taken, checked before a file is read."""
+        none = "/no/such/file.csv"
+        lines = {"train": ("train", none, "--target", "y", "-o", "/tmp/never.model"), "plan": ("plan", none, "-o", "/tmp/never.npy"),
+                 "folds": ("folds", none, "-o", "/tmp/never.csv"), "judge": ("judge", none, none, "--target", "y"),
+                 "compare": ("compare", none, "--target", "y")}
+        for name, line in lines.items():
+            self.expect(3, "/no/such/file.csv", *line, "--tmix", "0")
+            self.expect(2, "tmix is '-1', expected a number from 0", *line, "--tmix", "-1")
+            if name not in ("plan", "judge"):
+                self.expect(2, "buffer is 'x', expected a whole number from -1", *line, "--buffer", "x")
+        self.expect(2, "level is '2'", "diagnose", none, "--level", "2")
+        self.expect(2, "mode is 'slow', expected", "parts", none, "--mode", "slow")
+        self.assertLessEqual({"parts", "mode", "imbalance", "pure", "solver"}, set(options("parts")))
+
     def test_methods(self):
         listed = json.loads(run("methods", "--json").stdout)["methods"]
         kinds = {method["kind"] for method in listed}

@@ -53,7 +53,7 @@ static sr_parts *make_parts(sr_context *ctx, const sr_graph *graph, int32_t coun
   sr_parts_options_init(&options);
   options.parts = count;
   options.mode = mode;
-  options.refine = refine;
+  options.pure = !refine;
   assert_ok(ctx, sr_parts_compute(ctx, graph, &options, &parts));
   return parts;
 }
@@ -285,7 +285,7 @@ static int64_t cut_edges(sr_context *ctx, const sr_graph *graph, int32_t parts, 
   sr_parts_options options;
   sr_parts_options_init(&options);
   options.parts = parts;
-  options.refine = refine;
+  options.pure = !refine;
   sr_parts *made = NULL;
   assert_ok(ctx, sr_parts_compute(ctx, graph, &options, &made));
   int64_t cut = sr_parts_get(made)->cut_edges;
@@ -681,7 +681,7 @@ static sr_status compute_and_coarsen(sr_context *ctx, void *data) {
   SR_TRY(test_try_graph(ctx, edges, false, &graph));
   for (int mode = 0; mode < 3; mode++) {
     options.mode = mode == 2 ? SR_PARTS_FAST : SR_PARTS_EXACT;
-    options.refine = mode;
+    options.pure = !mode;
     options.parts = mode == 1 ? 3 : 6; /* 3: enough rows a part to be coarsened first */
     SR_TRY(sr_parts_compute(ctx, graph, &options, &parts));
     SR_TRY(sr_parts_coarsen(ctx, parts, 3, label));

@@ -64,6 +64,8 @@ typedef struct sr_dependence_options {
   double level; /* of the interval: 0.9 */
 } sr_dependence_options;
 
+/* The options with their defaults and ranges, a constant list that ends with a key of NULL. */
+SR_API const sr_option *sr_dependence_option_list(void);
 SR_API void sr_dependence_options_init(sr_dependence_options *options);
 /* Rows are taken in their order in the table, or as neighbors in `graph` where one is given that is
  * not made of the order; groups are never joined. `options` may be NULL. Too few or too simple data

@@ -36,6 +36,8 @@ typedef struct sr_folds_view {
   double reach; /* on maps: the distance that residuals are alike up to; NaN elsewhere */
 } sr_folds_view;
 
+/* The options with their defaults and ranges, a constant list that ends with a key of NULL. */
+SR_API const sr_option *sr_folds_option_list(void);
 SR_API void sr_folds_options_init(sr_folds_options *options);
 /* `options` may be NULL. Free with sr_folds_free. Errors: SR_ERROR_ARGUMENT, SR_ERROR_DATA (too few
  * units, or the buffer leaves nothing to train on), SR_ERROR_MEMORY. Memory: one byte per row and
@@ -116,6 +118,8 @@ typedef struct sr_judgment {
   const int64_t *confusion; /* that of the options */
 } sr_judgment;
 
+/* The options with their defaults and ranges, a constant list that ends with a key of NULL. */
+SR_API const sr_option *sr_judge_option_list(void);
 SR_API void sr_judge_options_init(sr_judge_options *options);
 /* The honest evaluation of anybody's predictions of a table's rows, made without having seen them.
  * The table gives the classes, the structure what depends on what. `options` may be NULL. Errors:

@@ -31,13 +31,15 @@ typedef enum sr_parts_mode {
 /* Parts of a pure window graph are contiguous blocks in both modes: the bisection in closed form.
  */
 typedef struct sr_parts_options {
-  int32_t parts; /* 0 = min(nodes, 64) */
+  int64_t parts; /* 0 = min(nodes, 64) */
   sr_parts_mode mode;
-  int refine;       /* 1: improve every cut by moving nodes across it, sizes kept; 0: the
-                     * median of the Fiedler vector as it is. Fast always refines. */
+  int pure;         /* 0: every cut is improved by moving nodes across it, sizes kept; 1: the
+                     * median of the Fiedler vector as it is. Fast always improves. */
   double imbalance; /* fast: a part may hold (1 + imbalance) nodes / parts: 0.03 */
 } sr_parts_options;
 
+/* The options with their defaults and ranges, a constant list that ends with a key of NULL. */
+SR_API const sr_option *sr_parts_option_list(void);
 SR_API void sr_parts_options_init(sr_parts_options *options);
 /* Exactly `parts` non-empty parts, the same at any thread count. Components are handled at every
  * cut: whole components go to one side, at most one of them is split. Memory and, at a given number

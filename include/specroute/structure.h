@@ -56,6 +56,8 @@ typedef struct sr_structure_view {
   double buffer_distance; /* maps: what folds of areas keep free around them; NaN: not known */
 } sr_structure_view;
 
+/* The options with their defaults and ranges, a constant list that ends with a key of NULL. */
+SR_API const sr_option *sr_structure_option_list(void);
 SR_API void sr_structure_options_init(sr_structure_options *options);
 /* Builds the graph, estimates T and cuts the parts, each once. `options` may be NULL. Free with
  * sr_structure_free. Errors: SR_ERROR_ARGUMENT, SR_ERROR_NOT_FOUND (no such graph), SR_ERROR_DATA

@@ -315,7 +315,7 @@ def parts(graph, count, *, exact=False, refine=True, imbalance=0.03, n_jobs=None
         raise ArgumentError(f"count is {count}, expected at least one part")
     options = c.sr_parts_options()
     lib.sr_parts_options_init(ctypes.byref(options))
-    options.parts, options.refine = int(count), int(refine)
+    options.parts, options.pure = int(count), int(not refine)
     options.mode = c.SR_PARTS_EXACT if exact else c.SR_PARTS_FAST
     options.imbalance = float(imbalance)
     handle = made("sr_parts_free", "sr_parts_compute", _graph_handle(graph), ctypes.byref(options),

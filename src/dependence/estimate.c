@@ -9,8 +9,14 @@
 
 enum { LEAST_ROWS = 10 };
 
+static const sr_option dependence_options[] = {SR_REAL(sr_dependence_options, level, "0.9", 0.01,
+                                                       0.999, "probability of the intervals"),
+                                               SR_OPTIONS_END};
+
+const sr_option *sr_dependence_option_list(void) { return dependence_options; }
+
 void sr_dependence_options_init(sr_dependence_options *options) {
-  *options = (sr_dependence_options){.level = 0.9};
+  sr_options_init(dependence_options, options);
 }
 
 void sr__dependence_warn(sr_dependence *d, const char *format, ...) {

@@ -7,6 +7,15 @@
 #include "ensemble/ensemble.h"
 #include "evaluate/loss.h"
 
+/* ---- options ------------------------------------------------------------------------------ */
+
+/* As SR__STRUCTURE_OPTIONS: where the folds of a task's struct are. */
+#define SR__FOLDS_OPTIONS(AT, where)                                                               \
+  AT(INTEGER, "folds", where folds, "8", 0, 1e6, "folds; 0 is one per group"),                     \
+      AT(INTEGER, "buffer", where buffer, "-1", -1, 1e12,                                          \
+         "rows or graph steps left out around what is held out, on maps a distance in their unit " \
+         "(meters for degrees); -1 is by T, on maps by the reach of the residuals")
+
 /* ---- fitting on a fold -------------------------------------------------------------------- */
 
 /* Rows of one fold, increasing. */

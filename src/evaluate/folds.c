@@ -4,7 +4,7 @@
 #include "evaluate.h"
 
 /* A block of a series spans ten mixing times; more than about 50 blocks bring nothing. */
-enum { FOLDS = 8, BLOCK_SCALES = 10, MOST_BLOCKS = 50, GRAPH_BLOCKS_PER_FOLD = 4 };
+enum { BLOCK_SCALES = 10, MOST_BLOCKS = 50, GRAPH_BLOCKS_PER_FOLD = 4 };
 /* A buffer beyond this share of the rows would eat the training rows. */
 #define MOST_BUFFER 0.15
 
@@ -15,9 +15,13 @@ struct sr_folds {
   uint8_t *role;
 };
 
-void sr_folds_options_init(sr_folds_options *options) {
-  *options = (sr_folds_options){.folds = FOLDS, .buffer = -1};
-}
+#define FOLDS_OF(kind, key, field, ...) SR_##kind##_AT(sr_folds_options, field, key, __VA_ARGS__)
+
+static const sr_option folds_options[] = {SR__FOLDS_OPTIONS(FOLDS_OF, ), SR_OPTIONS_END};
+
+const sr_option *sr_folds_option_list(void) { return folds_options; }
+
+void sr_folds_options_init(sr_folds_options *options) { sr_options_init(folds_options, options); }
 
 /* Blocks of a series are dealt in order, the same number to every fold. */
 static int32_t block_count(const sr_structure *s, int32_t folds) {

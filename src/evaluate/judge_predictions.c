@@ -10,8 +10,15 @@
 /* Below, an interval would be a guess. */
 enum { LEAST_SPANS = 5, LEAST_UNITS = 6 };
 
+static const sr_option judge_options[] = {SR_REAL(sr_judge_options, level, "0.95", 0.01, 0.999,
+                                                  "probability of the interval"),
+                                          SR_OPTIONS_END};
+
+const sr_option *sr_judge_option_list(void) { return judge_options; }
+
 void sr_judge_options_init(sr_judge_options *options) {
-  *options = (sr_judge_options){.level = 0.95};
+  *options = (sr_judge_options){0};
+  sr_options_init(judge_options, options);
 }
 
 /* ---- which rows are judged ----------------------------------------------------------------- */

@@ -3,8 +3,22 @@
 
 enum { DEFAULT_PARTS = 64 };
 
+static const sr_option parts_options[] = {
+    SR_INTEGER(sr_parts_options, parts, "0", 0, 2147483647,
+               "how many parts; 0 is 64, or the rows where these are fewer"),
+    SR_CHOICE(sr_parts_options, mode, "exact", "exact|fast",
+              "exact: sizes differ by at most one; fast: multilevel, within --imbalance"),
+    SR_REAL(sr_parts_options, imbalance, "0.03", 0, 1,
+            "fast: how far a part may be above its fair share"),
+    SR_FLAG(sr_parts_options, pure, "no",
+            "exact: the median of the Fiedler vector as it is, cuts not improved"),
+    SR_OPTIONS_END};
+
+const sr_option *sr_parts_option_list(void) { return parts_options; }
+
 void sr_parts_options_init(sr_parts_options *options) {
-  *options = (sr_parts_options){.mode = SR_PARTS_EXACT, .refine = 1, .imbalance = 0.03};
+  *options = (sr_parts_options){0};
+  sr_options_init(parts_options, options);
 }
 
 static sr_status check_options(sr_context *ctx, const sr_graph_view *view,
@@ -13,8 +27,8 @@ static sr_status check_options(sr_context *ctx, const sr_graph_view *view,
     return sr__fail(ctx, SR_ERROR_DATA, "a graph without nodes cannot be cut into parts");
   if (options->parts < 0 || options->parts > view->nodes)
     return sr__fail(ctx, SR_ERROR_ARGUMENT,
-                    "%d parts were asked for; a graph of %lld nodes gives 1 to %lld",
-                    options->parts, (long long)view->nodes, (long long)view->nodes);
+                    "%lld parts were asked for; a graph of %lld nodes gives 1 to %lld",
+                    (long long)options->parts, (long long)view->nodes, (long long)view->nodes);
   if (options->mode != SR_PARTS_EXACT && options->mode != SR_PARTS_FAST)
     return sr__fail(ctx, SR_ERROR_ARGUMENT, "mode %d of parts is neither exact nor fast",
                     (int)options->mode);
@@ -132,7 +146,7 @@ static sr_status cut_working_graph(sr_context *ctx, cut_job *job) {
   sr_status status = SR_OK;
   bool fast = job->options->mode == SR_PARTS_FAST;
   job->method = fast ? "fast" : "exact";
-  if (!fast && !job->options->refine) return cut_tree(ctx, job, false, job->label);
+  if (!fast && job->options->pure) return cut_tree(ctx, job, false, job->label);
   SR_TRY(cut_refined(ctx, job));
   if (!fast) SR_TRY(try_others(ctx, job));
 cleanup:

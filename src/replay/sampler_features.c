@@ -128,7 +128,7 @@ static sr_status cut(sr_context *ctx, const routed_features *own, int64_t count,
   SR_TRY(sr_table_new(ctx, &view, &table));
   SR_TRY(sr_graph_build(ctx, table, text, own->seed, &graph));
   sr_parts_options_init(&parts_options);
-  parts_options.parts = (int32_t)own->chosen.parts;
+  parts_options.parts = own->chosen.parts;
   parts_options.mode = SR_PARTS_FAST;
   SR_TRY(sr_parts_compute(ctx, graph, &parts_options, parts));
 cleanup:

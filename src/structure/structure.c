@@ -16,8 +16,16 @@ const char *sr_unit_name(sr_unit unit) {
   return name[unit];
 }
 
+#define STRUCTURE(kind, key, field, ...) \
+  SR_##kind##_AT(sr_structure_options, field, key, __VA_ARGS__)
+
+static const sr_option structure_options[] = {SR__STRUCTURE_OPTIONS(STRUCTURE, ), SR_OPTIONS_END};
+
+const sr_option *sr_structure_option_list(void) { return structure_options; }
+
 void sr_structure_options_init(sr_structure_options *options) {
-  *options = (sr_structure_options){.level = 0.9};
+  *options = (sr_structure_options){0};
+  sr_options_init(structure_options, options);
 }
 
 static char *copy_text(sr_context *ctx, const char *text, const char **shown) {

@@ -50,4 +50,13 @@ int32_t sr__default_part_count(int64_t rows, double tmix);
 SR_MUST_CHECK sr_status sr__structure_make_parts(sr_context *ctx, sr_structure *structure,
                                                  int64_t count);
 
+/* Options that several tasks share; AT(kind, key, field, ...) makes one of a task's struct, whose
+ * structure options lie at `where` ("structure." or nothing). */
+#define SR__STRUCTURE_OPTIONS(AT, where)                                                     \
+  AT(TEXT, "graph", where graph, "", "dependency graph; by default as the table is"),        \
+      AT(REAL, "tmix", where tmix, "0", 0, 1e12, "rows until a row is new; 0 estimates it"), \
+      AT(INTEGER, "parts", where parts, "0", 0, 1e9,                                         \
+         "number of parts; 0 is the groups, or about four T rows each"),                     \
+      AT(REAL, "tmix_level", where level, "0.9", 0.01, 0.999, "probability of the interval of T")
+
 #endif

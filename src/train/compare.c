@@ -58,8 +58,8 @@ static const sr_option compare_options[] = {
             "the future as well: train on the past, judge what follows, from five origins"),
     COMPARE(FLAG, "naive", naive, "no",
             "the naive error as well: every plan is fitted on all rows for it"),
-    SR__STRUCTURE_OPTIONS(COMPARE),
-    SR__FOLDS_OPTIONS(COMPARE, folds),
+    SR__STRUCTURE_OPTIONS(COMPARE, structure.),
+    SR__FOLDS_OPTIONS(COMPARE, folds.),
     SR_OPTIONS_END};
 
 const sr_option *sr_compare_option_list(void) { return compare_options; }

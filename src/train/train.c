@@ -15,7 +15,7 @@ static const sr_option train_options[] = {
     TRAIN(TEXT, "resume", resume, "",
           "file that keeps fitted members, so that the same command goes on after an interrupt"),
     SR__CLASS_WEIGHT_OPTION(TRAIN),
-    SR__STRUCTURE_OPTIONS(TRAIN),
+    SR__STRUCTURE_OPTIONS(TRAIN, structure.),
     TRAIN(FLAG, "evaluation", evaluate.evaluate, "yes", "error, covariance and importance"),
     TRAIN(FLAG, "importance", evaluate.importance, "yes",
           "importance of every feature, and what members share"),
@@ -24,7 +24,7 @@ static const sr_option train_options[] = {
           "rows of the next unit that is asked about; 0 is a twentieth of all, or a group"),
     TRAIN(FLAG, "forward", evaluate.forward, "no",
           "the future as well: train on the past, judge what follows, from five origins"),
-    SR__FOLDS_OPTIONS(TRAIN, evaluate.folds),
+    SR__FOLDS_OPTIONS(TRAIN, evaluate.folds.),
     SR_OPTIONS_END};
 
 const sr_option *sr_train_option_list(void) { return train_options; }

@@ -6,19 +6,7 @@
 
 #include "evaluate/trial.h"
 
-/* Options that several tasks share; AT(kind, key, field, ...) makes one of a task's struct. */
-#define SR__STRUCTURE_OPTIONS(AT)                                                                \
-  AT(TEXT, "graph", structure.graph, "", "dependency graph; by default as the table is"),        \
-      AT(REAL, "tmix", structure.tmix, "0", 0, 1e12, "rows until a row is new; 0 estimates it"), \
-      AT(INTEGER, "parts", structure.parts, "0", 0, 1e9,                                         \
-         "number of parts; 0 is the groups, or about four T rows each"),                         \
-      AT(REAL, "tmix_level", structure.level, "0.9", 0.01, 0.999,                                \
-         "probability of the interval of T")
-#define SR__FOLDS_OPTIONS(AT, where)                                                               \
-  AT(INTEGER, "folds", where.folds, "8", 0, 1e6, "folds; 0 is one per group"),                     \
-      AT(INTEGER, "buffer", where.buffer, "-1", -1, 1e12,                                          \
-         "rows or graph steps left out around what is held out, on maps a distance in their unit " \
-         "(meters for degrees); -1 is by T, on maps by the reach of the residuals")
+/* An option that several tasks share; AT(kind, key, field, ...) makes one of a task's struct. */
 #define SR__CLASS_WEIGHT_OPTION(AT)          \
   AT(TEXT, "class_weight", class_weight, "", \
      "what classes weigh: balanced, or a csv file with lines CLASS,WEIGHT")

@@ -74,8 +74,8 @@ static const sr_option tune_options[] = {
     TUNE(TEXT, "resume", resume, "",
          "keep the tries here as they are made: the same command goes on after an interrupt"),
     TUNE(REAL, "level", level, "0.95", 0.01, 0.999, "probability of the interval"),
-    SR__STRUCTURE_OPTIONS(TUNE),
-    SR__FOLDS_OPTIONS(TUNE, folds),
+    SR__STRUCTURE_OPTIONS(TUNE, structure.),
+    SR__FOLDS_OPTIONS(TUNE, folds.),
     SR_OPTIONS_END};
 
 const sr_option *sr_tune_option_list(void) { return tune_options; }
