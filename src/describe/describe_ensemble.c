@@ -1,17 +1,18 @@
-/* What an ensemble is, and what its votes are worth. */
+/* What an ensemble is, and what its votes are worth, as text and JSON. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "describe.h"
+#include "ensemble_words.h"
 #include "plan/plan.h"
 
-enum { SHOWN_FEATURES = 5, SHOWN_CLASSES = 12, CELL = 96, MOST_ROWS = 32, MOST_FEATURES = 10 };
+enum { SHOWN_FEATURES = 5, SHOWN_CLASSES = 12, CELL = 96 };
 
 static const char *vote_name(sr_vote vote) {
   return vote == SR_VOTE_SOFT ? "soft" : vote == SR_VOTE_GATED ? "gated" : "hard";
 }
 
-static void name_feature(const sr_ensemble_view *view, int64_t j, char *name, size_t size) {
+void sr__name_feature(const sr_ensemble_view *view, int64_t j, char *name, size_t size) {
   if (view->feature_names)
     snprintf(name, size, "%s", view->feature_names[j]);
   else
@@ -48,8 +49,7 @@ static void add_plan_lines(sr__description *lines, const sr_ensemble_view *view)
                         sr__three_digits(view->tmix));
 }
 
-/* What a question asks, in words. */
-static void name_question(const sr_evaluation *e, const sr_question *q, char *text, size_t size) {
+void sr__name_question(const sr_evaluation *e, const sr_question *q, char *text, size_t size) {
   static const char *const words[] = {"naive: new rows between these",
                                       "honest: the process elsewhere",
                                       "",
@@ -68,14 +68,14 @@ static void name_question(const sr_evaluation *e, const sr_question *q, char *te
     snprintf(text, size, "the next %s", sr_unit_name(e->held_out));
 }
 
-static void print_number(double value, char *text, size_t size) {
+void sr__print_number(double value, char *text, size_t size) {
   if (isfinite(value))
     snprintf(text, size, "%.4f", value);
   else
     snprintf(text, size, "not told");
 }
 
-static void print_interval(double low, double high, char *text, size_t size) {
+void sr__print_interval(double low, double high, char *text, size_t size) {
   if (isfinite(low) && isfinite(high))
     snprintf(text, size, "%.4f to %.4f", low, high);
   else
@@ -111,14 +111,13 @@ void sr__print_held_out(const sr__held_out *h, char *text, size_t size) {
              h->folds, (long long)(h->rows / h->folds), h->units, (long long)h->buffer);
 }
 
-static void print_held_out(const sr_evaluation *e, char *text, size_t size) {
+void sr__print_evaluated(const sr_evaluation *e, char *text, size_t size) {
   sr__print_held_out(&(sr__held_out){e->held_out, e->units, e->folds, e->rows, e->buffer,
                                      e->buffer_distance, e->distance_unit},
                      text, size);
 }
 
-/* Maps: how far residuals are alike. Empty elsewhere. */
-static void print_reach(const sr_evaluation *e, char *text, size_t size) {
+void sr__print_reach(const sr_evaluation *e, char *text, size_t size) {
   char reach[40];
   text[0] = '\0';
   if (e->distance_unit == SR_DISTANCE_NONE || !isfinite(e->reach)) return;
@@ -129,8 +128,7 @@ static void print_reach(const sr_evaluation *e, char *text, size_t size) {
     snprintf(text, size, "residuals of near rows are not alike");
 }
 
-/* Maps: what was held out, how far away it lay, and the next one of its kind. */
-static void print_map_line(const sr_evaluation *e, const sr_question *q, char *text, size_t size) {
+void sr__print_map_line(const sr_evaluation *e, const sr_question *q, char *text, size_t size) {
   static const char *const what[] = {"rows", "fields", "areas", "regions", "areas"};
   char away[64] = "", buffer[64] = "", next[64] = "", number[40];
   text[0] = '\0';
@@ -150,11 +148,11 @@ static void add_question_lines(sr__description *lines, const sr_evaluation *e) {
   sr__description_add(lines, "error     %-32s %8s   %g %% interval\n", "", "", 100 * e->level);
   for (int32_t k = 0; k < e->question_count; k++) {
     const sr_question *q = &e->questions[k];
-    name_question(e, q, name, sizeof name);
-    print_number(q->estimate, estimate, sizeof estimate);
-    print_interval(q->low, q->high, interval, sizeof interval);
+    sr__name_question(e, q, name, sizeof name);
+    sr__print_number(q->estimate, estimate, sizeof estimate);
+    sr__print_interval(q->low, q->high, interval, sizeof interval);
     sr__description_add(lines, "          %-32s %8s   %s\n", name, estimate, interval);
-    print_map_line(e, q, held, sizeof held);
+    sr__print_map_line(e, q, held, sizeof held);
     if (*held) sr__description_add(lines, "            %s\n", held);
     if (q->reason) sr__description_add(lines, "            %s\n", q->reason);
   }
@@ -168,8 +166,7 @@ static void add_question_lines(sr__description *lines, const sr_evaluation *e) {
 
 #define WORTH_SAYING 0.05 /* share of the margin's variance that a remedy must take off */
 
-/* What would lower the variance of the margin, in one sentence; empty where it is not known. */
-static void print_remedy(const sr_evaluation *e, char *text, size_t size) {
+void sr__print_remedy(const sr_evaluation *e, char *text, size_t size) {
   const struct {
     const char *what;
     double gain;
@@ -198,7 +195,7 @@ static void print_remedy(const sr_evaluation *e, char *text, size_t size) {
 
 static void add_shared_lines(sr__description *lines, const sr_evaluation *e) {
   char text[512];
-  print_remedy(e, text, sizeof text);
+  sr__print_remedy(e, text, sizeof text);
   if (!*text) return;
   sr__description_add(lines,
                       "          of the covariance shared rows make %.4f, shared parts %.4f, the "
@@ -218,9 +215,9 @@ static void add_curve_lines(sr__description *lines, const sr_evaluation *e) {
 static void add_error_lines(sr__description *lines, const sr_evaluation *e) {
   char text[256];
   add_question_lines(lines, e);
-  print_held_out(e, text, sizeof text);
+  sr__print_evaluated(e, text, sizeof text);
   sr__description_add(lines, "          held out: %s\n", text);
-  print_reach(e, text, sizeof text);
+  sr__print_reach(e, text, sizeof text);
   if (*text) sr__description_add(lines, "          range: %s\n", text);
   sr__description_add(lines, "          always naming the most frequent class: %.4f\n",
                       e->baseline);
@@ -244,8 +241,7 @@ static void add_class_lines(sr__description *lines, const sr_ensemble_view *view
     sr__description_add(lines, "          and %d more\n", e->classes - SHOWN_CLASSES);
 }
 
-/* The features with the greatest importance, the greatest first; ties: the lower number. */
-static int32_t list_important(const sr_evaluation *e, int32_t most, int64_t *list) {
+int32_t sr__list_important(const sr_evaluation *e, int32_t most, int64_t *list) {
   int32_t count = 0;
   for (; count < most && count < e->features; count++) {
     list[count] = -1;
@@ -265,9 +261,9 @@ static void add_feature_lines(sr__description *lines, const sr_ensemble_view *vi
   char name[64];
   if (!e->importance) return;
   sr__description_add(lines, "features  error gained on held-out rows by shuffling inside parts\n");
-  int32_t count = list_important(e, SHOWN_FEATURES, list);
+  int32_t count = sr__list_important(e, SHOWN_FEATURES, list);
   for (int32_t k = 0; k < count; k++) {
-    name_feature(view, list[k], name, sizeof name);
+    sr__name_feature(view, list[k], name, sizeof name);
     sr__description_add(lines, "          %-24s %+.4f\n", name, e->importance[list[k]]);
   }
 }
@@ -414,7 +410,7 @@ static json_t *covariance_json(const sr_evaluation *e) {
                {"gain_place", e->gain_place}};
   for (size_t k = 0; k < sizeof reals / sizeof *reals; k++)
     json_object_set_new(value, reals[k].key, sr__json_real(reals[k].value));
-  print_remedy(e, text, sizeof text);
+  sr__print_remedy(e, text, sizeof text);
   json_object_set_new(value, "remedy", *text ? json_string(text) : json_null());
   return value;
 }
@@ -438,7 +434,7 @@ static json_t *importance_json(const sr_ensemble_view *view) {
   json_t *values = json_object();
   char name[256], clean[3 * sizeof name];
   for (int64_t j = 0; j < view->evaluation->features; j++) {
-    name_feature(view, j, name, sizeof name);
+    sr__name_feature(view, j, name, sizeof name);
     sr_text_clean(name, true, clean, sizeof clean);
     json_object_set_new(values, clean, sr__json_real(view->evaluation->importance[j]));
   }
@@ -492,371 +488,6 @@ static json_t *to_json(const void *object) {
   }
   json_object_set_new(value, "warnings", sr__json_strings(view->warning_count, view->warnings));
   return value;
-}
-
-/* ---- the page: the error ------------------------------------------------------------------ */
-
-enum { MOST_QUESTIONS = 16 };
-
-static sr_status add_error_table(sr_context *ctx, sr_page *page, const sr_evaluation *e) {
-  enum { MOST_COLUMNS = 5 };
-  const char *header[MOST_COLUMNS] = {"question", "error", "interval"};
-  char text[MOST_QUESTIONS + 1][4][2 * CELL], alignment[MOST_COLUMNS + 1] = "lrl";
-  sr_page_cell cells[MOST_COLUMNS * (MOST_QUESTIONS + 1)] = {0};
-  int32_t rows = e->question_count < MOST_QUESTIONS ? e->question_count : MOST_QUESTIONS;
-  int32_t columns = 3, told = e->distance_unit != SR_DISTANCE_NONE ? columns++ : 0, read = 0;
-  if (told) header[told] = "held out";
-  for (int32_t k = 0; k < rows && !read; k++) /* where there is something to say */
-    if (e->questions[k].reason) read = columns++;
-  if (read) header[read] = "how to read it";
-  for (int32_t c = 3; c < columns; c++) alignment[c] = 'l';
-  for (int32_t k = 0; k < rows; k++) {
-    const sr_question *q = &e->questions[k];
-    name_question(e, q, text[k][0], CELL);
-    print_number(q->estimate, text[k][1], CELL);
-    print_interval(q->low, q->high, text[k][2], CELL);
-    print_map_line(e, q, text[k][3], sizeof text[k][3]);
-    for (int c = 0; c < 3; c++) cells[columns * k + c].text = text[k][c];
-    if (told) cells[columns * k + told].text = text[k][3];
-    if (read) cells[columns * k + read].text = q->reason ? q->reason : "";
-  }
-  snprintf(text[rows][1], CELL, "%.4f", e->baseline);
-  cells[columns * rows].text = "always the most frequent class";
-  cells[columns * rows + 1].text = text[rows][1];
-  sr_page_table table = {.caption = "What the ensemble gets wrong, by what is asked",
-                         .columns = columns,
-                         .header = header,
-                         .alignment = alignment,
-                         .rows = rows + 1,
-                         .cells = cells};
-  return sr_page_add_table(ctx, page, &table);
-}
-
-static sr_status add_error_plot(sr_context *ctx, sr_page *page, const sr_evaluation *e) {
-  char text[MOST_QUESTIONS][CELL];
-  const char *names[MOST_QUESTIONS];
-  double x[MOST_QUESTIONS], y[MOST_QUESTIONS], low[MOST_QUESTIONS], high[MOST_QUESTIONS];
-  int32_t count = 0;
-  for (int32_t k = 0; k < e->question_count && count < MOST_QUESTIONS; k++) {
-    const sr_question *q = &e->questions[k];
-    if (!isfinite(q->estimate)) continue;
-    name_question(e, q, text[count], CELL);
-    names[count] = text[count];
-    x[count] = count;
-    y[count] = q->estimate;
-    low[count] = isfinite(q->low) ? q->low : q->estimate;
-    high[count] = isfinite(q->high) ? q->high : q->estimate;
-    count++;
-  }
-  sr_plot_series series = {
-      .kind = SR_PLOT_BARS, .count = count, .x = x, .y = y, .low = low, .high = high};
-  sr_plot plot = {.title = "Error, by what is asked",
-                  .y_label = "error",
-                  .series_count = 1,
-                  .series = &series,
-                  .x_names = names,
-                  .x_name_count = count};
-  return sr_page_add_plot(ctx, page, &plot);
-}
-
-/* Errors in order of time, and where the line through them goes. */
-static sr_status add_forward_plot(sr_context *ctx, sr_page *page, const sr_evaluation *e) {
-  double x[MOST_QUESTIONS], y[MOST_QUESTIONS], next = e->origin_count;
-  int32_t count = e->origin_count < MOST_QUESTIONS ? e->origin_count : MOST_QUESTIONS;
-  for (int32_t k = 0; k < count; k++) {
-    x[k] = k;
-    y[k] = e->origin_error[k];
-  }
-  sr_plot_series series[] = {
-      {.label = "origins", .kind = SR_PLOT_LINE, .count = count, .x = x, .y = y},
-      {.label = "the line's next",
-       .kind = SR_PLOT_POINTS,
-       .count = 1,
-       .x = &next,
-       .y = &e->forward,
-       .low = &e->forward_low,
-       .high = &e->forward_high}};
-  sr_plot plot = {.title = "Trained on the past, judged on the tenth that follows",
-                  .x_label = "origin",
-                  .y_label = "error",
-                  .series_count = 2,
-                  .series = series};
-  return sr_page_add_plot(ctx, page, &plot);
-}
-
-/* How the error falls as members join, and what more of them could still take off. */
-static sr_status add_curve_plot(sr_context *ctx, sr_page *page, const sr_evaluation *e) {
-  enum { MOST_POINTS = 64 };
-  double x[MOST_POINTS], y[MOST_POINTS];
-  int32_t count = e->curve_count < MOST_POINTS ? e->curve_count : MOST_POINTS;
-  for (int32_t k = 0; k < count; k++) {
-    x[k] = e->curve[k].members;
-    y[k] = e->curve[k].error;
-  }
-  sr_plot_series series = {.kind = SR_PLOT_LINE_POINTS, .count = count, .x = x, .y = y};
-  sr_plot plot = {.title = "Error on held-out rows against the number of members",
-                  .x_label = "members that vote",
-                  .y_label = "error",
-                  .log_x = 1,
-                  .series_count = 1,
-                  .series = &series};
-  return sr_page_add_plot(ctx, page, &plot);
-}
-
-static sr_status add_classes(sr_context *ctx, sr_page *page, const sr_ensemble_view *v) {
-  static const char *const header[] = {"class", "rows", "error", "precision"};
-  const sr_evaluation *e = v->evaluation;
-  char text[MOST_ROWS][3][CELL];
-  sr_page_cell cells[MOST_ROWS * 4] = {0};
-  int32_t rows = e->classes < MOST_ROWS ? e->classes : MOST_ROWS;
-  for (int32_t c = 0; c < rows; c++) {
-    snprintf(text[c][0], CELL, "%lld", (long long)e->by_class[c].rows);
-    snprintf(text[c][1], CELL, "%.4f", e->by_class[c].error);
-    snprintf(text[c][2], CELL, "%.4f", e->by_class[c].precision);
-    cells[4 * c].text = v->classes.names[c];
-    for (int k = 0; k < 3; k++) cells[4 * c + 1 + k].text = text[c][k];
-  }
-  sr_page_table table = {.caption = "By class, on held-out rows",
-                         .columns = 4,
-                         .header = header,
-                         .rows = rows,
-                         .cells = cells};
-  return sr_page_add_table(ctx, page, &table);
-}
-
-static sr_status add_error(sr_context *ctx, sr_page *page, const sr_ensemble_view *v) {
-  sr_status status = SR_OK;
-  const sr_evaluation *e = v->evaluation;
-  char text[768], held[256], reach[96];
-  print_held_out(e, held, sizeof held);
-  print_reach(e, reach, sizeof reach);
-  snprintf(text, sizeof text,
-           "Judged by members that never drew the row, the error looks like %.4f. Judged by "
-           "members that saw nothing near it, it is %.4f: this is what the same process will show "
-           "elsewhere. Held out: %s%s%s.",
-           e->naive, e->honest, held, *reach ? "; " : "", reach);
-  SR_TRY(sr_page_heading(ctx, page, 1, "The error"));
-  SR_TRY(sr_page_paragraph(ctx, page, text));
-  SR_TRY(add_error_table(ctx, page, e));
-  SR_TRY(add_error_plot(ctx, page, e));
-  if (e->origin_count > 0) SR_TRY(add_forward_plot(ctx, page, e));
-  if (e->curve_count > 1) SR_TRY(add_curve_plot(ctx, page, e));
-  SR_TRY(add_classes(ctx, page, v));
-  if (e->confusion) SR_TRY(sr__page_add_metrics(ctx, page, &e->metrics, &v->classes, e->confusion));
-cleanup:
-  return status;
-}
-
-/* ---- the page: plan and features ---------------------------------------------------------- */
-
-static sr_status add_candidates(sr_context *ctx, sr_page *page, const sr_choice *choice) {
-  static const char *const header[] = {"plan", "error on held-out blocks", "against the default",
-                                       "standard error"};
-  char text[MOST_ROWS][3][CELL];
-  sr_page_cell cells[MOST_ROWS * 4] = {0};
-  int32_t rows = 0;
-  for (int32_t i = 0; i < choice->candidate_count && rows < MOST_ROWS; i++) {
-    const sr_candidate *c = choice->candidates + i;
-    if (isnan(c->error)) continue;
-    snprintf(text[rows][0], CELL, "%.4f", c->error);
-    snprintf(text[rows][1], CELL, "%+.4f", c->difference);
-    snprintf(text[rows][2], CELL, "%.4f", c->difference_se);
-    cells[4 * rows] =
-        (sr_page_cell){c->plan, i == choice->chosen ? SR_AGREEMENT_GOOD : SR_AGREEMENT_NONE};
-    for (int k = 0; k < 3; k++) cells[4 * rows + 1 + k].text = text[rows][k];
-    rows++;
-  }
-  sr_page_table table = {.caption = "Plans that were tried; the mark is the one that was taken",
-                         .columns = 4,
-                         .header = header,
-                         .rows = rows,
-                         .cells = cells};
-  return sr_page_add_table(ctx, page, &table);
-}
-
-static sr_status add_mix(sr_context *ctx, sr_page *page, const sr_ensemble_view *v) {
-  sr_status status = SR_OK;
-  static const char *const header[] = {"what a member learns from", "members", "weight"};
-  char text[MOST_ROWS][3][CELL];
-  sr_page_cell cells[MOST_ROWS * 3] = {0};
-  int32_t rows = v->mix_count < MOST_ROWS ? v->mix_count : MOST_ROWS;
-  for (int32_t k = 0; k < rows; k++) {
-    snprintf(text[k][0], CELL, "%d", v->mix[k].members);
-    snprintf(text[k][1], CELL, "%.3f", v->mix[k].weight);
-    SR_TRY(sr__plan_words(ctx, v->mix[k].plan, text[k][2], CELL));
-    cells[3 * k].text = text[k][2];
-    for (int c = 0; c < 2; c++) cells[3 * k + 1 + c].text = text[k][c];
-  }
-  sr_page_table table = {.caption = "Plans of the mix and their weights",
-                         .columns = 3,
-                         .header = header,
-                         .rows = rows,
-                         .cells = cells};
-  SR_TRY(sr_page_add_table(ctx, page, &table));
-cleanup:
-  return status;
-}
-
-/* Weights by plan, and what made the gain. */
-static sr_status add_mix_plots(sr_context *ctx, sr_page *page, const sr_ensemble_view *v) {
-  static const char *const parts[] = {"smaller bags", "larger leaves", "offset of the vote",
-                                      "whole parts left out"};
-  sr_status status = SR_OK;
-  const sr_mix_gain *g = v->gain;
-  const char *names[MOST_ROWS];
-  char words[MOST_ROWS][CELL];
-  double x[MOST_ROWS], y[MOST_ROWS], px[] = {0, 1, 2, 3};
-  double py[] = {g->bag_size, g->leaf_size, g->offset, g->place};
-  int32_t count = v->mix_count < MOST_ROWS ? v->mix_count : MOST_ROWS;
-  for (int32_t k = 0; k < count; k++) {
-    SR_TRY(sr__plan_words(ctx, v->mix[k].plan, words[k], CELL));
-    names[k] = words[k];
-    x[k] = k;
-    y[k] = v->mix[k].weight;
-  }
-  sr_plot_series weights = {.kind = SR_PLOT_BARS, .count = count, .x = x, .y = y};
-  sr_plot plot = {.title = "Weight in the vote, by plan",
-                  .y_label = "weight",
-                  .series_count = 1,
-                  .series = &weights,
-                  .x_names = names,
-                  .x_name_count = count};
-  if (count > 1) SR_TRY(sr_page_add_plot(ctx, page, &plot));
-  if (g->bag_size == 0.0 && g->leaf_size == 0.0 && g->offset == 0.0 && g->place == 0.0)
-    goto cleanup; /* plain bagging stayed */
-  sr_plot_series gains = {.kind = SR_PLOT_BARS, .count = 4, .x = px, .y = py};
-  sr_plot more = {.title = "What made the gain over plain bagging",
-                  .y_label = "held-out squared error taken off",
-                  .series_count = 1,
-                  .series = &gains,
-                  .x_names = parts,
-                  .x_name_count = 4};
-  SR_TRY(sr_page_add_plot(ctx, page, &more));
-cleanup:
-  return status;
-}
-
-/* What the members share, as bars, and what would help. */
-static sr_status add_shared(sr_context *ctx, sr_page *page, const sr_evaluation *e) {
-  sr_status status = SR_OK;
-  static const char *const names[] = {"shared rows", "shared parts", "shared law", "own noise"};
-  const double x[] = {0, 1, 2, 3};
-  const double y[] = {e->shared_rows, e->shared_parts, e->shared_law,
-                      e->variance_of_margin - e->covariance};
-  char text[600], remedy[512];
-  print_remedy(e, remedy, sizeof remedy);
-  if (!*remedy) return SR_OK;
-  sr_plot_series bars = {.kind = SR_PLOT_BARS, .count = 4, .x = x, .y = y};
-  sr_plot plot = {.title = "What the variance of the margin is made of",
-                  .y_label = "variance of the margin",
-                  .series_count = 1,
-                  .series = &bars,
-                  .x_names = names,
-                  .x_name_count = 4};
-  remedy[0] = (char)(remedy[0] - 'a' + 'A');
-  snprintf(text, sizeof text, "%s.", remedy);
-  SR_TRY(sr_page_paragraph(ctx, page, text));
-  SR_TRY(sr_page_add_plot(ctx, page, &plot));
-cleanup:
-  return status;
-}
-
-static sr_status add_plan(sr_context *ctx, sr_page *page, const sr_ensemble_view *v) {
-  sr_status status = SR_OK;
-  char text[768], words[CELL];
-  SR_TRY(sr__plan_words(ctx, v->mix->plan, words, sizeof words));
-  if (v->mix_count > 1)
-    snprintf(text, sizeof text, "%d members (%s) of %d kinds: %s.", v->members, v->learner,
-             v->mix_count, v->reason);
-  else
-    snprintf(text, sizeof text, "%d members (%s), each with %s (plan '%s'): %s.", v->members,
-             v->learner, words, v->mix->plan, v->reason);
-  SR_TRY(sr_page_heading(ctx, page, 1, "The plan"));
-  SR_TRY(sr_page_paragraph(ctx, page, text));
-  if (v->evaluation) {
-    snprintf(text, sizeof text,
-             "The members' margins have a mean pairwise covariance of %.4f on held-out rows; their "
-             "vote is worth %.1f independent members.",
-             v->evaluation->covariance, v->evaluation->effective_members);
-    SR_TRY(sr_page_paragraph(ctx, page, text));
-    SR_TRY(add_shared(ctx, page, v->evaluation));
-  }
-  if (v->mix_count > 1) SR_TRY(add_mix(ctx, page, v));
-  if (v->gain) SR_TRY(add_mix_plots(ctx, page, v));
-  if (v->choice) SR_TRY(add_candidates(ctx, page, v->choice));
-cleanup:
-  return status;
-}
-
-static sr_status add_features(sr_context *ctx, sr_page *page, const sr_ensemble_view *v) {
-  int64_t list[MOST_FEATURES];
-  const char *names[MOST_FEATURES];
-  char name[MOST_FEATURES][CELL];
-  double x[MOST_FEATURES], y[MOST_FEATURES];
-  int32_t count = list_important(v->evaluation, MOST_FEATURES, list);
-  for (int32_t i = 0; i < count; i++) {
-    name_feature(v, list[i], name[i], CELL);
-    names[i] = name[i];
-    x[i] = i;
-    y[i] = v->evaluation->importance[list[i]];
-  }
-  sr_plot_series series = {.kind = SR_PLOT_BARS, .count = count, .x = x, .y = y};
-  sr_plot plot = {.title = "Error gained by shuffling a feature inside parts",
-                  .y_label = "error gained",
-                  .series_count = 1,
-                  .series = &series,
-                  .x_names = names,
-                  .x_name_count = count};
-  return sr_page_add_plot(ctx, page, &plot);
-}
-
-/* The verdict in one sentence: what the model is worth where it will be used. */
-static sr_status add_headline(sr_context *ctx, sr_page *page, const sr_evaluation *e) {
-  char text[512], where[64];
-  bool told = isfinite(e->honest_low) && isfinite(e->honest_high);
-  bool good = told && e->honest_high < e->baseline, bad = told && e->honest_low > e->baseline;
-  const char *verdict = good ? "it is better than always naming the most frequent class"
-                        : bad
-                            ? "always naming the most frequent class is better"
-                            : "that it beats always naming the most frequent class cannot be said";
-  snprintf(where, sizeof where, "On %s that it never saw",
-           e->held_out == SR_UNIT_GROUP   ? "groups"
-           : e->held_out == SR_UNIT_FIELD ? "fields"
-           : e->held_out == SR_UNIT_AREA  ? "ground"
-                                          : "stretches");
-  if (told)
-    snprintf(text, sizeof text,
-             "%s the model is wrong on %.1f %% of the rows (%.1f to %.1f %%), where the naive "
-             "estimate says %.1f %%: %s (%.1f %%).",
-             where, 100 * e->honest, 100 * e->honest_low, 100 * e->honest_high, 100 * e->naive,
-             verdict, 100 * e->baseline);
-  else
-    snprintf(text, sizeof text,
-             "%s the model is wrong on %.1f %% of the rows, where the naive estimate says %.1f %%; "
-             "the rows are too few for an interval, and always naming the most frequent class has "
-             "%.1f %%.",
-             where, 100 * e->honest, 100 * e->naive, 100 * e->baseline);
-  return sr_page_note(ctx, page,
-                      good  ? SR_AGREEMENT_GOOD
-                      : bad ? SR_AGREEMENT_BAD
-                            : SR_AGREEMENT_PARTLY,
-                      text);
-}
-
-sr_status sr_page_add_ensemble(sr_context *ctx, sr_page *page, const sr_ensemble *ensemble) {
-  sr_status status = SR_OK;
-  const sr_ensemble_view *v = sr_ensemble_get(ensemble);
-  if (v->evaluation && isfinite(v->evaluation->honest))
-    SR_TRY(add_headline(ctx, page, v->evaluation));
-  if (v->evaluation) SR_TRY(add_error(ctx, page, v));
-  for (int32_t i = 0; i < v->warning_count; i++)
-    SR_TRY(sr_page_note(ctx, page, SR_AGREEMENT_PARTLY, v->warnings[i]));
-  SR_TRY(add_plan(ctx, page, v));
-  if (v->evaluation && v->evaluation->importance && v->evaluation->features > 0)
-    SR_TRY(add_features(ctx, page, v));
-  SR_TRY(sr__page_add_learning(ctx, page, ensemble));
-cleanup:
-  return status;
 }
 
 static sr_status add_to_page(sr_context *ctx, sr_page *page, const void *object) {

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "describe.h"
+#include "ensemble_words.h"
 
 static const char *units_name(sr_unit unit) {
   static const char *const name[] = {"spans of T rows", "blocks", "parts",
@@ -10,13 +11,6 @@ static const char *units_name(sr_unit unit) {
 }
 
 /* ---- text --------------------------------------------------------------------------------- */
-
-static void print_interval(double low, double high, char *text, size_t size) {
-  if (isfinite(low))
-    snprintf(text, size, "%.4f to %.4f", low, high);
-  else
-    snprintf(text, size, "not told");
-}
 
 /* What the interval was made from. */
 static void print_source(const sr_judgment *j, char *text, size_t size) {
@@ -30,8 +24,8 @@ static void print_source(const sr_judgment *j, char *text, size_t size) {
 static void add_lines(sr__description *lines, const void *object) {
   const sr_judgment *j = object;
   char naive[64], honest[64], source[96];
-  print_interval(j->naive_low, j->naive_high, naive, sizeof naive);
-  print_interval(j->low, j->high, honest, sizeof honest);
+  sr__print_interval(j->naive_low, j->naive_high, naive, sizeof naive);
+  sr__print_interval(j->low, j->high, honest, sizeof honest);
   print_source(j, source, sizeof source);
   sr__description_add(lines,
                       "error     %.4f of %lld rows %*s %g %% interval\n"
@@ -97,8 +91,8 @@ static sr_status add_error_table(sr_context *ctx, sr_page *page, const sr_judgme
   snprintf(error, CELL, "%.4f", j->error);
   snprintf(baseline, CELL, "%.4f", j->baseline);
   snprintf(rows, CELL, "%lld rows", (long long)j->rows);
-  print_interval(j->naive_low, j->naive_high, naive, CELL);
-  print_interval(j->low, j->high, honest, CELL);
+  sr__print_interval(j->naive_low, j->naive_high, naive, CELL);
+  sr__print_interval(j->low, j->high, honest, CELL);
   print_source(j, source, CELL);
   const sr_page_cell cells[ROWS * COLUMNS] = {{.text = "naive: as if rows were independent"},
                                               {.text = error},
