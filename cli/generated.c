@@ -39,11 +39,6 @@ static const struct {
                {"bags", 0, "FILE"},
                {"file", 0, "FILE"}};
 
-static const char *value_word(const sr_option *o) {
-  static const char *const words[] = {"N", "X", NULL, "WORD", "TEXT"};
-  return words[o->type];
-}
-
 /* ---- making flags ------------------------------------------------------------------------- */
 
 static generated_flag *find_flag(const cli_command *command, const char *key) {
@@ -67,6 +62,7 @@ static void name_flag(generated_flag *flag, const sr_option *o) {
 
 /* Values are checked by the library, which knows the method that takes them. */
 static bool add_flag(const cli_command *command, const sr_option *o, const char *method) {
+  static const char *const value_words[] = {"N", "X", NULL, "WORD", "TEXT"}; /* by type */
   generated_flag *known = find_flag(command, o->key);
   if (known) { /* a key of several methods: name them all */
     char *colon = method && known->of_method ? strchr(known->help, ':') : NULL;
@@ -96,7 +92,7 @@ static bool add_flag(const cli_command *command, const sr_option *o, const char 
            o->help);
   flag->option = (cli_option){.name = flag->name,
                               .kind = o->type == SR_OPTION_FLAG ? CLI_FLAG : CLI_TEXT,
-                              .value = value_word(o),
+                              .value = value_words[o->type],
                               .fallback = o->fallback && *o->fallback ? o->fallback : NULL,
                               .choices = o->type == SR_OPTION_CHOICE ? o->choices : NULL,
                               .help = flag->help};

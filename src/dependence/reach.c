@@ -184,13 +184,6 @@ static double slowing_of(const curve *c) {
   return (first - PACES * later) / error;
 }
 
-static void look_beyond(const double *correlation, int64_t most, int64_t rows, double *scratch,
-                        sr__reach *reach) {
-  curve c = curve_in(correlation, most, rows, scratch);
-  reach->period = find_period(&c);
-  reach->slowing = slowing_of(&c);
-}
-
 /* ---- the correlation ------------------------------------------------------------------------ */
 
 static int64_t run_length(const sr__runs *runs, int64_t k) {
@@ -291,7 +284,10 @@ static void sum_reach(const sr__reach_plan *plan, const double *r, sr__reach_ask
     reach->together_careful =
         fmax(reach->together, sr__reach_together(r, most, rows, CUT_AT_CAREFUL, scratch));
   }
-  if (reach->estimate > 1.0) look_beyond(r, most, rows, scratch, reach);
+  if (reach->estimate <= 1.0) return;
+  curve beyond = curve_in(r, most, rows, scratch);
+  reach->period = find_period(&beyond);
+  reach->slowing = slowing_of(&beyond);
 }
 
 static int64_t largest_fft(const sr__reach_plan *plan) {

@@ -33,17 +33,13 @@ static void add_outer(const double *restrict x, const double *restrict y, int64_
 }
 
 /* Row-major copy of positions [start, end). */
-static void load_tile(const slow_job *job, int64_t start, int64_t end, double *tile) {
-  for (int64_t a = 0; a < job->d; a++) {
-    const float *x = job->columns->value + job->chosen[a] * job->columns->n;
-    for (int64_t t = start; t < end; t++) tile[(t - start) * job->d + a] = (double)x[t];
-  }
-}
-
 static void add_tile(const slow_job *job, int64_t start, int64_t end, int64_t limit, double *tile,
                      moments *m) {
   int64_t d = job->d, last = end < limit ? end + 1 : end;
-  load_tile(job, start, last, tile);
+  for (int64_t a = 0; a < d; a++) {
+    const float *x = job->columns->value + job->chosen[a] * job->columns->n;
+    for (int64_t t = start; t < last; t++) tile[(t - start) * d + a] = (double)x[t];
+  }
   for (int64_t t = start; t < end; t++) {
     const double *x = tile + (t - start) * d;
     for (int64_t a = 0; a < d; a++) m->sum[a] += x[a];

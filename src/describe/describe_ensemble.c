@@ -193,23 +193,25 @@ void sr__print_remedy(const sr_evaluation *e, char *text, size_t size) {
              "features would have to help");
 }
 
-static void add_shared_lines(sr__description *lines, const sr_evaluation *e) {
+/* What the members share, how the error falls as they join, and what would help. */
+static void add_member_lines(sr__description *lines, const sr_evaluation *e) {
   char text[512];
-  sr__print_remedy(e, text, sizeof text);
-  if (!*text) return;
-  sr__description_add(lines,
-                      "          of the covariance shared rows make %.4f, shared parts %.4f, the "
-                      "shared law %.4f\n          %s\n",
-                      e->shared_rows, e->shared_parts, e->shared_law, text);
-}
-
-/* How the error falls as members join. */
-static void add_curve_lines(sr__description *lines, const sr_evaluation *e) {
+  sr__description_add(
+      lines,
+      "members   mean pairwise covariance %.4f, variance of the margin %.4f, worth %.1f "
+      "independent members\n",
+      e->covariance, e->variance_of_margin, e->effective_members);
   for (int32_t k = 0; k < e->curve_count; k++)
     sr__description_add(lines, "%s%d", k ? ", " : "          error where ", e->curve[k].members);
   for (int32_t k = 0; k < e->curve_count; k++)
     sr__description_add(lines, "%s%.4f", k ? ", " : " vote: ", e->curve[k].error);
   if (e->curve_count) sr__description_add(lines, "\n");
+  sr__print_remedy(e, text, sizeof text);
+  if (*text)
+    sr__description_add(lines,
+                        "          of the covariance shared rows make %.4f, shared parts %.4f, the "
+                        "shared law %.4f\n          %s\n",
+                        e->shared_rows, e->shared_parts, e->shared_law, text);
 }
 
 static void add_error_lines(sr__description *lines, const sr_evaluation *e) {
@@ -221,13 +223,7 @@ static void add_error_lines(sr__description *lines, const sr_evaluation *e) {
   if (*text) sr__description_add(lines, "          range: %s\n", text);
   sr__description_add(lines, "          always naming the most frequent class: %.4f\n",
                       e->baseline);
-  sr__description_add(
-      lines,
-      "members   mean pairwise covariance %.4f, variance of the margin %.4f, worth %.1f "
-      "independent members\n",
-      e->covariance, e->variance_of_margin, e->effective_members);
-  add_curve_lines(lines, e);
-  add_shared_lines(lines, e);
+  add_member_lines(lines, e);
 }
 
 static void add_class_lines(sr__description *lines, const sr_ensemble_view *view) {
@@ -336,17 +332,9 @@ static json_t *question_json(const sr_question *q) {
   return value;
 }
 
-static json_t *curve_json(const sr_evaluation *e) {
-  json_t *list = json_array();
-  for (int32_t k = 0; k < e->curve_count; k++)
-    json_array_append_new(list, json_pack("{s:i,s:o}", "members", (int)e->curve[k].members, "error",
-                                          sr__json_real(e->curve[k].error)));
-  return list;
-}
-
 static json_t *error_json(const sr_evaluation *e) {
   double next_low = NAN, next_high = NAN;
-  json_t *questions = json_array(), *origins = json_array();
+  json_t *questions = json_array(), *origins = json_array(), *curve = json_array();
   for (int32_t k = 0; k < e->question_count; k++) {
     const sr_question *q = &e->questions[k];
     json_array_append_new(questions, question_json(q));
@@ -356,6 +344,9 @@ static json_t *error_json(const sr_evaluation *e) {
   }
   for (int32_t k = 0; k < e->origin_count; k++)
     json_array_append_new(origins, sr__json_real(e->origin_error[k]));
+  for (int32_t k = 0; k < e->curve_count; k++)
+    json_array_append_new(curve, json_pack("{s:i,s:o}", "members", (int)e->curve[k].members,
+                                           "error", sr__json_real(e->curve[k].error)));
   json_t *value =
       json_pack("{s:o,s:o,s:o,s:o,s:o,s:s,s:i,s:i,s:I,s:I,s:I,s:o,s:o,s:o}", "honest",
                 sr__json_real(e->honest), "honest_low", sr__json_real(e->honest_low), "honest_high",
@@ -388,7 +379,7 @@ static json_t *error_json(const sr_evaluation *e) {
   json_object_set_new(value, "distance_unit", unit ? json_string(unit) : json_null());
   json_object_set_new(value, "next_rows", json_integer(e->next_rows));
   json_object_set_new(value, "origins", origins);
-  json_object_set_new(value, "by_members", curve_json(e));
+  json_object_set_new(value, "by_members", curve);
   return value;
 }
 

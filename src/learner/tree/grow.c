@@ -148,12 +148,6 @@ cleanup:
   return status;
 }
 
-/* The lowest level that holds `count` rows. */
-static int level_for(const block_levels *levels, int level, int64_t count) {
-  while (level + 1 < levels->count && count <= levels->capacity[level + 1]) level++;
-  return level;
-}
-
 /* ---- depth first -------------------------------------------------------------------------- */
 
 typedef struct pending_node {
@@ -177,24 +171,22 @@ cleanup:
   return status;
 }
 
-static void place_entries(sr__grower *g) {
-  g->entry = (sr__entry *)(void *)g->work;
-  g->spare = g->entry + g->open_rows;
-}
-
 /* The coded rows of a node that is small enough become entries; nothing else stands there. */
 static void open_node(sr__grower *g, pending_node *at) {
   sr__coded_rows coded = {.begin = at->begin, .end = at->end};
-  place_entries(g);
+  g->entry = (sr__entry *)(void *)g->work;
+  g->spare = g->entry + g->open_rows;
   at->count = sr__read_rows(g, &coded, g->entry, g->open_rows);
   at->begin = 0;
   at->end = at->count;
   at->level = 0;
 }
 
-/* Copies the bins of a node that has become small beside the block they lie in. */
+/* Copies the bins of a node that has become small beside the block they lie in to the lowest level
+ * that holds its rows. */
 static void move_to_level(sr__grower *g, const block_levels *levels, pending_node *at) {
-  int level = level_for(levels, at->level, at->count);
+  int level = at->level;
+  while (level + 1 < levels->count && at->count <= levels->capacity[level + 1]) level++;
   if (level == at->level) return;
   sr__rows_kernel_now()->gather(levels->bins[at->level], g->rules.features, g->entry + at->begin,
                                 at->count, levels->bins[level]);
