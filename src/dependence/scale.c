@@ -24,17 +24,25 @@ typedef struct scale_job {
 
 /* ---- ranks ---------------------------------------------------------------------------------- */
 
+/* A column, as it stands in memory. */
+typedef struct scale_column {
+  const float *value;
+  const uint8_t *present; /* NULL: all are */
+  int64_t rows;
+} scale_column;
+
 /* Ranks in (-1/2, 1/2), ties share their mean, 0 where the value is missing; `size` is how far a
- * rank lies from the middle. `items` and `spare` hold n each. */
-static void rank_column(const float *x, const uint8_t *present, int64_t n, sr__float_at *items,
-                        sr__float_at *spare, double *rank, double *size) {
-  int64_t count = 0;
+ * rank lies from the middle. `items` holds two for each row. */
+static void rank_column(scale_column column, sr__float_at *items, double *rank, double *size) {
+  const float *x = column.value;
+  const uint8_t *present = column.present;
+  int64_t n = column.rows, count = 0;
   double mean = 0.0;
   for (int64_t i = 0; i < n; i++) {
     rank[i] = 0.0;
     if (!present || present[i]) items[count++] = (sr__float_at){x[i], (int32_t)i};
   }
-  const sr__float_at *sorted = sr__sort_floats(items, spare, count);
+  const sr__float_at *sorted = sr__sort_floats(items, items + n, count);
   for (int64_t low = 0, high; low < count; low = high) {
     for (high = low + 1; high < count && sorted[high].value == sorted[low].value;) high++;
     double value = 0.5 * (double)(low + high) / (double)count - 0.5;
@@ -69,9 +77,8 @@ static sr_status measure_series(sr_context *ctx, void *data, int64_t item, int s
     const float *x = j < 0 ? job->slow : job->columns->value + j * all;
     const uint8_t *present =
         j < 0 || !job->columns->present ? NULL : job->columns->present + j * all;
-    sr__float_at *items = (sr__float_at *)memory;
-    rank_column(x + job->first, present ? present + job->first : NULL, n, items, items + n, first,
-                second);
+    scale_column column = {x + job->first, present ? present + job->first : NULL, n};
+    rank_column(column, (sr__float_at *)memory, first, second);
     sr__reach_measure_in(job->plan, first, second, (sr__reach_asked){job->clear, false}, memory,
                          job->found + 2 * item);
   } else {

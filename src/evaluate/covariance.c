@@ -103,9 +103,15 @@ typedef struct row_sums {
   int32_t *judges, *index, *vote;
 } row_sums;
 
+/* Of one member's margins. */
+typedef struct member_margins {
+  int64_t rows; /* that it judged */
+  double mean, variance;
+} member_margins;
+
 /* The margins of one member on the rows that it may judge. */
 static sr_status add_member(sr_context *ctx, const sr__judging *judging, int32_t member,
-                            row_sums *r, double *mean, double *variance, bool *judged) {
+                            row_sums *r, member_margins *own) {
   sr_status status = SR_OK;
   const sr__prepared *p = judging->prepared;
   const int32_t *label = p->view->label;
@@ -115,8 +121,8 @@ static sr_status add_member(sr_context *ctx, const sr__judging *judging, int32_t
     if (label[i] < 0 || !sr__may_judge(judging, member, (int32_t)i)) continue;
     r->index[count++] = (int32_t)i;
   }
-  *judged = count > 0;
-  if (!*judged) return SR_OK;
+  *own = (member_margins){.rows = count};
+  if (count == 0) return SR_OK;
   SR_TRY(p->learner->predict(ctx, p->encoder, judging->members->member[member],
                              p->learner->training_encoded(p->training),
                              (sr__picked){r->index, count}, (sr__answers){.vote = r->vote}));
@@ -128,8 +134,8 @@ static sr_status add_member(sr_context *ctx, const sr__judging *judging, int32_t
     r->square[row] += 1.0;
     r->judges[row]++;
   }
-  *mean = sum / (double)count;
-  *variance = 1.0 - *mean * *mean;
+  own->mean = sum / (double)count;
+  own->variance = 1.0 - own->mean * own->mean;
 cleanup:
   return status;
 }
@@ -170,13 +176,12 @@ sr_status sr__covariance_of_members(sr_context *ctx, const sr__judging *judging,
   SR_NEW(ctx, r.index, rows);
   SR_NEW(ctx, r.vote, rows);
   for (int32_t j = 0; j < judging->members->count; j++) {
-    double mean, own;
-    bool judged;
-    SR_TRY(add_member(ctx, judging, j, &r, &mean, &own, &judged));
-    if (!judged) continue;
-    sum += mean;
-    square += mean * mean;
-    variance += own;
+    member_margins own;
+    SR_TRY(add_member(ctx, judging, j, &r, &own));
+    if (own.rows == 0) continue;
+    sum += own.mean;
+    square += own.mean * own.mean;
+    variance += own.variance;
     count += 1.0;
   }
   if (count < 2.0) goto cleanup;

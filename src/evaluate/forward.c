@@ -70,8 +70,9 @@ sr_status sr__look_forward(sr_context *ctx, const sr__evaluate_input *input,
       n < LEAST_ROWS)
     return SR_OK;
   SR_TRY(make_origins(ctx, n, sr_folds_get(input->folds)->buffer, &rows));
-  SR_TRY(
-      sr__trial_of_mix(ctx, input, rows, ORIGINS, false, seed, FORWARD_STREAM, "future", &trial));
+  sr__trial_folds on = {
+      .rows = rows, .folds = ORIGINS, .seed = seed, .replicate = FORWARD_STREAM, .stage = "future"};
+  SR_TRY(sr__trial_of_mix(ctx, input, on, &trial));
   SR_TRY(sr__trial_losses(ctx, &trial, &judged));
   SR_TRY(keep_errors(ctx, &trial.held, &judged, options->level, evaluation));
 cleanup:

@@ -42,11 +42,12 @@ static void thin(sr__held *held, int32_t expected) {
   }
 }
 
-sr_status sr__held_new(sr_context *ctx, const sr_structure *structure, const sr__prepared *prepared,
-                       sr__fold_rows *rows, int32_t folds, const sr__held_options *options,
-                       sr__held *held) {
+sr_status sr__held_new(sr_context *ctx, const sr__held_options *options, sr__held *held) {
   sr_status status = SR_OK;
-  *held = (sr__held){.structure = structure,
+  const sr__prepared *prepared = options->prepared;
+  sr__fold_rows *rows = options->rows;
+  int32_t folds = options->folds;
+  *held = (sr__held){.structure = options->structure,
                      .prepared = prepared,
                      .rule = options->rule,
                      .plan_members = options->plan_members,

@@ -39,6 +39,10 @@ typedef struct sr__held {
 } sr__held;
 
 typedef struct sr__held_options {
+  const sr_structure *structure;
+  const sr__prepared *prepared;
+  sr__fold_rows *rows; /* per fold */
+  int32_t folds;
   sr_vote rule;
   int32_t plan_members; /* that a plan deals bags to */
   int32_t expected;     /* members per fold and row that will be kept, for the thinning */
@@ -51,9 +55,7 @@ typedef struct sr__held_options {
 
 /* Takes the folds' rows over (the array and what it holds), also where it fails. Free with
  * sr__held_free. */
-SR_MUST_CHECK sr_status sr__held_new(sr_context *ctx, const sr_structure *structure,
-                                     const sr__prepared *prepared, sr__fold_rows *rows,
-                                     int32_t folds, const sr__held_options *options,
+SR_MUST_CHECK sr_status sr__held_new(sr_context *ctx, const sr__held_options *options,
                                      sr__held *held);
 /* The rows of every fold. Free the array with what it holds, or give it to sr__held_new. */
 SR_MUST_CHECK sr_status sr__all_fold_rows(sr_context *ctx, const sr_folds *folds,

@@ -176,8 +176,12 @@ static sr_status judge_design(sr_context *ctx, map_job *job, const design *d, co
   sr__fold_rows *rows = NULL;
   sr__trial trial = {0};
   SR_TRY(rows_of_design(ctx, job->map, d, &rows));
-  SR_TRY(sr__trial_of_mix(ctx, job->in, rows, d->folds, false, job->seed, 16 + (uint64_t)d->kind,
-                          stage, &trial));
+  sr__trial_folds on = {.rows = rows,
+                        .folds = d->folds,
+                        .seed = job->seed,
+                        .replicate = 16 + (uint64_t)d->kind,
+                        .stage = stage};
+  SR_TRY(sr__trial_of_mix(ctx, job->in, on, &trial));
   SR_TRY(sr__trial_losses(ctx, &trial, judged));
 cleanup:
   sr__trial_free(ctx, &trial);

@@ -57,8 +57,13 @@ static double lost(const growing *g) {
   return loss;
 }
 
-static sr_status grow_fold(sr_context *ctx, const sr__trial *trial, int32_t fold, int32_t points,
-                           const int32_t *size, double *members, double *loss) {
+/* Over all folds: how many members voted and what they lost, per point. */
+typedef struct curve_sums {
+  int32_t points, size[MOST_POINTS];
+  double members[MOST_POINTS], loss[MOST_POINTS];
+} curve_sums;
+
+static sr_status grow_fold(sr_context *ctx, const sr__trial *trial, int32_t fold, curve_sums *to) {
   sr_status status = SR_OK;
   const sr__held *held = &trial->held;
   growing g = {.held = held,
@@ -69,9 +74,9 @@ static sr_status grow_fold(sr_context *ctx, const sr__trial *trial, int32_t fold
   SR_NEW_ZERO(ctx, g.voting, held->entries);
   SR_NEW_ZERO(ctx, g.sum, held->entries * g.values);
   SR_NEW(ctx, g.vote, g.values);
-  for (int32_t p = 0; p < points; p++) {
-    members[p] += grow_to(&g, size[p], size[points - 1]);
-    loss[p] += lost(&g);
+  for (int32_t p = 0; p < to->points; p++) {
+    to->members[p] += grow_to(&g, to->size[p], to->size[to->points - 1]);
+    to->loss[p] += lost(&g);
     SR_TRY(sr__check_interrupt(ctx));
   }
 cleanup:
@@ -96,19 +101,19 @@ sr_status sr__members_curve(sr_context *ctx, const sr__trial *trial, const sr__j
                             sr_evaluation *to) {
   sr_status status = SR_OK;
   const sr__held *held = &trial->held;
-  int32_t size[MOST_POINTS], points = list_sizes(held, size), delivered = 0;
-  double members[MOST_POINTS] = {0}, loss[MOST_POINTS] = {0}, all = 0.0;
+  curve_sums sums = {0};
+  int32_t points = sums.points = list_sizes(held, sums.size), delivered = 0;
+  double all = 0.0;
   sr_curve_point *curve = NULL;
   if (!points || !held->count) return SR_OK;
-  for (int32_t f = 0; f < held->folds; f++)
-    SR_TRY(grow_fold(ctx, trial, f, points, size, members, loss));
+  for (int32_t f = 0; f < held->folds; f++) SR_TRY(grow_fold(ctx, trial, f, &sums));
   for (int32_t e = 0; e < held->entries; e++) delivered += trial->fold[0].delivered[e];
   for (int64_t k = 0; k < judged->count; k++) all += judged->loss[k];
   SR_NEW(ctx, curve, points + 1);
   to->curve = curve;
   for (int32_t p = 0; p < points; p++)
-    curve[to->curve_count++] =
-        (sr_curve_point){(int32_t)lround(members[p] / held->folds), loss[p] / (double)held->count};
+    curve[to->curve_count++] = (sr_curve_point){(int32_t)lround(sums.members[p] / held->folds),
+                                                sums.loss[p] / (double)held->count};
   if (delivered > curve[points - 1].members)
     curve[to->curve_count++] =
         (sr_curve_point){delivered, fmin(fmax(all / (double)judged->count, 0.0), 1.0)};

@@ -191,7 +191,11 @@ sr_status sr__shared_covariance(sr_context *ctx, const sr__trial *trial, const s
   SR_TRY(make_halves(ctx, &job, folds, seed, rows));
   if (!halves_hold_rows(rows, count)) goto cleanup;
   const sr__configuration *plan = &job.entry->plan;
-  sr__held_options options = {.rule = trial->held.rule,
+  sr__held_options options = {.structure = trial->held.structure,
+                              .prepared = trial->held.prepared,
+                              .rows = rows,
+                              .folds = count,
+                              .rule = trial->held.rule,
                               .plan_members = trial->held.plan_members,
                               .expected = MEMBERS,
                               .entries = 1,
@@ -199,10 +203,8 @@ sr_status sr__shared_covariance(sr_context *ctx, const sr__trial *trial, const s
                               .leaves = job.entry->large_leaf > 0.0,
                               .seed = seed,
                               .replicate = SHARED_STREAM};
-  sr__fold_rows *given = rows;
   rows = NULL; /* theirs to free from here on */
-  SR_TRY(sr__held_new(ctx, trial->held.structure, trial->held.prepared, given, count, &options,
-                      &job.held));
+  SR_TRY(sr__held_new(ctx, &options, &job.held));
   SR_TRY(sr__held_grow(ctx, &job.held, &members, "shared rows"));
   SR_NEW(ctx, answer, job.held.classes);
   for (int32_t f = 0; f < folds; f++) add_margins(&job, f, answer);

@@ -61,16 +61,15 @@ cleanup:
   return status;
 }
 
-sr_status sr__trial_of_mix(sr_context *ctx, const sr__evaluate_input *input, sr__fold_rows *rows,
-                           int32_t folds, bool keep_members, uint64_t seed, uint64_t replicate,
-                           const char *stage, sr__trial *trial) {
+sr_status sr__trial_of_mix(sr_context *ctx, const sr__evaluate_input *input, sr__trial_folds on,
+                           sr__trial *trial) {
   sr_status status = SR_OK;
   const sr__mix *mix = input->mix;
   const sr__configuration **plan = NULL;
   int32_t *members = NULL, expected = 0, all = 0;
   bool leaves = false;
   *trial = (sr__trial){.widen = mix->count > 1 || mix->offset ? SR__WIDEN_MIX : SR__WIDEN};
-  trial->held = (sr__held){.rows = rows, .folds = folds}; /* theirs to free from here on */
+  trial->held = (sr__held){.rows = on.rows, .folds = on.folds}; /* theirs to free from here on */
   SR_NEW(ctx, plan, mix->count);
   SR_NEW(ctx, members, mix->count);
   for (int32_t e = 0; e < mix->count; e++) {
@@ -80,17 +79,21 @@ sr_status sr__trial_of_mix(sr_context *ctx, const sr__evaluate_input *input, sr_
     all += mix->entry[e].members;
     leaves |= mix->entry[e].large_leaf > 0.0;
   }
-  sr__held_options options = {.rule = input->vote,
+  sr__held_options options = {.structure = input->structure,
+                              .prepared = input->prepared,
+                              .rows = on.rows,
+                              .folds = on.folds,
+                              .rule = input->vote,
                               .plan_members = all,
                               .expected = expected,
                               .entries = mix->count,
                               .plan = plan,
                               .leaves = leaves,
-                              .keep_members = keep_members,
-                              .seed = seed,
-                              .replicate = replicate};
-  SR_TRY(sr__held_new(ctx, input->structure, input->prepared, rows, folds, &options, &trial->held));
-  SR_TRY(sr__held_grow(ctx, &trial->held, members, stage));
+                              .keep_members = on.keep_members,
+                              .seed = on.seed,
+                              .replicate = on.replicate};
+  SR_TRY(sr__held_new(ctx, &options, &trial->held));
+  SR_TRY(sr__held_grow(ctx, &trial->held, members, on.stage));
   SR_TRY(set_weights(ctx, mix, trial));
 cleanup:
   sr__free(ctx, plan);

@@ -12,12 +12,18 @@ struct sr__trial {
 
 /* Room for the weights of every fold; the held-out answers are there already. */
 SR_MUST_CHECK sr_status sr__trial_make_weights(sr_context *ctx, sr__trial *trial);
+/* On what a mix is tried. */
+typedef struct sr__trial_folds {
+  sr__fold_rows *rows; /* per fold */
+  int32_t folds;
+  bool keep_members;        /* of the folds, for the importance of features */
+  uint64_t seed, replicate; /* of the members' own streams */
+  const char *stage;        /* in reports of progress */
+} sr__trial_folds;
 /* Members of every plan of the mix on every fold, weighing what the mix says. Takes the folds' rows
  * over, also where it fails. */
 SR_MUST_CHECK sr_status sr__trial_of_mix(sr_context *ctx, const sr__evaluate_input *input,
-                                         sr__fold_rows *rows, int32_t folds, bool keep_members,
-                                         uint64_t seed, uint64_t replicate, const char *stage,
-                                         sr__trial *trial);
+                                         sr__trial_folds on, sr__trial *trial);
 /* Losses of all held-out rows. */
 SR_MUST_CHECK sr_status sr__trial_losses(sr_context *ctx, const sr__trial *trial,
                                          sr__judged *judged);

@@ -62,17 +62,24 @@ const sr__scheme sr__scheme_bags = {
     .free_state = free_state,
 };
 
-/* Copies a bag, sorts it by row and adds up what occurs twice. */
-static sr_status copy_bag(sr_context *ctx, int64_t rows, int64_t length, const int64_t *row,
-                          const int32_t *count, int32_t *dense, sr__bag_list *list,
-                          int64_t *stored) {
-  for (int64_t i = 0; i < length; i++) {
-    int32_t times = count ? count[i] : 1;
-    if (row[i] < 0 || row[i] >= rows || times < 0)
+/* A bag as it was given. */
+typedef struct given_bag {
+  int64_t length;
+  const int64_t *row;
+  const int32_t *count; /* NULL: each row once */
+} given_bag;
+
+/* Appends a bag behind the `stored` rows of the list, sorted by row, what occurs twice added up.
+ * `dense` holds a zero per row, before and after. */
+static sr_status copy_bag(sr_context *ctx, int64_t rows, given_bag bag, int32_t *dense,
+                          sr__bag_list *list, int64_t *stored) {
+  for (int64_t i = 0; i < bag.length; i++) {
+    int32_t times = bag.count ? bag.count[i] : 1;
+    if (bag.row[i] < 0 || bag.row[i] >= rows || times < 0)
       return sr__fail(ctx, SR_ERROR_ARGUMENT,
                       "a bag holds row %lld %d times; rows are 0 to %lld, counts 0 or more",
-                      (long long)row[i], times, (long long)rows - 1);
-    dense[row[i]] += times;
+                      (long long)bag.row[i], times, (long long)rows - 1);
+    dense[bag.row[i]] += times;
   }
   for (int64_t r = 0; r < rows; r++) {
     if (!dense[r]) continue;
@@ -108,8 +115,8 @@ sr_status sr_plan_from_bags(sr_context *ctx, int64_t rows, int32_t members, cons
   SR_NEW(ctx, list->count, offset[members]);
   SR_NEW_ZERO(ctx, dense, rows);
   for (int32_t j = 0; j < members; j++) {
-    SR_TRY(copy_bag(ctx, rows, offset[j + 1] - offset[j], row + offset[j],
-                    count ? count + offset[j] : NULL, dense, list, &stored));
+    given_bag bag = {offset[j + 1] - offset[j], row + offset[j], count ? count + offset[j] : NULL};
+    SR_TRY(copy_bag(ctx, rows, bag, dense, list, &stored));
     list->offset[j + 1] = stored;
   }
   SR_TRY(take_list(ctx, list, made));

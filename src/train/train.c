@@ -85,8 +85,12 @@ sr_status sr__try_mix(sr_context *ctx, const sr__choose_input *input, const sr__
                              .mix = mix,
                              .vote = vote};
   SR_TRY(sr__all_fold_rows(ctx, input->folds, &rows));
-  SR_TRY(sr__trial_of_mix(ctx, &what, rows, sr_folds_get(input->folds)->folds, input->keep_members,
-                          input->seed, 0, "honest error", trial));
+  sr__trial_folds on = {.rows = rows,
+                        .folds = sr_folds_get(input->folds)->folds,
+                        .keep_members = input->keep_members,
+                        .seed = input->seed,
+                        .stage = "honest error"};
+  SR_TRY(sr__trial_of_mix(ctx, &what, on, trial));
 cleanup:
   return status;
 }
