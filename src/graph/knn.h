@@ -44,8 +44,9 @@ enum { SR__KDTREE_DIMENSIONS = 8 };
 SR_MUST_CHECK sr_status sr__knn_tree(sr_context *ctx, const sr__points *points, int32_t k,
                                      sr__knn *knn);
 
-/* Approximate, of row-major `x`; k < rows or k = 0: each point is compared with the points of the clusters nearest to its own, then
- * lists are joined. `recall` is measured on a sample of points. */
+/* Approximate, of row-major `x`; k < rows or k = 0: each point is compared with the points of the
+ * clusters nearest to its own, then lists are joined. `recall` is measured on a sample of points.
+ */
 SR_MUST_CHECK sr_status sr__knn_clustered(sr_context *ctx, const float *x, int64_t rows,
                                           int32_t dimension, int32_t k, uint64_t seed,
                                           sr__knn *knn);
