@@ -593,12 +593,14 @@ static sr_status open_trial(sr_context *ctx, auto_job *job) {
   sr_status status = SR_OK;
   const sr__choose_input *in = job->in;
   const sr__configuration *plan[ENTRIES];
-  sr__fold_rows *rows = NULL;
   for (int32_t e = 0; e < ENTRIES; e++) {
     SR_TRY(sr__configure(ctx, "plan", sr_plan_method, plan_text[e], &job->plan[e]));
     plan[e] = &job->plan[e];
   }
-  sr__held_options options = {.rule = SR_VOTE_SOFT,
+  sr__held_options options = {.structure = in->structure,
+                              .prepared = in->prepared,
+                              .folds = job->folds->folds,
+                              .rule = SR_VOTE_SOFT,
                               .plan_members = in->members,
                               .expected = 26 + in->members / CARRY_FAR,
                               .entries = ENTRIES,
@@ -606,9 +608,8 @@ static sr_status open_trial(sr_context *ctx, auto_job *job) {
                               .leaves = true,
                               .keep_members = in->keep_members,
                               .seed = in->seed};
-  SR_TRY(sr__all_fold_rows(ctx, in->folds, &rows));
-  SR_TRY(sr__held_new(ctx, in->structure, in->prepared, rows, job->folds->folds, &options,
-                      &job->trial->held));
+  SR_TRY(sr__all_fold_rows(ctx, in->folds, &options.rows));
+  SR_TRY(sr__held_new(ctx, &options, &job->trial->held));
   job->trial->widen = SR__WIDEN_MIX;
   SR_TRY(sr__mix_sums_new(ctx, ENTRIES * job->trial->held.leaves, job->folds->units,
                           in->prepared->classes, &job->sums));
