@@ -43,7 +43,7 @@ def returns():
         found = {(run["parameters"]["game"], run["parameters"]["sampler"]): [] for run in runs}
         for run in runs:
             found[run["parameters"]["game"], run["parameters"]["sampler"]].append(run["values"]["return"])
-        if any(found.get((game, "uniform")) for game in GAMES):
+        if all(found.get((game, "uniform")) for game in GAMES):
             break
     steps = runs[0]["parameters"]["steps"]
     out = [f"Returns after {steps:,} steps with a gradient step each, five heads, the mean of 40 games a run (`specroute reproduce "
