@@ -23,17 +23,6 @@ static double processor_seconds(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* The largest resident size so far; getrusage would give that of the program that started this one.
- */
-static double peak_mb(void) {
-  char line[256];
-  double kilobytes = 0;
-  FILE *file = fopen("/proc/self/status", "r");
-  while (file && fgets(line, sizeof line, file)) (void)sscanf(line, "VmHWM: %lf", &kilobytes);
-  if (file) fclose(file);
-  return kilobytes / 1024;
-}
-
 static int fail(sr_context *ctx) {
   fprintf(stderr, "%s\n", sr_context_error(ctx).message);
   return 1;
@@ -87,7 +76,7 @@ static int serve(sr_context *ctx, const char *kind, int64_t length, int64_t batc
   while (fgets(line, sizeof line, stdin) && sscanf(line, "run %d", &steps) == 1) {
     double start = processor_seconds();
     for (int i = 0; i < steps; i++) step(net, &adam, length, batch, x, key++);
-    printf("%.9f %.1f\n", (processor_seconds() - start) / steps, peak_mb());
+    printf("%.9f %.1f\n", (processor_seconds() - start) / steps, bench_peak_mb());
     fflush(stdout);
   }
   free(x);
