@@ -145,7 +145,7 @@ static sr_status choose_on(sr_context *ctx, const char *text, int32_t members, u
   SR_TRY(sr_simulate(ctx, text, seed, 0, &table, NULL));
   SR_TRY(sr_structure_estimate(ctx, table, NULL, seed, &structure));
   SR_TRY(sr_folds_new(ctx, structure, NULL, seed, &folds));
-  SR_TRY(sr__prepare(ctx, table, "tree", &prepared));
+  SR_TRY(sr__prepare(ctx, table, "tree", &(sr__fit_plans){.members = 1, .fits = 1}, &prepared));
   SR_TRY(sr__configure(ctx, "plan", sr_train_plan_method, "auto", &plan));
   sr__choose_input input = {.structure = structure,
                             .prepared = &prepared,

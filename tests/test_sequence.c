@@ -238,6 +238,40 @@ static void training_ends_where_held_out_rows_stop_gaining(void **state) {
   sr_context_free(&ctx);
 }
 
+/* Held-out rows count in the temperature as much as they weigh. */
+static void the_temperature_is_likeliest_by_the_weights(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  encoded e = encode(ctx, make_set(60, 1, 40, false, 0, 6), SR__SCALE_SERIES);
+  float weight[60], proba[40];
+  int32_t held[20];
+  for (int i = 0; i < 60; i++) weight[i] = i % 5 == 0 ? 4.6f : 0.1f;
+  for (int i = 0; i < 20; i++) {
+    held[i] = 40 + i;
+    if (i % 5 == 0) e.set.label[40 + i] = 1 - e.set.label[40 + i]; /* the heavy ones are wrong */
+  }
+  sr__sequence_options options = quick(60);
+  sr__sequence_sample sample = sample_of(&e, NULL, 40), held_out = sample_of(&e, held, 20);
+  sample.weight = held_out.weight = weight;
+  sr__sequence_member *member = NULL;
+  assert_ok(ctx, fit(ctx, BODIES[1], &e, 2, &options, &sample, &held_out, &member));
+  double found = member->temperature, least = INFINITY, own = NAN;
+  for (int k = -20; k <= 20; k++) {
+    double loss = 0;
+    member->temperature = pow(1.0718, k);
+    assert_ok(ctx, sr__sequence_predict(ctx, BODIES[1], member, e.rows, (sr__picked){held, 20},
+                                        (sr__answers){NULL, proba}));
+    for (int i = 0; i < 20; i++)
+      loss -= (double)weight[40 + i] * log((double)proba[2 * i + e.set.label[40 + i]]);
+    least = fmin(least, loss);
+    if (fabs(member->temperature / found - 1) < 1e-3) own = loss;
+  }
+  assert_true(own <= least + 1e-4);
+  sr__sequence_member_free(member);
+  free_encoded(&e);
+  sr_context_free(&ctx);
+}
+
 static void a_class_that_was_never_seen_gets_nothing(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
@@ -446,6 +480,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(nets_learn_ragged_series_with_holes),
       cmocka_unit_test(counts_are_repeated_rows_and_the_same_stream_gives_the_same_member),
       cmocka_unit_test(training_ends_where_held_out_rows_stop_gaining),
+      cmocka_unit_test(the_temperature_is_likeliest_by_the_weights),
       cmocka_unit_test(a_class_that_was_never_seen_gets_nothing),
       cmocka_unit_test(options_out_of_range_are_refused),
       cmocka_unit_test(stored_members_predict_alike_and_damage_is_refused),

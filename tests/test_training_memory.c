@@ -78,6 +78,7 @@ static void keep_megabytes(void *data, sr_log_level level, const char *line) {
 typedef struct series_case {
   const char *learner;
   int64_t rows, length;
+  const char *graph; /* NULL: rows do not depend on each other */
 } series_case;
 
 /* What is held beyond what was held before, and what was said, both in MB. */
@@ -110,6 +111,8 @@ static void measure_series(const series_case *c, double *held, double *said) {
   options.plan = "whole";
   options.members = 1;
   options.evaluate.evaluate = 0;
+  if (c->graph) options.structure.graph = c->graph;
+  if (c->graph) options.structure.parts = 4;
   sr_ensemble *ensemble = NULL;
   assert_ok(ctx, sr_train(ctx, table, &options, 1, &ensemble));
   *held = (double)m.peak / 1e6;
@@ -130,7 +133,13 @@ static void learners_on_series_hold_what_they_said(void **state) {
                                       {"rocket:kernels=1500", 1300, 30},
                                       {"rocket:kernels=1500,memory=1", 1300, 30},
                                       {"minirocket:features=1260,memory=1", 3000, 60},
-                                      {"minirocket:features=4200,memory=1", 1300, 60}};
+                                      {"minirocket:features=4200,memory=1", 1300, 60},
+                                      /* whole parts are left out */
+                                      {"rocket:kernels=600", 2400, 40, "time"},
+                                      {"rocket:kernels=1500", 1300, 30, "time"},
+                                      {"quant:trees=4", 3000, 150},
+                                      {"quant:trees=4", 1200, 90},
+                                      {"tsf", 2000, 150}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     double held = 0.0, said = 0.0;
     measure_series(&cases[k], &held, &said);
@@ -140,8 +149,51 @@ static void learners_on_series_hold_what_they_said(void **state) {
   }
 }
 
+/* A word that is kept whole. */
+static void keep_word(void *data, sr_log_level level, const char *line) {
+  (void)level;
+  if (strstr(line, ": up to ")) snprintf(data, 256, "%s", line);
+}
+
+/* No more members are in work than there are, and their memory is theirs alone. */
+static void one_member_is_one_at_a_time(void **state) {
+  (void)state;
+  char line[256] = "";
+  sr_context_options context;
+  sr_context *ctx = NULL;
+  sr_context_options_init(&context);
+  context.threads = 4;
+  context.log = keep_word;
+  context.log_data = line;
+  assert_int_equal(sr_context_new(&context, &ctx), SR_OK);
+  sr_table *table = NULL;
+  assert_ok(ctx, sr_table_read(ctx, SR_SOURCE_DIR "/data/shapelets_TRAIN.ts.gz", NULL, &table));
+  static const struct {
+    int members, evaluate;
+    const char *word;
+  } cases[] = {{1, 0, "with 1 member at a time, and up to 1 MB for 1 fitted one"},
+               {3, 0, "with 3 members at a time, and up to 1 MB for 3 fitted ones"},
+               {9, 0, "with 4 members at a time, and up to 1 MB for 9 fitted ones"},
+               {1, 1, "with 4 members at a time, and up to 1 MB for 1 fitted one"}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    sr_train_options options;
+    sr_train_options_init(&options);
+    options.learner = "minirocket:features=840";
+    options.plan = "uniform";
+    options.members = cases[k].members;
+    options.evaluate.evaluate = cases[k].evaluate;
+    sr_ensemble *ensemble = NULL;
+    assert_ok(ctx, sr_train(ctx, table, &options, 1, &ensemble));
+    if (!strstr(line, cases[k].word)) fail_msg("\"%s\" is not in \"%s\"", cases[k].word, line);
+    sr_ensemble_free(&ensemble);
+  }
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(a_training_holds_little_at_once),
-                                     cmocka_unit_test(learners_on_series_hold_what_they_said)};
+                                     cmocka_unit_test(learners_on_series_hold_what_they_said),
+                                     cmocka_unit_test(one_member_is_one_at_a_time)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -193,7 +193,7 @@ typedef struct sr_evaluation {
   double applicability_limit; /* distance in standardized features that held-out rows keep to the
                                  other folds; beyond it a row is outside; NaN: none */
   double outside; /* share of the rows of use that lie outside; NaN: not asked or not known */
-  double seconds; /* not in the model file */
+  double seconds; /* with what a named plan fits on folds; not in the model file */
   sr_distance_unit distance_unit; /* of the distances of maps */
   double reach; /* distance that residuals are alike up to; 0: none was seen; NaN: no map */
   double buffer_distance; /* kept free around the folds of a map; NaN: no map */
@@ -269,8 +269,9 @@ typedef struct sr_ensemble_view {
   const char *reason;              /* why this plan */
   int32_t warning_count;           /* of the structure; kept in the model file */
   const char *const *warnings;
-  double seconds_structure, seconds_choice, seconds_fit; /* not in the file; choice: all that is
-                                                            fitted on folds */
+  double seconds_structure, seconds_choice, seconds_fit; /* not in the file; choice: with what a
+                                                            rule fits on folds; what a named plan
+                                                            fits there is evaluation */
 } sr_ensemble_view;
 
 /* Valid as long as the ensemble. */
@@ -358,13 +359,30 @@ typedef struct sr_learning_look {
   int64_t step;
   double training_loss; /* mean of the batches since the look before */
   double held_out_loss; /* NaN where nothing was held out */
-  int kept;             /* 1: the member is the net of this look */
+  int kept;             /* 1: the member is the net of this look; never where it was trained anew on
+                           all rows once the held-out ones had chosen (refit=yes) */
+  int best;             /* 1: the held-out loss was least here */
 } sr_learning_look;
 
 /* Look `index` at the training of a member, from 0; 0 past the last, and for learners that are not
  * trained in steps. `look` is filled in where there is one. */
 SR_API int sr_ensemble_look(const sr_ensemble *ensemble, int32_t member, int64_t index,
                             sr_learning_look *look);
+
+/* What a member found on rows of its bag that it left out while it was fitted: its penalty and its
+ * temperature come from them. */
+typedef struct sr_own_judgment {
+  int64_t judged;     /* rows that were left out and asked */
+  double error;       /* share of them that was told wrong */
+  int64_t sets;       /* of rows that were left out together (whole parts); 0: each row by itself */
+  double penalty;     /* of the ridge; NaN where there is none */
+  double temperature; /* scores are divided by it to give the shares */
+} sr_own_judgment;
+
+/* 1 and the judgment, or 0 where the member left nothing out. For rocket, minirocket, transformer
+ * and mamba. */
+SR_API int sr_ensemble_own_judgment(const sr_ensemble *ensemble, int32_t member,
+                                    sr_own_judgment *judgment);
 
 /* ---- along a stream ------------------------------------------------------------------------- */
 
@@ -388,6 +406,17 @@ SR_API void sr_stream_end(sr_stream *stream);
 /* The class of the stream so far, -1 while nothing can be said yet; `proba` (may be NULL) gets the
  * vote shares of the classes. */
 SR_API int32_t sr_stream_answer(sr_stream *stream, float *proba);
+/* The answers along every series of a table, as a table *predictions: after every `every` samples
+ * and at the end of each series a row with the features "row" (of the series, from 1) and "step"
+ * (samples so far), with SR_PREDICT_SHARES and SR_PREDICT_UNCERTAINTY in `shares` theirs too, and
+ * the class as its label; both missing while nothing can be said. A series ends at the last value
+ * that is there in any channel; its last answer is that of sr_ensemble_predict. Free with
+ * sr_table_free. Errors as sr_stream_new and sr_ensemble_predict, and SR_ERROR_ARGUMENT for `every`
+ * below 1. */
+SR_API SR_MUST_CHECK sr_status sr_ensemble_predict_along(sr_context *ctx,
+                                                         const sr_ensemble *ensemble,
+                                                         const sr_table *table, int64_t every,
+                                                         int shares, sr_table **predictions);
 
 #ifdef __cplusplus
 }

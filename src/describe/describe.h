@@ -75,6 +75,9 @@ SR_MUST_CHECK sr_status sr__page_add_metrics(sr_context *ctx, sr_page *page,
                                              const sr_metrics *metrics,
                                              const sr_dictionary *classes,
                                              const int64_t *confusion);
+/* What members found on rows that they left out; nothing where none did. */
+void sr__json_add_own_judgments(const sr_ensemble *ensemble, json_t *object);
+void sr__description_add_own_judgments(sr__description *lines, const sr_ensemble *ensemble);
 /* Learning curves of members that are trained in steps; nothing for others. */
 void sr__json_add_learning(const sr_ensemble *ensemble, json_t *object);
 SR_MUST_CHECK sr_status sr__page_add_learning(sr_context *ctx, sr_page *page,

@@ -275,6 +275,7 @@ static void add_lines(sr__description *lines, const void *object) {
     sr__description_add(lines, "%lld features", (long long)view->features);
   sr__description_add(lines, ", %d classes\n", view->classes.count);
   add_plan_lines(lines, view);
+  sr__description_add_own_judgments(lines, object);
   if (view->evaluation) {
     add_error_lines(lines, view->evaluation);
     add_class_lines(lines, view);
@@ -462,6 +463,7 @@ static json_t *to_json(const void *object) {
   if (!value) return NULL;
   if (view->channels) json_object_set_new(value, "channels", json_integer(view->channels));
   sr__json_add_learning(object, value);
+  sr__json_add_own_judgments(object, value);
   if (view->target_name) json_object_set_new(value, "target", sr__json_text(view->target_name));
   if (view->choice) json_object_set_new(value, "candidates", candidates_json(view->choice));
   if (view->evaluation) {

@@ -170,7 +170,8 @@ sr_status sr_ensemble_fit(sr_context *ctx, const sr_table *table, const sr_plan 
   if (view.rows != sr_table_get(table)->rows)
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "the plan is for %lld rows, the table has %lld",
                     (long long)view.rows, (long long)sr_table_get(table)->rows));
-  SR_TRY(sr__prepare(ctx, table, options->learner, &prepared));
+  sr__fit_plans plans = {.members = view.members, .fits = view.members};
+  SR_TRY(sr__prepare(ctx, table, options->learner, &plans, &prepared));
   sr__fit fit = {.plan = plan, .count = view.members, .seed = seed, .stage = "fit"};
   SR_TRY(sr__fit_plan(ctx, &prepared, &fit, &members));
   SR_NEW_ZERO(ctx, members.record, 1);
@@ -236,6 +237,20 @@ int sr_ensemble_look(const sr_ensemble *ensemble, int32_t member, int64_t index,
   sr__learning_look found;
   if (!ensemble->learner->look || member < 0 || member >= ensemble->view.members) return 0;
   if (!ensemble->learner->look(ensemble->member[member], index, &found)) return 0;
-  *look = (sr_learning_look){found.step, found.training_loss, found.held_out_loss, found.kept};
+  *look = (sr_learning_look){found.step, found.training_loss, found.held_out_loss, found.kept,
+                             found.best};
+  return 1;
+}
+
+int sr_ensemble_own_judgment(const sr_ensemble *ensemble, int32_t member,
+                             sr_own_judgment *judgment) {
+  sr__own_judgment found;
+  if (!ensemble->learner->own_judgment || member < 0 || member >= ensemble->view.members) return 0;
+  if (!ensemble->learner->own_judgment(ensemble->member[member], &found)) return 0;
+  *judgment = (sr_own_judgment){.judged = found.judged,
+                                .error = (double)found.wrong / (double)found.judged,
+                                .sets = found.sets,
+                                .penalty = found.penalty,
+                                .temperature = found.temperature};
   return 1;
 }

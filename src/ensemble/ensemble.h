@@ -24,18 +24,25 @@ typedef struct sr__prepared {
   sr__encoder *encoder;
   sr__training *training;
   int32_t classes;
+  int at_once;             /* members in work at a time, at most */
   sr__row_units units;     /* what members leave out together where they judge themselves */
   sr__member_store *store; /* keeps fitted members; NULL: none */
   sr__member_key key;      /* of the rows, the learner and the units */
 } sr__prepared;
 
-/* `learner` is NAME[:KEY=VALUE,...]. The table must live as long as what was prepared. */
+/* What will be fitted. */
+typedef struct sr__fit_plans {
+  int64_t members; /* of the ensemble */
+  int64_t fits;    /* that may be in work at a time: with the members of folds */
+  /* Members leave out whole parts or groups of it, and it must live as long as what is prepared;
+   * single rows where they do not depend on each other. NULL: single rows. */
+  const sr_structure *structure;
+} sr__fit_plans;
+/* `learner` is NAME[:KEY=VALUE,...]. The table must live as long as what was prepared. What the
+ * learner may take is said to the log first. */
 SR_MUST_CHECK sr_status sr__prepare(sr_context *ctx, const sr_table *table, const char *learner,
-                                    sr__prepared *prepared);
+                                    const sr__fit_plans *plans, sr__prepared *prepared);
 void sr__prepared_free(sr_context *ctx, sr__prepared *prepared);
-/* Members leave out whole parts or groups of the structure, which must live as long as what was
- * prepared; single rows where they do not depend on each other, and where this is not called. */
-void sr__prepared_use_units(sr__prepared *prepared, const sr_structure *structure);
 
 /* Members are looked for in the store before they are fitted, and kept there after. `learner` as
  * sr__prepare took it; the store must live as long as what was prepared. */
@@ -223,6 +230,10 @@ typedef struct sr__rows_done {
   int64_t total; /* 0: those of this call are all */
   bool silent;   /* something was said of the columns already */
 } sr__rows_done;
+
+/* "p_CLASS" of every class, in the arena. */
+SR_MUST_CHECK sr_status sr__name_shares(sr_context *ctx, const sr_dictionary *classes,
+                                        sr__arena *arena, const char **name);
 
 /* sr_ensemble_predict_table; progress is told of all rows. */
 SR_MUST_CHECK sr_status sr__predict_table(sr_context *ctx, const sr_ensemble *ensemble,

@@ -35,7 +35,10 @@ static sr_status fit_or_find(sr_context *ctx, const sr__prepared *prepared, cons
     SR_TRY(learner->load_member(&reader, prepared->encoder, member));
     goto cleanup;
   }
-  sr__fit_input input = {prepared->encoder, prepared->training, prepared->configuration.options};
+  sr__fit_input input = {.encoder = prepared->encoder,
+                         .training = prepared->training,
+                         .options = prepared->configuration.options,
+                         .at_once = prepared->at_once};
   SR_TRY(learner->fit(ctx, &input, bag, random, member));
   if (!prepared->store) goto cleanup;
   learner->save_member(prepared->encoder, *member, &bytes);

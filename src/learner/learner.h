@@ -46,7 +46,16 @@ typedef struct sr__learning_look {
   double training_loss; /* mean of the batches since the look before */
   double held_out_loss; /* NaN where nothing was held out */
   bool kept;            /* the member is the net of this look */
+  bool best;            /* the held-out loss was least here */
 } sr__learning_look;
+
+/* What a member found on the rows of its bag that it left out. */
+typedef struct sr__own_judgment {
+  int64_t judged, wrong; /* rows */
+  int64_t sets;          /* of rows left out together; 0: each row by itself */
+  double penalty;        /* NaN where there is none */
+  double temperature;    /* scores are divided by it */
+} sr__own_judgment;
 
 /* Members that are asked together. */
 typedef struct sr__panel {
@@ -59,7 +68,24 @@ typedef struct sr__fit_input {
   const sr__encoder *encoder;
   const sr__training *training;
   const void *options; /* the learner's parsed struct */
+  int at_once;         /* members in work at a time, at most */
 } sr__fit_input;
+
+/* What is to be trained, for the word on memory before it. */
+typedef struct sr__fit_size {
+  const sr_table_view *view;
+  int64_t largest_set; /* rows that a member leaves out together; 0: each by itself */
+  int at_once, threads;
+} sr__fit_size;
+
+/* Bytes at most, beside the table. */
+typedef struct sr__fit_memory {
+  double preparing; /* while what members learn from is made */
+  double common;    /* what members learn from */
+  double each;      /* a member in work */
+  double fitted;    /* a fitted member */
+  const char *word; /* what else is to be said; NULL: nothing */
+} sr__fit_memory;
 
 /* How a member answers along a stream, one sample at a time in constant memory. */
 typedef struct sr__stream_operations {
@@ -78,6 +104,8 @@ typedef struct sr__learner {
   unsigned flags;
   const char *search; /* values that a search tries, "KEY=A|B,..."; NULL: none */
 
+  /* Before anything is made. NULL: nothing is said of memory. */
+  void (*memory)(const void *options, const sr__fit_size *size, sr__fit_memory *memory);
   /* Looks at all rows, labels and weights of the table. `options` is the parsed struct of `about`.
    */
   sr_status (*prepare)(sr_context *ctx, const sr_table *table, const void *options,
@@ -128,6 +156,8 @@ typedef struct sr__learner {
 
   /* Look `index` at a member's training; false past the last. NULL where there are no steps. */
   bool (*look)(const sr__member *member, int64_t index, sr__learning_look *look);
+  /* False where the member left nothing out. NULL: members never do. */
+  bool (*own_judgment)(const sr__member *member, sr__own_judgment *judgment);
   const sr__stream_operations *stream; /* NULL: whole series alone */
 
   int32_t (*classes)(const sr__encoder *encoder);

@@ -407,8 +407,8 @@ cleanup:
 static sr_status compare_learner(sr_context *ctx, compare_job *job, int32_t learner) {
   sr_status status = SR_OK;
   sr__prepared prepared = {0};
-  SR_TRY(sr__prepare(ctx, job->table, job->learner_text[learner], &prepared));
-  sr__prepared_use_units(&prepared, job->structure);
+  sr__fit_plans plans = {job->options->members, INT64_MAX, job->structure};
+  SR_TRY(sr__prepare(ctx, job->table, job->learner_text[learner], &plans, &prepared));
   for (int32_t p = 0; p < job->plan_count; p++)
     SR_TRY(compare_one(ctx, job, &prepared, learner, p));
 cleanup:

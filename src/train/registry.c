@@ -27,6 +27,8 @@ static const sr__chooser *chooser_of(const sr_method *method) {
   return NULL;
 }
 
+bool sr__plan_chooses(const sr__configuration *plan) { return chooser_of(plan->method) != NULL; }
+
 const char *sr__plan_search(const sr_method *method) {
   return chooser_of(method) ? NULL : ((const sr__scheme *)method)->search;
 }

@@ -153,7 +153,7 @@ typedef struct train_job {
   sr__part_weights part_weights;
   sr__judged judged;
   sr_evaluation evaluation;
-  double seconds_prepare, seconds_choice;
+  double seconds_prepare, seconds_choice, seconds_folds; /* folds: what a named plan fits there */
 } train_job;
 
 static void job_free(sr_context *ctx, train_job *job) {
@@ -190,8 +190,9 @@ static sr_status choose_and_try(sr_context *ctx, train_job *job) {
   SR_TRY(job->input.plan
              ? mix_of_plan(ctx, job->input.plan, &job->mix)
              : sr__choose(ctx, &job->plan, &choose, &job->mix, &job->vote, &job->trial));
-  if (o->evaluate.evaluate) SR_TRY(sr__try_mix(ctx, &choose, &job->mix, job->vote, &job->trial));
   job->seconds_choice = sr_seconds() - start;
+  if (o->evaluate.evaluate) SR_TRY(sr__try_mix(ctx, &choose, &job->mix, job->vote, &job->trial));
+  job->seconds_folds = sr_seconds() - start - job->seconds_choice;
 cleanup:
   return status;
 }
@@ -220,6 +221,7 @@ static sr_status fit_and_judge(sr_context *ctx, train_job *job) {
   if (judged)
     SR_TRY(sr__evaluate(ctx, &input, &job->options.evaluate, job->seed, &job->judged,
                         &job->evaluation));
+  if (judged) job->evaluation.seconds += job->seconds_folds;
 cleanup:
   return status;
 }
@@ -245,10 +247,13 @@ static sr_status train(sr_context *ctx, const sr_table *table, train_job *job,
   else
     SR_TRY(sr_structure_estimate(ctx, rows, &o->structure, job->seed, &job->structure));
   double start = sr_seconds();
-  SR_TRY(sr__prepare(ctx, rows, o->learner, &job->prepared));
+  bool on_folds = o->evaluate.evaluate || (!job->input.plan && sr__plan_chooses(&job->plan));
+  sr__fit_plans plans = {.members = o->members,
+                         .fits = on_folds ? INT64_MAX : o->members,
+                         .structure = job->structure};
+  SR_TRY(sr__prepare(ctx, rows, o->learner, &plans, &job->prepared));
   job->seconds_prepare = sr_seconds() - start;
   job->vote = sr__vote_of(job->prepared.learner, (sr_vote)o->vote);
-  sr__prepared_use_units(&job->prepared, job->structure);
   if (job->store) SR_TRY(sr__prepared_use_store(ctx, &job->prepared, o->learner, job->store));
   SR_TRY(sr_folds_new(ctx, job->structure, &o->evaluate.folds, job->seed, &job->folds));
   SR_TRY(choose_and_try(ctx, job));

@@ -76,6 +76,8 @@ SR_MUST_CHECK sr_status sr__train_weighted(sr_context *ctx, const sr_table *tabl
                                            const double *class_weight, uint64_t seed,
                                            sr_ensemble **ensemble);
 
+/* Whether it is a rule that fits members on folds to choose among plans. */
+bool sr__plan_chooses(const sr__configuration *plan);
 /* Values of a plan's options that a search tries, "KEY=A|B,..."; NULL: none. `method` is one of
  * sr_train_plan_method. */
 const char *sr__plan_search(const sr_method *method);

@@ -407,8 +407,8 @@ static sr_status try_setting(sr_context *ctx, tune_job *job, setting *one, int32
   sr__prepared prepared = {0};
   sr_tuning *t = job->tuning;
   double start = sr_seconds();
-  SR_TRY(sr__prepare(ctx, search_rows(job), one->learner_text, &prepared));
-  sr__prepared_use_units(&prepared, job->search_structure);
+  sr__fit_plans plans = {members, INT64_MAX, job->search_structure};
+  SR_TRY(sr__prepare(ctx, search_rows(job), one->learner_text, &plans, &prepared));
   SR_TRY(measure_or_find(ctx, job, one, members, &prepared, &one->error));
   SR_GROW(ctx, t->tried, t->room, t->view.tried_count + 1);
   t->tried[t->view.tried_count++] = (sr_tune_try){.plan = one->plan_text,

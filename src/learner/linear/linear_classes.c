@@ -32,10 +32,10 @@ int32_t sr__linear_classes_vote(const sr__linear_classes *model, const double *s
   if (!proba) return model->class_of[best];
   double top = score_of(model, score, stride, best);
   for (int32_t k = 0; k < model->known; k++)
-    total += sr__exp_portable(model->temperature * (score_of(model, score, stride, k) - top));
+    total += sr__exp_portable(model->sharpness * (score_of(model, score, stride, k) - top));
   for (int32_t k = 0; k < model->known; k++)
     proba[model->class_of[k]] =
-        (float)(sr__exp_portable(model->temperature * (score_of(model, score, stride, k) - top)) /
+        (float)(sr__exp_portable(model->sharpness * (score_of(model, score, stride, k) - top)) /
                 total);
   return model->class_of[best];
 }
@@ -63,10 +63,10 @@ cleanup:
   return status;
 }
 
-/* -log likelihood of the judged rows at a temperature, by the weights. `place`: of a class among
+/* -log likelihood of the judged rows at a sharpness, by the weights. `place`: of a class among
  * the known ones. */
 static double log_loss(const sr__linear_classes *model, const sr__classes_problem *problem,
-                       const int32_t *place, const double *score, double temperature) {
+                       const int32_t *place, const double *score, double sharpness) {
   double loss = 0.0;
   int64_t rows = problem->maker->rows;
   for (int64_t i = 0; i < rows; i++) {
@@ -74,26 +74,26 @@ static double log_loss(const sr__linear_classes *model, const sr__classes_proble
     if (isnan(score[i])) continue;
     for (int32_t k = 0; k < model->known; k++) top = fmax(top, score_of(model, score + i, rows, k));
     for (int32_t k = 0; k < model->known; k++)
-      total += sr__exp_portable(temperature * (score_of(model, score + i, rows, k) - top));
+      total += sr__exp_portable(sharpness * (score_of(model, score + i, rows, k) - top));
     double own = score_of(model, score + i, rows, place[problem->label[i]]);
     loss += (problem->weight ? problem->weight[i] : 1.0) *
-            (sr__log_portable(total) - temperature * (own - top));
+            (sr__log_portable(total) - sharpness * (own - top));
   }
   return loss;
 }
 
 /* The best of 120 values between .3 and 60: bounded, because scores without an error ask for an
  * infinite one. */
-static double find_temperature(const sr__linear_classes *model, const sr__classes_problem *problem,
-                               const int32_t *place, const double *score) {
+static double find_sharpness(const sr__linear_classes *model, const sr__classes_problem *problem,
+                             const int32_t *place, const double *score) {
   enum { VALUES = 120 };
   double best = 1.0, least = INFINITY;
   for (int i = 0; i < VALUES; i++) {
-    double temperature = 0.3 * sr__pow_portable(60.0 / 0.3, i / (VALUES - 1.0));
-    double loss = log_loss(model, problem, place, score, temperature);
+    double sharpness = 0.3 * sr__pow_portable(60.0 / 0.3, i / (VALUES - 1.0));
+    double loss = log_loss(model, problem, place, score, sharpness);
     if (!(loss < least)) continue;
     least = loss;
-    best = temperature;
+    best = sharpness;
   }
   return best;
 }
@@ -132,7 +132,7 @@ static sr_status fit_targets(sr_context *ctx, const sr__classes_problem *of, con
                                 .most_penalty = of->options.most_penalty,
                                 .memory = of->options.memory};
   SR_TRY(sr__linear_fit(ctx, &problem, score, &report->linear, &made->model));
-  made->temperature = find_temperature(made, of, place, score);
+  made->sharpness = find_sharpness(made, of, place, score);
   judge(made, of, score, proba, report);
 cleanup:
   sr__free(ctx, target);
@@ -154,7 +154,7 @@ sr_status sr__linear_classes_fit(sr_context *ctx, const sr__classes_problem *pro
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
   made->classes = problem->classes;
-  made->temperature = 1.0;
+  made->sharpness = 1.0;
   SR_NEW(ctx, place, problem->classes);
   SR_TRY(find_classes(ctx, problem->label, rows, made, place, &fewest));
   if (!(settled.options.most_penalty > 0.0)) settled.options.most_penalty = fewest < 3 ? 1e3 : 1e6;
@@ -164,6 +164,9 @@ sr_status sr__linear_classes_fit(sr_context *ctx, const sr__classes_problem *pro
     for (int64_t i = 0; i < rows * problem->classes; i++) proba[i] = NAN;
   }
   if (report) *report = own;
+  made->judged = own.judged;
+  made->wrong = own.wrong;
+  made->sets = problem->left_out ? problem->left_out->sets : 0;
   *model = made;
   made = NULL;
 cleanup:
@@ -198,7 +201,10 @@ cleanup:
 void sr__linear_classes_save(const sr__linear_classes *model, sr__bytes *bytes) {
   sr__put_u64(bytes, (uint64_t)model->known);
   for (int32_t k = 0; k < model->known; k++) sr__put_u32(bytes, (uint32_t)model->class_of[k]);
-  sr__put_f64(bytes, model->temperature);
+  sr__put_f64(bytes, model->sharpness);
+  sr__put_u64(bytes, (uint64_t)model->judged);
+  sr__put_u64(bytes, (uint64_t)model->wrong);
+  sr__put_u64(bytes, (uint64_t)model->sets);
   if (model->model) sr__linear_save(model->model, bytes);
 }
 
@@ -221,9 +227,14 @@ sr_status sr__linear_classes_load(sr__byte_reader *reader, int32_t classes,
       sr__get_refuse(reader, "a class is wrong");
     made->class_of[k] = (int32_t) class;
   }
-  made->temperature = sr__get_f64(reader);
-  if (!(made->temperature > 0.0) || !(made->temperature < 1e6))
-    sr__get_refuse(reader, "the temperature is wrong");
+  made->sharpness = sr__get_f64(reader);
+  if (!(made->sharpness > 0.0) || !(made->sharpness < 1e6))
+    sr__get_refuse(reader, "the sharpness is wrong");
+  made->judged = (int64_t)sr__get_u64(reader);
+  made->wrong = (int64_t)sr__get_u64(reader);
+  made->sets = (int64_t)sr__get_u64(reader);
+  if (made->judged < 0 || made->wrong < 0 || made->wrong > made->judged || made->sets < 0)
+    sr__get_refuse(reader, "the number of rows that were left out is wrong");
   SR_TRY(reader->status);
   if (known > 1) SR_TRY(sr__linear_load(reader, &made->model));
   if (known > 1 && made->model->targets != (known == 2 ? 1 : known))

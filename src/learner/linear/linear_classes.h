@@ -1,4 +1,4 @@
-/* Ridge as a classifier: +-1 targets, one against the rest, and one temperature that makes the
+/* Ridge as a classifier: +-1 targets, one against the rest, and one factor that makes the
  * scores into probabilities. Internal. */
 #ifndef SR_LEARNER_LINEAR_CLASSES_H
 #define SR_LEARNER_LINEAR_CLASSES_H
@@ -6,13 +6,15 @@
 #include "linear.h"
 
 /* Two classes share one target, +1 for the second; a single class has none. Probabilities of the
- * classes that training held are softmax(temperature x score); others have none. */
+ * classes that training held are softmax(sharpness x score); others have none. */
 typedef struct sr__linear_classes {
   sr_allocator allocator;
   int32_t classes;
-  int32_t known;     /* classes that training held */
-  int32_t *class_of; /* known, increasing */
-  double temperature;
+  int32_t known;           /* classes that training held */
+  int32_t *class_of;       /* known, increasing */
+  double sharpness;        /* one over the temperature */
+  int64_t judged, wrong;   /* rows that were left out, and those of them that were told wrong */
+  int64_t sets;            /* of rows left out together; 0: each row by itself */
   sr__linear_model *model; /* NULL where known is 1 */
 } sr__linear_classes;
 

@@ -24,6 +24,11 @@ static sr__series_kind kind_of(const minirocket_options *o) {
                            .ridge = o ? &o->ridge : NULL};
 }
 
+static void memory(const void *options, const sr__fit_size *size, sr__fit_memory *memory) {
+  sr__series_kind kind = kind_of(options);
+  sr__series_learner_memory(&kind, size, memory);
+}
+
 static sr_status prepare(sr_context *ctx, const sr_table *table, const void *options,
                          sr__encoder **encoder, sr__training **training) {
   const minirocket_options *o = options;
@@ -47,6 +52,7 @@ static sr_status load_member(sr__byte_reader *reader, const sr__encoder *encoder
 const sr__learner sr__learner_minirocket = {
     .about = {"minirocket", "series: 84 fixed kernels, shares of outputs above biases, ridge",
               options_list, sizeof(minirocket_options), NULL},
+    .memory = memory,
     .prepare = prepare,
     .fit = fit,
     .load_member = load_member,

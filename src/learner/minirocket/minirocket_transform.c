@@ -24,15 +24,17 @@ cleanup:
   return status;
 }
 
-/* Block b, and with whole numbers the one after it, where it is below `end`. */
+/* Block b, and with whole numbers the one after it, where it is below `end`; their series go to
+ * `lanes`, where each has `room` floats. */
 static int look_at_blocks(const sr__minirocket *mini, const sr__series_blocks *blocks, int64_t b,
-                          int64_t end, sr__mini_input *input) {
+                          int64_t end, int64_t room, float *lanes, sr__mini_input *input) {
   int number = mini->whole && b + 1 < end ? 2 : 1;
   *input = (sr__mini_input){.step = SR__SERIES_LANES};
   for (int i = 0; i < number; i++) {
     input->steps[i] = sr__block_steps(blocks, b + i);
-    input->x[i] = blocks->x + blocks->begin[b + i];
+    input->x[i] = lanes + i * room;
     input->channel_stride[i] = input->steps[i] * SR__SERIES_LANES;
+    sr__series_block_fill(blocks, b + i, input->channel_stride[i], lanes + i * room);
     memcpy(input->length + i * SR__SERIES_LANES, blocks->length + (b + i) * SR__SERIES_LANES,
            SR__SERIES_LANES * sizeof *input->length);
     memcpy(input->peak + i * SR__SERIES_LANES, blocks->peak + (b + i) * SR__SERIES_LANES,
@@ -50,17 +52,22 @@ sr_status sr__minirocket_transform(sr_context *ctx, const sr__minirocket *mini,
   const sr__minirocket_kernel *kernel = sr__minirocket_kernel_now();
   sr__mini_work work = {0};
   sr__mini_input input;
+  float *lanes = NULL;
+  int64_t room = made.blocks->longest * made.blocks->channels * SR__SERIES_LANES;
+  SR_NEW(ctx, lanes, (mini->whole ? 2 : 1) * room);
   SR_TRY(new_work(ctx, mini, made.blocks->longest, mini->whole ? SR__MINI_LANES : SR__SERIES_LANES,
                   &work));
   for (int64_t b = 0; b < made.count;) {
     SR_TRY(sr__check_interrupt(ctx));
-    int number = look_at_blocks(mini, made.blocks, made.first + b, made.first + made.count, &input);
+    int number = look_at_blocks(mini, made.blocks, made.first + b, made.first + made.count, room,
+                                lanes, &input);
     (mini->whole ? kernel->transform_whole : kernel->transform)(mini, &input, filters, &work,
                                                                 made.out + b * SR__SERIES_LANES,
                                                                 made.stride);
     b += number;
   }
 cleanup:
+  sr__free(ctx, lanes);
   sr__free(ctx, work.memory);
   return status;
 }

@@ -9,6 +9,24 @@ static const sr_option options_list[] = {
             "share of the features that a split looks at"),
     SR_OPTIONS_END};
 
+/* At most 11 features a point; nodes down to pure leaves. */
+static void memory(const void *options, const sr__fit_size *size, sr__fit_memory *memory) {
+  enum { FEATURES = 11, MORE = 64, EDGE_BYTES = 4 * SR__QUANT_EDGES, BAG_BYTES = 48 };
+  const sr__quant_options *o = options;
+  const sr_table_view *view = size->view;
+  double n = (double)view->rows, features = 0.0;
+  double sampled = n < SR__QUANT_SAMPLE ? n : SR__QUANT_SAMPLE;
+  for (int32_t c = 0; c < view->channels; c++)
+    features += FEATURES * (double)sr__longest_series(view, c) + MORE;
+  double chunk = 512.0 * features + 0x1p21, sorting = 96.0 * sampled;
+  *memory = (sr__fit_memory){.preparing = (4.0 * sampled + n + EDGE_BYTES) * features +
+                                          size->threads * (chunk > sorting ? chunk : sorting),
+                             .common = (n + EDGE_BYTES) * features,
+                             .each = BAG_BYTES * n,
+                             .fitted = 2.0 * n * (double)o->trees * (double)sizeof(sr__quant_node),
+                             .word = "what trees take depends on how early their leaves are pure"};
+}
+
 static sr_status prepare(sr_context *ctx, const sr_table *table, const void *options,
                          sr__encoder **encoder, sr__training **training) {
   (void)options;
@@ -36,6 +54,7 @@ const sr__learner sr__learner_quant = {
               "series: quantiles over dyadic intervals, extremely randomized trees on them",
               options_list, sizeof(sr__quant_options), NULL},
     SR__INTERVAL_LEARNER_OPERATIONS,
+    .memory = memory,
     .prepare = prepare,
     .fit = sr__quant_fit,
     .encode = encode,

@@ -21,6 +21,11 @@ static sr__series_kind kind_of(const rocket_options *o) {
                            .ridge = o ? &o->ridge : NULL};
 }
 
+static void memory(const void *options, const sr__fit_size *size, sr__fit_memory *memory) {
+  sr__series_kind kind = kind_of(options);
+  sr__series_learner_memory(&kind, size, memory);
+}
+
 static sr_status prepare(sr_context *ctx, const sr_table *table, const void *options,
                          sr__encoder **encoder, sr__training **training) {
   const rocket_options *o = options;
@@ -45,6 +50,7 @@ const sr__learner sr__learner_rocket = {
     .about = {"rocket",
               "series: random kernels, share of positive outputs and maximum, ridge on them",
               options_list, sizeof(rocket_options), NULL},
+    .memory = memory,
     .prepare = prepare,
     .fit = fit,
     .load_member = load_member,

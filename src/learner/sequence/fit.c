@@ -213,21 +213,36 @@ static double look(training *t) {
   return loss / (double)count;
 }
 
-/* The temperature, between 1/4 and 4, under which the held-out scores are likeliest. */
+/* What the net of the best look says of the held-out rows; their scores are kept. */
+static void judge_held_out(training *t, sr__sequence_member *member) {
+  const int64_t classes = t->net->shape.classes;
+  (void)look(t);
+  member->judged = held_out_rows(t);
+  for (int64_t i = 0; i < member->judged; i++) {
+    const float *score = t->scores + i * classes;
+    int32_t best = -1;
+    for (int32_t c = 0; c < classes; c++)
+      if (member->seen[c] && (best < 0 || score[c] > score[best])) best = c;
+    member->wrong += best != t->held_out->label[held_out_row(t, i)];
+  }
+}
+
+/* The temperature, between 1/4 and 4, under which the scores of the held-out rows are likeliest, by
+ * their weights. */
 static double best_temperature(training *t) {
   const int64_t count = held_out_rows(t), classes = t->net->shape.classes;
   double best = 1, least = INFINITY;
   if (count == 0) return 1;
-  (void)look(t);
   for (int k = -20; k <= 20; k++) {
     double temperature = 1, loss = 0;
     for (int i = 0; i < (k < 0 ? -k : k); i++) temperature *= k < 0 ? 1 / 1.0718 : 1.0718;
     for (int64_t i = 0; i < count; i++) {
+      const int32_t row = held_out_row(t, i);
       float *score = t->net->score;
       for (int64_t c = 0; c < classes; c++)
         score[c] = t->scores[i * classes + c] / (float)temperature;
-      loss += sr__nn_cross_entropy(classes, score, t->held_out->label[held_out_row(t, i)], 0,
-                                   t->net->dscore);
+      loss += (double)weight_at(t->held_out, row) *
+              sr__nn_cross_entropy(classes, score, t->held_out->label[row], 0, t->net->dscore);
     }
     if (loss < least) least = loss, best = temperature;
   }
@@ -273,6 +288,7 @@ static sr_status train(sr_context *ctx, training *t, sr__sequence_member *member
   if (member->best_look < 0) keep(t, member);
   memcpy(t->net->parameters.value, member->value,
          (size_t)member->parameters * sizeof *member->value);
+  judge_held_out(t, member);
   member->temperature = best_temperature(t);
 cleanup:
   return status;
@@ -402,6 +418,9 @@ void sr__sequence_member_save(const sr__sequence_member *member, sr__bytes *byte
   for (int64_t i = 0; i < member->parameters; i++) sr__put_f32(bytes, member->value[i]);
   sr__put_raw(bytes, member->seen, s->classes);
   sr__put_f64(bytes, member->temperature);
+  sr__put_u8(bytes, member->refitted);
+  sr__put_u64(bytes, (uint64_t)member->judged);
+  sr__put_u64(bytes, (uint64_t)member->wrong);
   sr__put_u64(bytes, (uint64_t)member->looks);
   for (int64_t i = 0; i < member->looks; i++) {
     sr__put_u64(bytes, (uint64_t)member->curve[i].step);
@@ -453,6 +472,12 @@ sr_status sr__sequence_member_load(sr__byte_reader *reader, const sr__body *body
   for (int64_t i = 0; i < floats; i++) member->value[i] = sr__get_f32(reader);
   sr__get_raw(reader, member->seen, classes);
   member->temperature = sr__get_f64(reader);
+  const uint8_t refitted = sr__get_u8(reader);
+  member->refitted = refitted == 1;
+  member->judged = (int64_t)sr__get_u64(reader);
+  member->wrong = (int64_t)sr__get_u64(reader);
+  if (refitted > 1 || member->judged < 0 || member->wrong < 0 || member->wrong > member->judged)
+    sr__get_refuse(reader, "what the member held out is impossible");
   member->looks = sr__get_count(reader, 24);
   if (member->looks > LOOKS + 1) sr__get_refuse(reader, "there are more looks than a training has");
   SR_TRY(reader->status);

@@ -42,8 +42,10 @@ typedef struct sr__sequence_member {
   sr__net_shape shape;
   int64_t parameters; /* floats of `value` */
   float *value;
-  uint8_t *seen;      /* per class: whether it was among the training rows */
-  double temperature; /* scores are divided by it; from the held-out rows, 1 without any */
+  uint8_t *seen;         /* per class: whether it was among the training rows */
+  double temperature;    /* scores are divided by it; from the held-out rows, 1 without any */
+  bool refitted;         /* trained anew on all rows once the held-out ones had chosen */
+  int64_t judged, wrong; /* held-out rows that were asked, and those told wrong by the best net */
   sr__sequence_look *curve;
   int64_t looks, best_look; /* best_look: the one that was liked best; -1 = nothing was held out */
 } sr__sequence_member;

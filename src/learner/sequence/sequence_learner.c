@@ -234,6 +234,7 @@ static sr_status fit_all(sr_context *ctx, const fitting *f, bool augment,
   SR_TRY(fit_once(ctx, f, augment, &rows, &none, &all));
   float *value = chosen->value;
   chosen->value = all->value;
+  chosen->refitted = true;
   all->value = value;
   uint8_t *seen = chosen->seen;
   chosen->seen = all->seen;
@@ -287,13 +288,23 @@ int32_t sr__sequence_learner_channels(const sr__encoder *encoder) {
 }
 bool sr__sequence_learner_look(const sr__member *member, int64_t index, sr__learning_look *look) {
   const sr__sequence_member *net = member->net;
-  int64_t kept = net->best_look < 0 ? net->looks - 1 : net->best_look;
+  int64_t kept = net->refitted ? -1 : net->best_look < 0 ? net->looks - 1 : net->best_look;
   if (index < 0 || index >= net->looks) return false;
   *look = (sr__learning_look){.step = net->curve[index].step,
                               .training_loss = net->curve[index].training_loss,
                               .held_out_loss = net->curve[index].held_out_loss,
-                              .kept = index == kept};
+                              .kept = index == kept,
+                              .best = index == net->best_look};
   return true;
+}
+bool sr__sequence_learner_own_judgment(const sr__member *member, sr__own_judgment *judgment) {
+  const sr__sequence_member *net = member->net;
+  *judgment = (sr__own_judgment){.judged = net->judged,
+                                 .wrong = net->wrong,
+                                 .sets = 1,
+                                 .penalty = NAN,
+                                 .temperature = net->temperature};
+  return net->judged > 0;
 }
 
 /* ---- storing ------------------------------------------------------------------------------ */

@@ -70,6 +70,7 @@ int32_t sr__sequence_learner_classes(const sr__encoder *encoder);
 int64_t sr__sequence_learner_features(const sr__encoder *encoder);
 int32_t sr__sequence_learner_channels(const sr__encoder *encoder);
 bool sr__sequence_learner_look(const sr__member *member, int64_t index, sr__learning_look *look);
+bool sr__sequence_learner_own_judgment(const sr__member *member, sr__own_judgment *judgment);
 void sr__sequence_learner_save_encoder(const sr__encoder *encoder, sr__bytes *bytes);
 SR_MUST_CHECK sr_status sr__sequence_learner_load_encoder(sr__byte_reader *reader,
                                                           sr__encoder **encoder);
@@ -86,7 +87,8 @@ void sr__sequence_learner_free_member(sr__member *member);
   .training_encoded = sr__sequence_learner_training_encoded,                            \
   .encode = sr__sequence_learner_encode, .classes = sr__sequence_learner_classes,       \
   .features = sr__sequence_learner_features, .channels = sr__sequence_learner_channels, \
-  .look = sr__sequence_learner_look, .save_encoder = sr__sequence_learner_save_encoder, \
+  .look = sr__sequence_learner_look, .own_judgment = sr__sequence_learner_own_judgment, \
+  .save_encoder = sr__sequence_learner_save_encoder,                                    \
   .load_encoder = sr__sequence_learner_load_encoder,                                    \
   .save_member = sr__sequence_learner_save_member,                                      \
   .free_encoder = sr__sequence_learner_free_encoder,                                    \

@@ -5,7 +5,7 @@
 void sr__series_blocks_free(sr__series_blocks *blocks) {
   if (!blocks) return;
   sr_allocator allocator = blocks->allocator;
-  void *owned[] = {blocks->order, blocks->begin, blocks->length, blocks->peak, blocks->x};
+  void *owned[] = {blocks->order, blocks->length, blocks->peak, blocks->row};
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) sr__release(&allocator, owned[i]);
   sr__release(&allocator, blocks);
 }
@@ -41,13 +41,26 @@ cleanup:
   return status;
 }
 
-static void fill_lane(const sr__series_rows *rows, int64_t r, int64_t steps, int32_t channels,
-                      float *x) {
-  int64_t length = sr__series_length(rows, r);
-  const float *from = rows->values + rows->begin[r];
-  for (int32_t c = 0; c < channels; c++)
-    for (int64_t t = 0; t < length; t++)
-      x[(c * steps + t) * SR__SERIES_LANES] = from[c * length + t];
+void sr__series_block_fill(const sr__series_blocks *blocks, int64_t b, int64_t channel_stride,
+                           float *x) {
+  const int64_t steps = sr__block_steps(blocks, b), first = b * SR__SERIES_LANES;
+  const int32_t *length = blocks->length + first;
+  for (int32_t c = 0; c < blocks->channels; c++) {
+    const float *lane[SR__SERIES_LANES];
+    int64_t common = blocks->rows - first >= SR__SERIES_LANES ? length[0] : 0; /* the shortest */
+    float *to = x + c * channel_stride;
+    for (int i = 0; i < SR__SERIES_LANES; i++) {
+      bool there = first + i < blocks->rows;
+      lane[i] = blocks->of->values;
+      if (there) lane[i] += blocks->of->begin[blocks->row[first + i]] + c * (int64_t)length[i];
+    }
+    for (int64_t t = 0; t < common; t++)
+      for (int i = 0; i < SR__SERIES_LANES; i++) to[t * SR__SERIES_LANES + i] = lane[i][t];
+    for (int64_t t = common; t < steps; t++)
+      for (int i = 0; i < SR__SERIES_LANES; i++)
+        to[t * SR__SERIES_LANES + i] =
+            first + i < blocks->rows && t < length[i] ? lane[i][t] : 0.0f;
+  }
 }
 
 sr_status sr__series_blocks_new(sr_context *ctx, const sr__series_rows *rows, const int32_t *row,
@@ -60,24 +73,18 @@ sr_status sr__series_blocks_new(sr_context *ctx, const sr__series_rows *rows, co
   *made = (sr__series_blocks){.allocator = sr__allocator(ctx),
                               .rows = count,
                               .blocks = number,
-                              .channels = rows->channels};
+                              .channels = rows->channels,
+                              .of = rows};
   SR_NEW(ctx, made->order, count);
-  SR_NEW(ctx, made->begin, number + 1);
+  SR_NEW(ctx, made->row, count);
   SR_NEW(ctx, made->length, number * SR__SERIES_LANES);
   SR_NEW_ZERO(ctx, made->peak, number * SR__SERIES_LANES);
   SR_TRY(sort_by_length(ctx, rows, row, made));
-  made->begin[0] = 0;
-  for (int64_t b = 0; b < number; b++) {
-    int64_t steps = sr__block_steps(made, b);
-    made->begin[b + 1] = made->begin[b] + steps * rows->channels * SR__SERIES_LANES;
-    if (steps > made->longest) made->longest = steps;
-  }
-  SR_NEW_ZERO(ctx, made->x, made->begin[number]);
+  for (int64_t b = 0; b < number; b++)
+    if (sr__block_steps(made, b) > made->longest) made->longest = sr__block_steps(made, b);
   for (int64_t i = 0; i < count; i++) {
-    int64_t b = i / SR__SERIES_LANES, r = row ? row[made->order[i]] : made->order[i];
-    fill_lane(rows, r, sr__block_steps(made, b), rows->channels,
-              made->x + made->begin[b] + i % SR__SERIES_LANES);
-    made->peak[i] = sr__series_peak(rows, r);
+    made->row[i] = row ? row[made->order[i]] : made->order[i];
+    made->peak[i] = sr__series_peak(rows, made->row[i]);
   }
   *blocks = made;
   made = NULL;
@@ -110,12 +117,10 @@ void sr__lane_scratch_free(sr_context *ctx, sr__lane_scratch *scratch) {
 void sr__lane_scratch_block(sr__lane_scratch *scratch, const sr__series_blocks *blocks, int64_t b,
                             sr__lane_input *input) {
   int64_t steps = sr__block_steps(blocks, b), left = scratch->room.steps - steps;
-  for (int32_t c = 0; c < scratch->room.channels; c++) {
-    float *to = scratch->x + c * scratch->channel_stride;
-    const float *from = blocks->x + blocks->begin[b] + c * steps * SR__SERIES_LANES;
-    memcpy(to, from, (size_t)(steps * SR__SERIES_LANES) * sizeof *to);
-    memset(to + steps * SR__SERIES_LANES, 0, (size_t)(left * SR__SERIES_LANES) * sizeof *to);
-  }
+  for (int32_t c = 0; c < scratch->room.channels; c++)
+    memset(scratch->x + c * scratch->channel_stride + steps * SR__SERIES_LANES, 0,
+           (size_t)(left * SR__SERIES_LANES) * sizeof(float));
+  sr__series_block_fill(blocks, b, scratch->channel_stride, scratch->x);
   *input = (sr__lane_input){.x = scratch->x,
                             .channel_stride = scratch->channel_stride,
                             .step = SR__SERIES_LANES};

@@ -23,7 +23,6 @@ struct sr__training {
   sr__encoded *rows;
   int32_t *label;
   float *weight; /* NULL: all 1 */
-  int threads;   /* members in work at a time, at most */
 };
 
 struct sr__member {
@@ -84,27 +83,24 @@ cleanup:
 
 /* ---- preparing and fitting ------------------------------------------------------------------ */
 
-enum { WIDEST_TILE = 1024 };
-
-/* Series as they were read, as they are prepared, and in the blocks of each member in work; its
- * ridge. Whole parts that are left out to choose the penalty come on top. */
-static void say_memory(sr_context *ctx, const sr__encoder *encoder, const sr__training *training,
-                       const sr__series_kind *kind) {
-  const sr__series_rows *rows = training->rows->rows;
-  double values = 4.0 * (double)rows->begin[rows->rows];
-  int32_t classes = encoder->classes;
-  sr__linear_size size = {.rows = rows->rows,
+void sr__series_learner_memory(const sr__series_kind *kind, const sr__fit_size *of,
+                               sr__fit_memory *memory) {
+  enum { BY_ROWS = 1, WIDEST_TILE = 1024, INDEX = 64 /* bytes a row: lists of the bag, blocks */ };
+  const sr_table_view *view = of->view;
+  int32_t targets = view->classes.count > 2 ? view->classes.count : 1;
+  sr__linear_size size = {.rows = view->rows,
                           .features = kind->features,
                           .widest = WIDEST_TILE,
-                          .targets = classes > 2 ? classes : 1};
-  int threads = training->threads;
+                          .largest_set = kind->ridge->judged_by == BY_ROWS ? 0 : of->largest_set,
+                          .targets = targets};
   bool kept = false;
-  int64_t member = sr__linear_bytes(&size, kind->ridge->memory * 1000000 / threads, &kept);
-  double all = 2.0 * values + threads * (values + (double)member);
-  sr__log(ctx, all > 2.5e8 ? SR_LOG_INFO : SR_LOG_DEBUG,
-          "%s: up to %.0f MB for %d member%s at a time; features of a member (%.0f MB) are %s",
-          kind->name, ceil(all / 1e6), threads, threads == 1 ? "" : "s",
-          4e-6 * (double)size.rows * (double)size.features, kept ? "kept" : "made twice");
+  int64_t ridge = sr__linear_bytes(&size, kind->ridge->memory * 1000000 / of->at_once, &kept);
+  *memory =
+      (sr__fit_memory){.common = 4.0 * (double)view->series_offset[view->rows * view->channels],
+                       .each = (double)ridge + (double)INDEX * (double)view->rows,
+                       .fitted = 4.0 * (double)kind->features * targets,
+                       .word = kept ? "features are kept" : "features are made twice"};
+  memory->preparing = memory->common;
 }
 
 sr_status sr__series_learner_prepare(sr_context *ctx, const sr_table *table,
@@ -123,12 +119,10 @@ sr_status sr__series_learner_prepare(sr_context *ctx, const sr_table *table,
   common->normalize = kind->normalize;
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
-  made->threads = sr_context_threads(ctx);
   SR_TRY(sr__copy_labels(ctx, view, &made->label));
   SR_TRY(sr__copy_weights(ctx, view, &made->weight));
   SR_TRY(sr__series_learner_encode(ctx, common, table, 0, view->rows, &made->rows));
   common->length = made->rows->rows->longest;
-  say_memory(ctx, common, made, kind);
   *encoder = common;
   *training = made;
   common = NULL;
@@ -164,8 +158,7 @@ sr_status sr__series_learner_fit(sr_context *ctx, const sr__fit_input *input,
   sr__series_recipe recipe = {.transform = kind->transform,
                               .options = kind->transform_options,
                               .length = input->encoder->length,
-                              .ridge = {.memory =
-                                            kind->ridge->memory * 1000000 / training->threads}};
+                              .ridge = {.memory = kind->ridge->memory * 1000000 / input->at_once}};
   SR_TRY(sr__series_ridge_fit(ctx, &recipe, &cases, random, NULL, &made->model));
   *member = made;
   made = NULL;
@@ -192,6 +185,16 @@ int64_t sr__series_learner_features(const sr__encoder *encoder) {
   return 0;
 }
 int32_t sr__series_learner_channels(const sr__encoder *encoder) { return encoder->channels; }
+
+bool sr__series_learner_own_judgment(const sr__member *member, sr__own_judgment *judgment) {
+  const sr__linear_classes *classes = member->model->classes;
+  *judgment = (sr__own_judgment){.judged = classes->judged,
+                                 .wrong = classes->wrong,
+                                 .sets = classes->sets,
+                                 .penalty = classes->model ? classes->model->penalty : NAN,
+                                 .temperature = 1.0 / classes->sharpness};
+  return classes->judged > 0;
+}
 
 /* ---- storing ------------------------------------------------------------------------------ */
 

@@ -38,6 +38,9 @@ SR_MUST_CHECK sr_status sr__series_learner_fit(sr_context *ctx, const sr__fit_in
 SR_MUST_CHECK sr_status sr__series_learner_load(sr__byte_reader *reader, const sr__encoder *encoder,
                                                 const sr__series_kind *kind, sr__member **member);
 
+void sr__series_learner_memory(const sr__series_kind *kind, const sr__fit_size *of,
+                               sr__fit_memory *memory);
+
 /* Operations that need no more than their arguments. */
 const sr__encoded *sr__series_learner_training_encoded(const sr__training *training);
 SR_MUST_CHECK sr_status sr__series_learner_encode(sr_context *ctx, const sr__encoder *encoder,
@@ -47,6 +50,7 @@ SR_MUST_CHECK sr_status sr__series_learner_predict(sr_context *ctx, const sr__en
                                                    const sr__member *member,
                                                    const sr__encoded *rows, sr__picked picked,
                                                    sr__answers answers);
+bool sr__series_learner_own_judgment(const sr__member *member, sr__own_judgment *judgment);
 int32_t sr__series_learner_classes(const sr__encoder *encoder);
 int64_t sr__series_learner_features(const sr__encoder *encoder);
 int32_t sr__series_learner_channels(const sr__encoder *encoder);
@@ -65,6 +69,7 @@ void sr__series_learner_free_member(sr__member *member);
   .training_encoded = sr__series_learner_training_encoded, .encode = sr__series_learner_encode,   \
   .predict = sr__series_learner_predict, .classes = sr__series_learner_classes,                   \
   .features = sr__series_learner_features, .channels = sr__series_learner_channels,               \
+  .own_judgment = sr__series_learner_own_judgment,                                                \
   .save_encoder = sr__series_learner_save_encoder,                                                \
   .load_encoder = sr__series_learner_load_encoder, .save_member = sr__series_learner_save_member, \
   .free_encoder = sr__series_learner_free_encoder,                                                \

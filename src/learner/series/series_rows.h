@@ -49,9 +49,8 @@ float sr__series_peak(const sr__series_rows *rows, int64_t r);
 
 enum { SR__SERIES_LANES = 8 };
 
-/* The rows of a list in increasing order of length, eight to a block. Value t of lane i of channel
- * c is x[begin[b] + (c * steps + t) * 8 + i], with `steps` the longest length of the block; zeros
- * follow where a lane is shorter, and lanes past the last row are zeros of the block's length. */
+/* The rows of a list in increasing order of length, eight to a block. Lanes past the last row are
+ * zeros of the block's length. */
 typedef struct sr__series_blocks {
   sr_allocator allocator;
   int64_t rows;
@@ -59,17 +58,22 @@ typedef struct sr__series_blocks {
   int32_t channels;
   int64_t longest;
   int32_t *order;  /* place i holds entry order[i] of the list; rows of equal length keep theirs */
-  int64_t *begin;  /* blocks + 1 */
   int32_t *length; /* blocks * 8 */
   float *peak;     /* blocks * 8: sr__series_peak */
-  float *x;
+  const sr__series_rows *of;
+  int32_t *row; /* of each place */
 } sr__series_blocks;
 
-/* `row` NULL: all rows. Bytes: 4 x channels x (the lengths, rounded up to their block's). */
+/* `row` NULL: all rows. The rows must live as long as the blocks. */
 SR_MUST_CHECK sr_status sr__series_blocks_new(sr_context *ctx, const sr__series_rows *rows,
                                               const int32_t *row, int64_t count,
                                               sr__series_blocks **blocks);
 void sr__series_blocks_free(sr__series_blocks *blocks);
+
+/* Value t of lane i of channel c goes to x[c * channel_stride + t * 8 + i] for the steps of block
+ * b; zeros follow where a lane is shorter. */
+void sr__series_block_fill(const sr__series_blocks *blocks, int64_t b, int64_t channel_stride,
+                           float *x);
 
 static inline int32_t sr__block_steps(const sr__series_blocks *blocks, int64_t b) {
   return blocks->length[b * SR__SERIES_LANES + SR__SERIES_LANES - 1];

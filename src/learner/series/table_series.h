@@ -13,4 +13,7 @@ SR_MUST_CHECK sr_status sr__table_series(sr_context *ctx, const sr_table *table,
 SR_MUST_CHECK sr_status sr__refuse_weights(sr_context *ctx, const sr_table_view *view,
                                            const char *learner);
 
+/* Points of the longest series of a channel. */
+int64_t sr__longest_series(const sr_table_view *view, int32_t channel);
+
 #endif
