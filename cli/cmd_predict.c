@@ -11,6 +11,8 @@ static const cli_option options[] = {
      "also write 1 - the largest share of the vote"},
     {"outside", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0,
      "also write 1 where a row is unlike those of training (maps: area of applicability), else 0"},
+    {"along", 0, CLI_INTEGER, "SAMPLES", NULL, NULL, 1, 1e12,
+     "series: the answer after every so many samples, as if they were still coming in (mamba)"},
     {"tile", 0, CLI_INTEGER, "CELLS", NULL, NULL, 1, 1e12,
      "cells of a raster that are in memory at once (about 256 MB); the map does not depend on it"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
@@ -127,6 +129,31 @@ static int tell_raster(cli_run *run, const prediction *p) {
   return cli_finish(run, result);
 }
 
+/* A row per answer, not per series: no error is told. */
+static int predict_along(cli_run *run, const sr_ensemble *ensemble, const sr_table *table) {
+  const char *path = cli_text(run, "output");
+  sr_status status = SR_OK;
+  sr_table *predictions = NULL;
+  double start = sr_seconds(), seconds = 0.0;
+  int64_t answers = 0;
+  int said = (cli_flag(run, "proba") ? SR_PREDICT_SHARES : 0) |
+             (cli_flag(run, "uncertainty") ? SR_PREDICT_UNCERTAINTY : 0);
+  SR_TRY(sr_ensemble_predict_along(run->ctx, ensemble, table, cli_integer(run, "along"), said,
+                                   &predictions));
+  seconds = sr_seconds() - start;
+  answers = sr_table_get(predictions)->rows;
+  SR_TRY(sr_table_write(run->ctx, predictions, path));
+cleanup:
+  sr_table_free(&predictions);
+  if (status != SR_OK) return cli_fail(run, status);
+  if (strcmp(path, "-") != 0)
+    cli_say(run, "%s: %lld answers along %lld series in %.2f s\n", path, (long long)answers,
+            (long long)sr_table_get(table)->rows, seconds);
+  return cli_finish(run,
+                    json_pack("{s:I,s:I,s:o}", "rows", (json_int_t)sr_table_get(table)->rows,
+                              "answers", (json_int_t)answers, "seconds", cli_json_real(seconds)));
+}
+
 static int predict(cli_run *run, const sr_ensemble *ensemble, const sr_table *table) {
   int64_t rows = sr_table_get(table)->rows;
   double start = sr_seconds(), seconds = 0.0;
@@ -175,7 +202,9 @@ static int run_predict(cli_run *run) {
   if (status != SR_OK)
     code = cli_fail(run, status);
   else
-    code = p.in_tiles ? tell_raster(run, &p) : predict(run, ensemble, p.table);
+    code = p.in_tiles                ? tell_raster(run, &p)
+           : cli_given(run, "along") ? predict_along(run, ensemble, p.table)
+                                     : predict(run, ensemble, p.table);
   sr_table_free(&p.table);
   sr_ensemble_free(&ensemble);
   return code;

@@ -108,8 +108,20 @@ static void all_rows_train_in_the_end(void **state) {
     int64_t count = 0;
     for (; sr_ensemble_look(all, 0, count, &look); count++) {
       assert_true(sr_ensemble_look(judged, 0, count, &other));
-      assert_true(look.held_out_loss == other.held_out_loss && look.kept == other.kept);
+      assert_true(look.held_out_loss == other.held_out_loss && look.best == other.best);
+      assert_false(look.kept); /* the member is a net of another training */
+      assert_int_equal(other.kept, other.best);
     }
+    char *text = NULL;
+    sr_own_judgment own, own_judged;
+    assert_ok(ctx, sr_describe_ensemble(ctx, all, SR_DESCRIPTION_TEXT, &text));
+    assert_non_null(strstr(text, "rows of its bag that it left out in whole sets, temperature"));
+    sr_bytes_free((void **)&text);
+    assert_true(sr_ensemble_own_judgment(all, 0, &own));
+    assert_true(sr_ensemble_own_judgment(judged, 0, &own_judged));
+    assert_true(own.judged > 0 && own.error >= 0 && own.error <= 1 && isnan(own.penalty));
+    assert_true(own.judged == own_judged.judged && own.temperature == own_judged.temperature);
+    assert_false(sr_ensemble_own_judgment(all, 1, &own));
     assert_true(count > 0 && !sr_ensemble_look(judged, 0, count, &other));
     assert_ok(ctx, sr_ensemble_predict(ctx, all, table, NULL, after));
     assert_ok(ctx, sr_ensemble_predict(ctx, judged, table, NULL, before));
@@ -125,7 +137,8 @@ static void members_keep_their_learning_curves(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
   sr_table *table = waves(ctx, 40, 1, false, 3);
-  sr_ensemble *ensemble = train(ctx, table, "transformer", "steps=40,batch=4,width=16,blocks=1", 2);
+  sr_ensemble *ensemble =
+      train(ctx, table, "transformer", "steps=40,batch=4,width=16,blocks=1,refit=no", 2);
   char *text = NULL;
   for (int32_t member = 0; member < 2; member++) {
     sr_learning_look look;
@@ -186,6 +199,31 @@ static void a_stream_gives_the_same_bits(void **state) {
       assert_memory_equal(streamed, whole + 2 * i, sizeof streamed);
     }
     sr_stream_free(&stream);
+    for (int64_t every = 1; every <= 7; every += 6) { /* the last answer of a series is its class */
+      sr_table *along = NULL;
+      sr_context *threads = test_context(every == 1 ? 1 : 3);
+      assert_ok(threads,
+                sr_ensemble_predict_along(threads, ensemble, table, every,
+                                          SR_PREDICT_SHARES | SR_PREDICT_UNCERTAINTY, &along));
+      const sr_table_view *a = sr_table_get(along);
+      assert_int_equal(a->features, 5);
+      assert_string_equal(a->feature_names[0], "row");
+      assert_string_equal(a->feature_names[1], "step");
+      for (int64_t i = 0; i < a->rows; i++) {
+        bool last = i + 1 == a->rows || a->x[i + 1] != a->x[i];
+        int64_t row = (int64_t)a->x[i] - 1, step = (int64_t)a->x[a->rows + i];
+        assert_true(last || step % every == 0);
+        if (i > 0 && a->x[i - 1] == a->x[i]) assert_true(a->x[a->rows + i - 1] < (float)step);
+        assert_true((a->label[i] < 0) == (isnan(a->x[2 * a->rows + i]) != 0));
+        if (!last) continue;
+        assert_int_equal(a->label[i], label[row]);
+        assert_true(a->x[2 * a->rows + i] == whole[2 * row]);
+        assert_true(a->x[3 * a->rows + i] == whole[2 * row + 1]);
+        assert_true(a->x[4 * a->rows + i] == 1.0f - fmaxf(whole[2 * row], whole[2 * row + 1]));
+      }
+      sr_table_free(&along);
+      sr_context_free(&threads);
+    }
     sr_ensemble_free(&ensemble);
   }
   sr_table_free(&table);

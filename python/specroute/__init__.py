@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 _MODULES = {
     "SpecrouteClassifier": "estimator",
     "RoutedBagging": "estimator",
+    "Stream": "stream",
     "PartKFold": "split",
     "ForwardSplit": "split",
     "Table": "table",

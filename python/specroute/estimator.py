@@ -338,6 +338,13 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
              threads=threads_of(self.n_jobs), long=True)
         return self.classes_[votes]
 
+    def stream(self):
+        """The model along a series that is still coming in: a :class:`Stream`."""
+        from .stream import Stream
+
+        check_is_fitted(self)
+        return Stream(self)
+
     def partial_dependence(self, X, feature):
         """How the vote moves with one feature: its values, and the mean share of every class there.
 

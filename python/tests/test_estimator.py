@@ -300,6 +300,30 @@ def test_learners_of_series(learner):
     assert fitted.score(X[mix[50:]], y[mix[50:]]) > 0.8
 
 
+def test_a_stream_ends_with_the_answer_to_the_whole():
+    rng = np.random.default_rng(0)
+    y = np.repeat(["slow", "fast"], 15)
+    X = rng.normal(size=(30, 2, 50)).astype(np.float32)
+    X[15:, 0] += np.sin(np.arange(50))
+    X[3, 1, 10:14] = np.nan
+    fitted = SpecrouteClassifier("mamba:steps=6,width=16,blocks=1,scaling=running,causal=yes", "whole", "none", n_estimators=2,
+                                 evaluate=False, random_state=0).fit(X, y)
+    whole, stream = fitted.predict_proba(X), fitted.stream()
+    assert stream.proba() is None and stream.answer() is None
+    for row in (0, 3, 20):
+        stream.start()
+        shares = [stream.push(sample) for sample in X[row].T]
+        assert len([one for one in shares if one is not None]) > 20
+        np.testing.assert_array_equal(stream.end(), whole[row])
+        assert stream.answer() == fitted.predict(X[row:row + 1])[0]
+    del fitted  # the stream keeps what it needs
+    assert stream.push([0.0, np.nan]) is not None
+    with pytest.raises(ValueError, match="2 channels"):
+        stream.push([1.0, 2.0, 3.0])
+    with pytest.raises(specroute.UnsupportedError, match="whole series"):
+        SpecrouteClassifier("minirocket:features=840", "whole", "none", n_estimators=1, evaluate=False).fit(X, y).stream()
+
+
 def test_bagging_routes_any_model(witness):
     X, y = witness
     fitted = RoutedBagging(GaussianNB(), n_estimators=6, random_state=0).fit(X, y)

@@ -257,8 +257,8 @@ static void fill_columns(const float *proba, int64_t rows, int64_t classes, int 
   }
 }
 
-static sr_status name_shares(sr_context *ctx, const sr_dictionary *classes, sr__arena *arena,
-                             const char **name) {
+sr_status sr__name_shares(sr_context *ctx, const sr_dictionary *classes, sr__arena *arena,
+                          const char **name) {
   for (int32_t c = 0; c < classes->count; c++) {
     size_t length = strlen(classes->names[c]) + sizeof "p_";
     char *text = sr__arena_alloc(ctx, arena, (int64_t)length, 1);
@@ -296,7 +296,8 @@ sr_status sr__predict_table(sr_context *ctx, const sr_ensemble *ensemble, const 
     SR_NEW(ctx, proba, rows * classes);
     SR_NEW(ctx, column, rows * columns);
     SR_NEW(ctx, name, classes + 2);
-    if (shares & SR_PREDICT_SHARES) SR_TRY(name_shares(ctx, &ensemble->view.classes, &arena, name));
+    if (shares & SR_PREDICT_SHARES)
+      SR_TRY(sr__name_shares(ctx, &ensemble->view.classes, &arena, name));
     int64_t next = shares & SR_PREDICT_SHARES ? classes : 0;
     if (shares & SR_PREDICT_UNCERTAINTY) name[next++] = "uncertainty";
     if (shares & SR_PREDICT_OUTSIDE) name[next] = "outside";
