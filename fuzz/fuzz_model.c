@@ -1,5 +1,6 @@
 /* Bytes as a model file. Length and checksum are made right first, so that the fuzzer reaches the
  * inside; a model that is read must be able to vote. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,14 +18,27 @@ static void seal(uint8_t *bytes, size_t size) {
   memcpy(bytes + size - SR_MODEL_CHECKSUM_BYTES, &sum, sizeof sum);
 }
 
+/* Features, and series of several lengths with gaps. */
 static void vote(sr_context *ctx, const sr_ensemble *ensemble) {
-  enum { ROWS = 3, MOST_FEATURES = 1000 };
-  int64_t features = sr_ensemble_get(ensemble)->features;
-  if (features > MOST_FEATURES) return;
-  static float x[ROWS * MOST_FEATURES];
+  enum { ROWS = 3, MOST_FEATURES = 1000, MOST_CHANNELS = 20, LONGEST = 40 };
+  int64_t features = sr_ensemble_get(ensemble)->features, at = 0;
+  int32_t channels = sr_ensemble_get(ensemble)->channels;
+  if (features > MOST_FEATURES || channels > MOST_CHANNELS) return;
+  static float x[ROWS * MOST_FEATURES], series[ROWS * MOST_CHANNELS * LONGEST];
+  static int64_t offset[ROWS * MOST_CHANNELS + 1];
   int32_t label[ROWS];
   for (int64_t k = 0; k < ROWS * features; k++) x[k] = (float)(k % 7) - 3.0f;
-  sr_table_view view = {.rows = ROWS, .features = features, .x = x};
+  for (int64_t i = 0; i < (int64_t)ROWS * channels; i++) {
+    for (int64_t t = 0; t < LONGEST - 13 * (i / channels); t++)
+      series[at++] = t % 11 == 5 ? NAN : (float)((t * t + i) % 17) - 8.0f;
+    offset[i + 1] = at;
+  }
+  sr_table_view view = {.rows = ROWS,
+                        .features = features,
+                        .x = x,
+                        .channels = channels,
+                        .series_offset = channels ? offset : NULL,
+                        .series = channels ? series : NULL};
   sr_table *table = NULL;
   if (sr_table_new(ctx, &view, &table) == SR_OK &&
       sr_ensemble_predict(ctx, ensemble, table, label, NULL) == SR_OK) {

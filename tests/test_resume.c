@@ -113,6 +113,48 @@ static void an_interrupted_training_goes_on(void **state) {
   }
 }
 
+/* Nets as well: what they held out, their curves and their answers come back from the file. */
+static void nets_go_on(void **state) {
+  (void)state;
+  enum { NETS = 4 };
+  static const char *const learners[] = {"transformer:steps=4,batch=2,width=16,blocks=1",
+                                         "mamba:steps=4,batch=2,width=16,blocks=1,refit=no"};
+  const char *path = test_file("nets", "", 0);
+  for (int l = 0; l < 2; l++) {
+    interrupter i = {0};
+    sr_context *ctx = listening_context(&i);
+    sr_table *table = NULL;
+    assert_ok(ctx, sr_table_read(ctx, SR_SOURCE_DIR "/data/shapelets_TRAIN.ts.gz", NULL, &table));
+    sr_train_options o = resuming(learners[l], NULL);
+    sr_ensemble *whole = NULL, *resumed = NULL, *none = NULL;
+    void *bytes[2];
+    int64_t size[2];
+    o.plan = "uniform";
+    o.members = NETS;
+    o.evaluate.evaluate = 0;
+    assert_ok(ctx, sr_train(ctx, table, &o, 7, &whole));
+    o.resume = path;
+    i.after = NETS / 2;
+    assert_int_equal(sr_train(ctx, table, &o, 7, &none), SR_ERROR_INTERRUPTED);
+    int64_t kept = file_size(path);
+    assert_true(kept > 1000);
+    i.after = 0;
+    sr_context_resume(ctx);
+    assert_ok(ctx, sr_train(ctx, table, &o, 7, &resumed));
+    assert_true(file_size(path) > kept);
+    assert_ok(ctx, sr_ensemble_to_bytes(ctx, whole, &bytes[0], &size[0]));
+    assert_ok(ctx, sr_ensemble_to_bytes(ctx, resumed, &bytes[1], &size[1]));
+    assert_int_equal(size[0], size[1]);
+    assert_memory_equal(bytes[0], bytes[1], (size_t)size[0]);
+    for (int k = 0; k < 2; k++) sr_bytes_free(&bytes[k]);
+    sr_ensemble_free(&resumed);
+    sr_ensemble_free(&whole);
+    sr_table_free(&table);
+    sr_context_free(&ctx);
+    assert_int_equal(truncate(path, 0), 0);
+  }
+}
+
 static void other_files_are_left_alone(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
@@ -179,6 +221,7 @@ static void memory_runs_out_cleanly(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_interrupted_training_goes_on),
+      cmocka_unit_test(nets_go_on),
       cmocka_unit_test(other_files_are_left_alone),
       cmocka_unit_test(the_command_removes_what_is_no_longer_needed),
       cmocka_unit_test(memory_runs_out_cleanly),
