@@ -56,7 +56,10 @@ class Stream:
     def proba(self):
         """The shares so far, or None while nothing can be said."""
         share = self._share.ctypes.data_as(ctypes.POINTER(ctypes.c_float))
-        return None if lib.sr_stream_answer(self._handle, share) < 0 else self._share.copy()
+        if lib.sr_stream_answer(self._handle, share) < 0:
+            return None
+        shares = self._share[None].astype(np.float64)
+        return (shares / shares.sum(axis=1, keepdims=True))[0]  # as predict_proba
 
     def answer(self):
         """The class so far, or None while nothing can be said."""
