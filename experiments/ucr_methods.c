@@ -137,23 +137,29 @@ cleanup:
   return status;
 }
 
+/* A method under one seed. */
+typedef struct method_run {
+  int method;
+  sr_train_options options;
+  uint64_t seed;
+} method_run;
+
 static sr_status count_right(sr_context *ctx, const sr_table *train, const sr_table *test,
-                             int method, const sr_train_options *options, uint64_t seed,
-                             int64_t *right) {
+                             const method_run *run, int64_t *right) {
   sr_status status = SR_OK;
   const sr_table_view *v = sr_table_get(test);
-  sr_train_options o = *options;
+  sr_train_options o = run->options;
   char plan[64];
   double share = 1.0;
   sr_ensemble *ensemble = NULL;
   int32_t *label = malloc((size_t)(v->rows ? v->rows : 1) * sizeof *label);
   if (!label) SR_TRY(SR_ERROR_MEMORY);
-  if (method == UCR_RF_SPECTRAL_SIZE) {
-    SR_TRY(spectral_share(ctx, train, &o, seed, &share));
+  if (run->method == UCR_RF_SPECTRAL_SIZE) {
+    SR_TRY(spectral_share(ctx, train, &o, run->seed, &share));
     snprintf(plan, sizeof plan, "uniform-nm:draw_share=%.9g", share);
     o.plan = plan;
   }
-  SR_TRY(sr_train(ctx, train, &o, seed, &ensemble));
+  SR_TRY(sr_train(ctx, train, &o, run->seed, &ensemble));
   SR_TRY(sr_ensemble_predict(ctx, ensemble, test, label, NULL));
   for (int64_t i = 0; i < v->rows; i++) *right += label[i] == v->label[i];
 cleanup:
@@ -174,19 +180,21 @@ static sr_status select_fold(sr_context *ctx, const sr_table *table, const int32
   return status;
 }
 
-static sr_status cross_validate(sr_context *ctx, const sr_table *table, int method,
-                                const sr_train_options *o, uint64_t seed, double *accuracy) {
+static sr_status cross_validate(sr_context *ctx, const sr_table *table, const method_run *whole,
+                                double *accuracy) {
   enum { FOLDS = 10 };
   sr_status status = SR_OK;
   int64_t rows = sr_table_get(table)->rows, right = 0;
   sr_table *train = NULL, *test = NULL;
   int32_t *fold = malloc((size_t)(rows ? rows : 1) * sizeof *fold);
   if (!fold) SR_TRY(SR_ERROR_MEMORY);
-  SR_TRY(ucr_folds(table, FOLDS, seed, fold));
+  SR_TRY(ucr_folds(table, FOLDS, whole->seed, fold));
   for (int k = 0; k < FOLDS; k++) {
     SR_TRY(select_fold(ctx, table, fold, k, false, &train));
     SR_TRY(select_fold(ctx, table, fold, k, true, &test));
-    SR_TRY(count_right(ctx, train, test, method, o, seed * 1000 + (uint64_t)k, &right));
+    method_run run = *whole;
+    run.seed = whole->seed * 1000 + (uint64_t)k;
+    SR_TRY(count_right(ctx, train, test, &run, &right));
     sr_table_free(&train);
     sr_table_free(&test);
   }
@@ -205,17 +213,17 @@ sr_status ucr_run(sr_context *ctx, const experiment_unit *unit, const char *name
   bool quick = unit->scale == SCALE_QUICK;
   ucr_set set = {0};
   sr_table *pooled = NULL, *train = NULL, *test = NULL;
-  sr_train_options o;
+  method_run run = {.method = method, .seed = unit->seed};
   double accuracy = NAN;
   int64_t right = 0;
-  set_options(unit->scale, method, &o);
+  set_options(unit->scale, method, &run.options);
   SR_TRY(ucr_set_read(ctx, unit->data, name, &set));
   SR_TRY(ucr_sample(ctx, set.pooled, quick ? QUICK_POOLED : INT64_MAX, unit->seed, &pooled));
   SR_TRY(ucr_sample(ctx, set.train, quick ? QUICK_HALF : INT64_MAX, unit->seed, &train));
   SR_TRY(ucr_sample(ctx, set.test, quick ? QUICK_HALF : INT64_MAX, unit->seed, &test));
-  SR_TRY(cross_validate(ctx, pooled, method, &o, unit->seed, &accuracy));
+  SR_TRY(cross_validate(ctx, pooled, &run, &accuracy));
   experiment_measure(out, "cv", accuracy);
-  SR_TRY(count_right(ctx, train, test, method, &o, unit->seed, &right));
+  SR_TRY(count_right(ctx, train, test, &run, &right));
   experiment_measure(out, "default", (double)right / (double)sr_table_get(test)->rows);
   if (method == UCR_RF) {
     experiment_measure(out, "lag1", set.lag1);

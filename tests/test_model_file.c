@@ -208,7 +208,7 @@ static void unknown_sections_are_passed_over_or_refused_by_their_first_letter(vo
   memcpy(bytes + 8, &version, sizeof version);
   seal(bytes, count);
   assert_int_equal(sr_ensemble_from_bytes(ctx, bytes, (int64_t)count, &back), SR_ERROR_FORMAT);
-  assert_non_null(strstr(sr_context_error(ctx).message, "version 3"));
+  assert_non_null(strstr(sr_context_error(ctx).message, "version 4"));
   free(bytes);
   sr_ensemble_free(&ensemble);
   sr_table_free(&table);
