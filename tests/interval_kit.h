@@ -90,7 +90,7 @@ static inline sr_status kit_fit(sr_context *ctx, const sr__learner *learner,
                                 const kit_series *series, sr__bag bag, const void *options,
                                 sr__random *random, kit_fitted *f) {
   sr__training training = {.rows = f->rows, .label = series->label};
-  sr__fit_input input = {f->encoder, &training, options};
+  sr__fit_input input = {f->encoder, &training, options, 1};
   return learner->fit(ctx, &input, &bag, random, &f->member);
 }
 

@@ -64,7 +64,7 @@ static inline sr_status fit_table(sr_context *ctx, const sr_table *table,
   for (int64_t i = 0; i < rows; i++) all[i] = (int32_t)i;
   sr__bag every = {.rows = all, .length = rows};
   sr__random_init(&random, seed, SR_PURPOSE_LEARNER, 0, 0);
-  sr__fit_input input = {f->encoder, f->training, f->configuration.options};
+  sr__fit_input input = {f->encoder, f->training, f->configuration.options, 1};
   SR_TRY(f->learner->fit(ctx, &input, bag ? bag : &every, &random, &f->member));
 cleanup:
   sr__free(ctx, all);

@@ -245,7 +245,7 @@ static sr_status fit_one(sr_context *ctx, void *data, int64_t item, int slot) {
   for (int64_t i = 0; i < c->rows; i++) rows[i] = (int32_t)((i * 17 + item) % c->rows);
   sr__bag bag = {.rows = rows, .length = c->rows / 2};
   sr__random_init(&random, 1, SR_PURPOSE_LEARNER, 0, (uint64_t)item);
-  sr__fit_input input = {f->encoder, f->training, f->configuration.options};
+  sr__fit_input input = {f->encoder, f->training, f->configuration.options, 1};
   SR_TRY(f->learner->fit(ctx, &input, &bag, &random, &member));
   f->learner->save_member(f->encoder, member, &c->stored[item]);
   status = c->stored[item].status;

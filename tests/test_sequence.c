@@ -260,7 +260,7 @@ static void the_temperature_is_likeliest_by_the_weights(void **state) {
     double loss = 0;
     member->temperature = pow(1.0718, k);
     assert_ok(ctx, sr__sequence_predict(ctx, BODIES[1], member, e.rows, (sr__picked){held, 20},
-                                        (sr__answers){NULL, proba}));
+                                        (sr__answers){.share = proba}));
     for (int i = 0; i < 20; i++)
       loss -= (double)weight[40 + i] * log((double)proba[2 * i + e.set.label[40 + i]]);
     least = fmin(least, loss);

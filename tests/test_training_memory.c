@@ -128,18 +128,18 @@ static void measure_series(const series_case *c, double *held, double *said) {
  * the run and hardly less, so that what is said of sizes that take an hour can be believed. */
 static void learners_on_series_hold_what_they_said(void **state) {
   (void)state;
-  static const series_case cases[] = {{"rocket:kernels=600", 2400, 40},
-                                      {"rocket:kernels=600,memory=1", 2400, 40},
-                                      {"rocket:kernels=1500", 1300, 30},
-                                      {"rocket:kernels=1500,memory=1", 1300, 30},
-                                      {"minirocket:features=1260,memory=1", 3000, 60},
-                                      {"minirocket:features=4200,memory=1", 1300, 60},
+  static const series_case cases[] = {{"rocket:kernels=600", 2400, 40, NULL},
+                                      {"rocket:kernels=600,memory=1", 2400, 40, NULL},
+                                      {"rocket:kernels=1500", 1300, 30, NULL},
+                                      {"rocket:kernels=1500,memory=1", 1300, 30, NULL},
+                                      {"minirocket:features=1260,memory=1", 3000, 60, NULL},
+                                      {"minirocket:features=4200,memory=1", 1300, 60, NULL},
                                       /* whole parts are left out */
                                       {"rocket:kernels=600", 2400, 40, "time"},
                                       {"rocket:kernels=1500", 1300, 30, "time"},
-                                      {"quant:trees=4", 3000, 150},
-                                      {"quant:trees=4", 1200, 90},
-                                      {"tsf", 2000, 150}};
+                                      {"quant:trees=4", 3000, 150, NULL},
+                                      {"quant:trees=4", 1200, 90, NULL},
+                                      {"tsf", 2000, 150, NULL}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     double held = 0.0, said = 0.0;
     measure_series(&cases[k], &held, &said);
