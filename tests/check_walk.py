@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How far `specroute train` walks through the house: distinct calls, switches of file and calls into a room above.
 
-A call is a distinct pair (caller, callee). Functions of core/ are looked through: what the thread pool runs counts as called by
+A call is a distinct pair (caller, callee). Functions of core/ and made files are looked through: what the thread pool runs counts as called by
 whoever started the loop; so is the interface of bags, data/bag.h and what hands a bag over, which plans fill and learners
 read. A kernel is one file at every level; the lowest level runs, so that the count does not hang on the
 machine. Housekeeping (getters, release, set-up, failing, printing) is left out. It builds
@@ -17,7 +17,7 @@ import tempfile
 SOURCE = os.environ["SR_SOURCE"]
 AIM_CALLS, AIM_SWITCHES = 600, 160
 # What stands: the walk does not grow unseen. Lower them as it gets shorter.
-MOST_CALLS, MOST_SWITCHES = 1155, 357
+MOST_CALLS, MOST_SWITCHES = 1199, 362
 HOUSEKEEPING = re.compile(r"(_get|_free|_close|_clear|_release|_init|_abort|_view|free_\w+)$|^(free|release|job_free|fail_|sr__fail|"
                           r"cli_(say|text|given|integer|real|flag|list|finish|fail))")
 HAND_OVER = ("sr__bag_hand_over", "read_bag", "read_pieces", "read_whole")  # of src/plan: they call whoever reads the bag
@@ -36,7 +36,7 @@ TABLE = include_table()
 
 
 def passed_through(place):
-    return place[1].startswith("src/core/") or place[1] == "src/data/bag.h" or place[0] in HAND_OVER
+    return place[1].startswith(("src/core/", "..")) or place[1] == "src/data/bag.h" or place[0] in HAND_OVER
 
 
 def file_of(folder, path):

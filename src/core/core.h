@@ -38,6 +38,9 @@ void sr__free(sr_context *ctx, void *block);
 sr_allocator sr__allocator(const sr_context *ctx);
 void sr__release(const sr_allocator *allocator, void *block);
 char *sr__strdup(sr_context *ctx, const char *text);
+/* SR_ERROR_MEMORY where a block of so many bytes is not to be had: asked before libraries that say
+ * little of that, or crash. */
+SR_MUST_CHECK sr_status sr__memory_check(sr_context *ctx, int64_t bytes);
 
 #define SR_NEW(ctx, pointer, count)                           \
   do {                                                        \

@@ -51,6 +51,13 @@ void sr__release(const sr_allocator *allocator, void *block) {
   if (block) allocator->release(allocator->data, block);
 }
 
+sr_status sr__memory_check(sr_context *ctx, int64_t bytes) {
+  void *block = sr__alloc(ctx, bytes, 1);
+  if (!block) return sr_context_error(ctx).status;
+  sr__free(ctx, block);
+  return SR_OK;
+}
+
 char *sr__strdup(sr_context *ctx, const char *text) {
   size_t length = strlen(text) + 1;
   char *copy = sr__alloc(ctx, (int64_t)length, 1);

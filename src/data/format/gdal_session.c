@@ -42,13 +42,6 @@ const char *sr__gdal_said(const sr__gdal *session) {
   return session->message[0] ? session->message : "GDAL gives no reason";
 }
 
-sr_status sr__gdal_check_memory(sr_context *ctx, int64_t bytes) {
-  void *block = sr__alloc(ctx, bytes, 1);
-  if (!block) return SR_ERROR_MEMORY;
-  sr__free(ctx, block);
-  return SR_OK;
-}
-
 /* What its drivers take where they begin: without it they end the process. */
 enum { OPEN_BYTES = 24 << 20 };
 
@@ -61,5 +54,5 @@ sr_status sr__gdal_check_file(sr_context *ctx, const char *path) {
     return sr__fail_at(ctx, SR_ERROR_IO, path, 0, 0, "cannot open '%s': %s", path, strerror(errno));
   if (!S_ISREG(about.st_mode))
     return sr__fail_at(ctx, SR_ERROR_IO, path, 0, 0, "'%s' is no plain file", path);
-  return sr__gdal_check_memory(ctx, OPEN_BYTES);
+  return sr__memory_check(ctx, OPEN_BYTES);
 }

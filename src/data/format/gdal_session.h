@@ -23,8 +23,4 @@ const char *sr__gdal_said(const sr__gdal *session);
  * is there is opened, so that no name reaches the network, memory or another file. */
 SR_MUST_CHECK sr_status sr__gdal_check_file(sr_context *ctx, const char *path);
 
-/* SR_ERROR_MEMORY where a block of so many bytes is not to be had: GDAL says little of that, or
- * ends the process. */
-SR_MUST_CHECK sr_status sr__gdal_check_memory(sr_context *ctx, int64_t bytes);
-
 #endif

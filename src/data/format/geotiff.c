@@ -39,7 +39,7 @@ typedef struct rasters {
 } rasters;
 
 static sr_status fail_raster(sr_context *ctx, const rasters *r, const char *file) {
-  sr_status memory = sr__gdal_check_memory(ctx, SR__GDAL_BYTES);
+  sr_status memory = sr__memory_check(ctx, SR__GDAL_BYTES);
   if (memory != SR_OK) return memory;
   return sr__fail_at(ctx, SR_ERROR_FORMAT, file, 0, 0, "cannot read '%s' as GeoTIFF: %s", file,
                      sr__gdal_said(&r->gdal));

@@ -52,6 +52,8 @@ static void leave_library(const nc_session *session) {
 }
 
 enum { MOST_DIMENSIONS = 16 };
+/* What HDF5 takes where it opens or makes a file: it crashes where one of these is refused. */
+enum { HDF5_BYTES = 24 << 20 };
 
 typedef struct nc_variable {
   char name[NC_MAX_NAME + 1];
@@ -77,9 +79,7 @@ typedef struct nc_file {
 /* HDF5 below NetCDF does not tell want of memory from a damaged file. */
 static sr_status fail_nc(sr_context *ctx, const nc_file *file, int code, const char *what) {
   enum { LEAST_BYTES = 8 << 20 };
-  void *block = sr__alloc(ctx, LEAST_BYTES, 1);
-  if (!block) return SR_ERROR_MEMORY;
-  sr__free(ctx, block);
+  if (sr__memory_check(ctx, LEAST_BYTES) != SR_OK) return SR_ERROR_MEMORY;
   return sr__fail_at(ctx, code == NC_ENOMEM ? SR_ERROR_MEMORY : SR_ERROR_FORMAT, file->path, 0, 0,
                      "cannot read or write %s: %s", what,
                      code == NC_ENOMEM ? "out of memory" : nc_strerror(code));
@@ -588,6 +588,7 @@ static sr_status read_netcdf(sr_context *ctx, const char *path, const sr_read_op
   nc_session session;
   *table = NULL;
   SR_TRY(sr__grid_check_options(ctx, path, options));
+  SR_TRY(sr__memory_check(ctx, HDF5_BYTES));
   enter_library(&session);
   int code = nc_open(path, NC_NOWRITE, &file->id);
   if (code != NC_NOERR) {
@@ -786,6 +787,7 @@ static sr_status write_netcdf(sr_context *ctx, const sr_table_view *t, const cha
   NC_memio memory = {0};
   sr__writer *writer = NULL;
   nc_session session;
+  SR_TRY(sr__memory_check(ctx, HDF5_BYTES));
   enter_library(&session);
   int code = nc_create_mem(path, NC_NETCDF4, 0, &file->id);
   if (code != NC_NOERR) status = fail_nc(ctx, file, code, "a new file in memory");
