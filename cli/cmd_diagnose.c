@@ -15,6 +15,7 @@ static sr_status write_page(cli_run *run, const sr_table *table, const sr_struct
   snprintf(title, sizeof title, "How dependent are the rows of %s?", run->arguments[0]);
   SR_TRY(cli_page_new(run, title, path, &page));
   SR_TRY(sr_page_add_structure(run->ctx, page, structure));
+  SR_TRY(sr_page_add_ground(run->ctx, page, table, structure));
   if (graph) SR_TRY(sr_page_add_map(run->ctx, page, table, graph, run->seed));
   SR_TRY(sr_page_write(run->ctx, page, path));
 cleanup:

@@ -22,10 +22,12 @@ enum { PARTIAL_PLOTS = 3 };
 
 /* ---- the page ----------------------------------------------------------------------------- */
 
-static sr_status add_dependence(cli_run *run, sr_page *page, const sr_structure *structure) {
+static sr_status add_dependence(cli_run *run, sr_page *page, const sr_table *table,
+                                const sr_structure *structure) {
   sr_status status = SR_OK;
   SR_TRY(sr_page_heading(run->ctx, page, 1, "How dependent the rows are"));
   SR_TRY(sr_page_add_structure(run->ctx, page, structure));
+  SR_TRY(sr_page_add_ground(run->ctx, page, table, structure));
 cleanup:
   return status;
 }
@@ -54,7 +56,7 @@ static sr_status write_page(cli_run *run, const sr_table *table, const sr_ensemb
   SR_TRY(sr_page_add_ensemble(run->ctx, page, ensemble));
   SR_TRY(sr_page_add_held_rows(run->ctx, page, table, ensemble));
   SR_TRY(sr_page_add_partial_dependence(run->ctx, page, ensemble, table, PARTIAL_PLOTS));
-  if (v->structure) SR_TRY(add_dependence(run, page, v->structure));
+  if (v->structure) SR_TRY(add_dependence(run, page, table, v->structure));
   SR_TRY(add_origin(run, page, v));
   SR_TRY(sr_page_write(run->ctx, page, path));
 cleanup:
@@ -95,7 +97,7 @@ static int finish(cli_run *run, const sr_ensemble *ensemble, double read, double
 /* The places of use are read as the training file is, without what only training needs. */
 static sr_status read_use(cli_run *run, const sr_table *table, sr_table **use) {
   sr_read_options read = cli_read_options(run);
-  read.target = read.time = read.group = read.weight = read.labels = NULL;
+  read.target = read.time = read.group = read.region = read.weight = read.labels = NULL;
   read.window = 0;
   read.schema = sr_table_get(table);
   return sr_table_read(run->ctx, cli_text(run, "predict-on"), &read, use);

@@ -29,6 +29,8 @@ const cli_option cli_column_options[] = {
      "order of day, month and year in times such as 31/12/2010, where the values do not tell"},
     {"group", 0, CLI_TEXT, "COL,...", NULL, NULL, 0, 0,
      "column that names the series, run or field of a row, or several"},
+    {"region", 0, CLI_TEXT, "COL,...", NULL, NULL, 0, 0,
+     "maps: column that names the region of a row, or several; by default as the coordinates show"},
     {"coords", 0, CLI_LIST, "COL,COL", NULL, NULL, 0, 0, "two or three columns of coordinates"},
     {"weight", 0, CLI_TEXT, "COL", NULL, NULL, 0, 0, "column of row weights"},
     {"drop", 0, CLI_LIST, "COL,...", NULL, NULL, 0, 0, "columns to leave out"},

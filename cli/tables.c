@@ -27,6 +27,7 @@ sr_read_options cli_read_options(cli_run *run) {
   options.time = cli_text(run, "time");
   options.date_format = cli_text(run, "date-format");
   options.group = cli_text(run, "group");
+  options.region = cli_text(run, "region");
   options.coordinates = cli_list(run, "coords");
   options.weight = cli_text(run, "weight");
   options.drop = cli_list(run, "drop");

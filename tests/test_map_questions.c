@@ -355,6 +355,78 @@ static void named_groups_are_the_fields(void **state) {
   sr_context_free(&ctx);
 }
 
+/* A map whose rows name their region: names g0, g1, ... of `code`. */
+static sr_table *with_regions(sr_context *ctx, const sr_table *table, const int32_t *code,
+                              int32_t regions) {
+  static char text[100][16];
+  const char *names[100];
+  sr_table *made = NULL;
+  sr_table_view view = *sr_table_get(table);
+  for (int32_t r = 0; r < regions; r++) {
+    snprintf(text[r], sizeof text[r], "g%d", r);
+    names[r] = text[r];
+  }
+  view.region = code;
+  view.regions = (sr_dictionary){regions, names};
+  assert_ok(ctx, sr_table_new(ctx, &view, &made));
+  return made;
+}
+
+/* Regions that are named win over what the coordinates show; names that no row has are none, one
+ * region alone is none, and more than 64 share folds. */
+static void named_regions_are_the_regions(void **state) {
+  (void)state;
+  static const struct {
+    int32_t names, used, unused;
+  } cases[] = {{4, 4, 0}, {6, 4, 2}, {1, 0, 0}, {80, 80, 0}};
+  sr_context *ctx = test_context(1);
+  sr_table *table = made_map(ctx, 3, false), *named = NULL;
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    int32_t code[N], names = cases[k].names, used = names - cases[k].unused;
+    for (int i = 0; i < N; i++)
+      code[i] = cases[k].unused + (names == 80 ? i % 80 : i / EACH * used / PATCHES);
+    named = with_regions(ctx, table, code, names);
+    sr_ensemble *ensemble = train(ctx, named, 20);
+    const sr_question *region = question(ensemble, SR_QUESTION_REGIONS);
+    const sr_structure *structure = sr_ensemble_get(ensemble)->structure;
+    assert_int_equal(sr_structure_get(structure)->regions, used);
+    if (cases[k].used == 0) {
+      assert_true(isnan(region->estimate) && strstr(region->reason, "one region") != NULL);
+    } else {
+      assert_int_equal(region->units, cases[k].used);
+      assert_true(region->estimate > 0 && region->estimate < 1);
+    }
+    /* Regions of one patch each lie as far apart as patches do, not as the coordinates' regions. */
+    if (names == 4) assert_true(region->distance < 700);
+    assert_int_equal(question(ensemble, SR_QUESTION_FIELDS)->units, PATCHES);
+    sr_ensemble_free(&ensemble);
+    sr_table_free(&named);
+  }
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
+/* Regions without places would be passed over in silence. */
+static void regions_need_a_map(void **state) {
+  (void)state;
+  sr_context *ctx = test_context(1);
+  sr_table *map = made_map(ctx, 1, false), *plain = NULL;
+  sr_structure *structure = NULL;
+  int32_t code[N];
+  for (int i = 0; i < N; i++) code[i] = i / EACH % 2;
+  sr_table *named = with_regions(ctx, map, code, 2);
+  sr_table_view view = *sr_table_get(named);
+  view.coordinate_count = 0;
+  view.coordinates = NULL;
+  assert_ok(ctx, sr_table_new(ctx, &view, &plain));
+  assert_int_equal(sr_structure_estimate(ctx, plain, NULL, 1, &structure), SR_ERROR_ARGUMENT);
+  assert_non_null(strstr(sr_context_error(ctx).message, "name their coordinates"));
+  sr_table_free(&plain);
+  sr_table_free(&named);
+  sr_table_free(&map);
+  sr_context_free(&ctx);
+}
+
 /* ---- real maps
  * ----------------------------------------------------------------------------------- */
 
@@ -425,6 +497,8 @@ int main(void) {
       cmocka_unit_test(a_given_buffer_is_kept_by_every_question),
       cmocka_unit_test(a_small_buffer_is_told_as_what_it_is),
       cmocka_unit_test(named_groups_are_the_fields),
+      cmocka_unit_test(named_regions_are_the_regions),
+      cmocka_unit_test(regions_need_a_map),
       cmocka_unit_test(real_maps_are_told_honestly),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -153,6 +153,44 @@ static void roles_are_kept_apart(void **state) {
   sr_context_free(&ctx);
 }
 
+/* Group and region are columns of one kind: texts or numbers, one or several. */
+static void regions_are_named_as_groups_are(void **state) {
+  (void)state;
+  static const char text[] =
+      "x,east,north,country,district,y\n1,0,0,b,1,p\n2,1,0,a,2,q\n3,2,1,b,2,p\n";
+  static const char *const coordinates[] = {"east", "north", NULL};
+  sr_context *ctx = test_context(1);
+  sr_read_options options = read_defaults();
+  options.target = "y";
+  options.coordinates = coordinates;
+  options.region = "country,district";
+  sr_table *table = read_text(ctx, text, "x.csv", &options);
+  const sr_table_view *view = sr_table_get(table);
+  assert_int_equal(view->features, 1);
+  assert_int_equal(view->regions.count, 3);
+  assert_string_equal(view->regions.names[view->region[0]], "b / 1");
+  assert_string_equal(view->regions.names[view->region[1]], "a / 2");
+  const int64_t last[] = {2};
+  sr_table *some = NULL;
+  assert_ok(ctx, sr_table_select(ctx, table, last, 1, &some));
+  assert_string_equal(view->regions.names[sr_table_get(some)->region[0]], "b / 2");
+  sr_table_free(&some);
+  char path[300];
+  snprintf(path, sizeof path, "%s/regions.csv", test_folder());
+  assert_ok(ctx, sr_table_write(ctx, table, path));
+  size_t size;
+  char *bytes = test_read_file(path, &size);
+  assert_non_null(strstr(bytes, "coordinate2,region,y\n1,0,0,b / 1,p\n"));
+  free(bytes);
+  sr_table_free(&table);
+  options.group = "country";
+  refuses(text, "x.csv", &options, SR_ERROR_ARGUMENT, 0, 0, "both group and region");
+  options.group = NULL;
+  options.region = "country";
+  refuses("x,east,north,country,y\n1,0,0,,p\n", "x.csv", &options, SR_ERROR_DATA, 2, 4, "country");
+  sr_context_free(&ctx);
+}
+
 static void categories_can_be_asked_for(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
@@ -445,6 +483,7 @@ int main(void) {
       cmocka_unit_test(row_names_are_left_out),
       cmocka_unit_test(missing_values_have_many_names),
       cmocka_unit_test(roles_are_kept_apart),
+      cmocka_unit_test(regions_are_named_as_groups_are),
       cmocka_unit_test(categories_can_be_asked_for),
       cmocka_unit_test(late_columns_are_decided_at_the_end),
       cmocka_unit_test(errors_name_the_place),

@@ -1,4 +1,5 @@
 /* NetCDF and GeoTIFF: files made here with the libraries, read back by their rules. */
+#include "data/geographic.h"
 #include "read_check.h"
 
 #if defined(SR_HAVE_NETCDF)
@@ -163,6 +164,196 @@ static void netcdf_errors(void **state) {
   cannot_read(test_file("cut.nc", bytes, size / 2), NULL, SR_ERROR_FORMAT, "cannot read");
   free(bytes);
   cannot_read(test_file("text.nc", "hello", 5), NULL, SR_ERROR_FORMAT, "as NetCDF");
+}
+
+/* ---- axes ---- */
+
+enum { DOWN = 4, ALONG = 5 };
+
+typedef struct made_axes {
+  const char *names[2], *units[2], *standard[2]; /* of the dimensions: down, along */
+  const char *wkt;                               /* NULL: none */
+  bool places;                                   /* longitude and latitude of every cell as well */
+  double down[DOWN], along[ALONG];
+} made_axes;
+
+static void put_words(int file, int id, const char *key, const char *text) {
+  if (text) nc_ok(nc_put_att_text(file, id, key, strlen(text), text));
+}
+
+/* A variable `a` whose third row of cells is missing, on the axes. */
+static const char *make_axes(const char *name, const made_axes *axes) {
+  static char path[300];
+  int file, dimension[2], id;
+  float values[DOWN * ALONG];
+  double place[DOWN * ALONG];
+  snprintf(path, sizeof path, "%s/%s", test_folder(), name);
+  nc_ok(nc_create(path, NC_CLOBBER | NC_NETCDF4, &file));
+  for (int k = 0; k < 2; k++) {
+    nc_ok(nc_def_dim(file, axes->names[k], k ? ALONG : DOWN, &dimension[k]));
+    nc_ok(nc_def_var(file, axes->names[k], NC_DOUBLE, 1, &dimension[k], &id));
+    nc_ok(nc_put_var_double(file, id, k ? axes->along : axes->down));
+    put_words(file, id, "units", axes->units[k]);
+    put_words(file, id, "standard_name", axes->standard[k]);
+  }
+  for (int k = 0; k < 2 && axes->places; k++) {
+    nc_ok(nc_def_var(file, k ? "nav_lat" : "nav_lon", NC_DOUBLE, 2, dimension, &id));
+    put_words(file, id, "units", k ? "degrees_north" : "degrees_east");
+    for (int i = 0; i < DOWN * ALONG; i++) place[i] = k ? 40 + (i / ALONG) * (i % ALONG) : 7 + i;
+    nc_ok(nc_put_var_double(file, id, place));
+  }
+  if (axes->wkt) {
+    nc_ok(nc_def_var(file, "mapping", NC_INT, 0, NULL, &id));
+    put_words(file, id, "crs_wkt", axes->wkt);
+  }
+  nc_ok(nc_def_var(file, "a", NC_FLOAT, 2, dimension, &id));
+  put_words(file, id, "grid_mapping", axes->wkt ? "mapping: x y" : NULL);
+  for (int i = 0; i < DOWN * ALONG; i++) values[i] = i / ALONG == 2 ? NC_FILL_FLOAT : (float)i;
+  nc_ok(nc_put_var_float(file, id, values));
+  nc_ok(nc_close(file));
+  return path;
+}
+
+static const double gaussian[DOWN] = {59.444408289, 19.875719287, -19.875719287, -59.444408289};
+
+/* What a table is written as: the axes of the file that it came from, to the bit, also where a
+ * whole row of cells is missing; read again it is the same table. */
+static void check_written(sr_context *ctx, const sr_table *table, const made_axes *axes) {
+  char path[300];
+  int file, id;
+  double read[ALONG];
+  sr_table *back = NULL;
+  const sr_table_view *a = sr_table_get(table);
+  snprintf(path, sizeof path, "%s/written.nc", test_folder());
+  assert_ok(ctx, sr_table_write(ctx, table, path));
+  nc_ok(nc_open(path, NC_NOWRITE, &file));
+  for (int k = 0; k < 2; k++) {
+    const double *wanted = k ? axes->along : axes->down;
+    int dimension;
+    char name[NC_MAX_NAME + 1];
+    nc_ok(nc_inq_varid(file, "a", &id));
+    int both[2];
+    nc_ok(nc_inq_vardimid(file, id, both));
+    dimension = both[k];
+    nc_ok(nc_inq_dimname(file, dimension, name));
+    nc_ok(nc_inq_varid(file, name, &id));
+    nc_ok(nc_get_var_double(file, id, read));
+    assert_memory_equal(read, wanted, (size_t)(k ? ALONG : DOWN) * sizeof *read);
+  }
+  nc_ok(nc_close(file));
+  assert_ok(ctx, sr_table_read(ctx, path, NULL, &back));
+  const sr_table_view *b = sr_table_get(back);
+  assert_int_equal(b->rows, a->rows);
+  assert_int_equal(b->features, a->features);
+  assert_memory_equal(b->coordinates, a->coordinates, (size_t)(2 * a->rows) * sizeof(double));
+  assert_string_equal(b->projection ? b->projection : "", a->projection ? a->projection : "");
+  sr_table_free(&back);
+}
+
+static void netcdf_axes_are_kept(void **state) {
+  (void)state;
+  static const char utm[] =
+      "PROJCS[\"UTM\",GEOGCS[\"WGS 84\",DATUM[\"WGS_1984\",SPHEROID[\"WGS 84\",6378137,298.25]],"
+      "UNIT[\"degree\",0.0174532925199433]],PROJECTION[\"Transverse_Mercator\"],UNIT[\"metre\",1]]";
+  static const struct {
+    made_axes axes;
+    sr_distance_unit unit;
+    const char *begins; /* of the reference system */
+  } cases[] = {
+      {{.names = {"lat", "lon"},
+        .units = {"degrees_north", "degrees_east"},
+        .along = {0, 72, 144, 216, 288}},
+       SR_DISTANCE_METERS,
+       "GEOGCS[\"WGS 84\""},
+      {{.names = {"j", "i"}, .units = {"degree_N", "degreesE"}, .along = {0, 10, 30, 70, 200}},
+       SR_DISTANCE_METERS,
+       "GEOGCS[\"WGS 84\""},
+      {{.names = {"rlat", "rlon"},
+        .units = {"degrees", "degrees"},
+        .standard = {"grid_latitude", "grid_longitude"},
+        .along = {-2, -1, 0, 1, 2}},
+       SR_DISTANCE_METERS,
+       "GEOGCS[\"degrees of a turned pole\""},
+      {{.names = {"y", "x"}, .units = {"m", "m"}, .wkt = utm, .along = {1, 2, 4, 8, 16}},
+       SR_DISTANCE_METERS,
+       "PROJCS[\"UTM\""},
+      {{.names = {"y", "x"}, .units = {"metre", "metre"}, .along = {1, 2, 4, 8, 16}},
+       SR_DISTANCE_METERS,
+       "LOCAL_CS"},
+      {{.names = {"y", "x"}, .units = {"km", "km"}, .wkt = utm, .along = {1, 2, 4, 8, 16}},
+       SR_DISTANCE_MAP,
+       ""},
+      {{.names = {"y", "x"}, .along = {1, 2, 4, 8, 16}}, SR_DISTANCE_MAP, ""}};
+  sr_context *ctx = test_context(1);
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    made_axes axes = cases[k].axes;
+    sr_table *table = NULL;
+    memcpy(axes.down, gaussian, sizeof gaussian);
+    assert_ok(ctx, sr_table_read(ctx, make_axes("axes_in.nc", &axes), NULL, &table));
+    const sr_table_view *t = sr_table_get(table);
+    assert_int_equal(t->rows, (DOWN - 1) * ALONG);
+    for (int64_t i = 0; i < t->rows; i++) {
+      assert_true(t->coordinates[i] == axes.along[t->cell[i] % ALONG]);
+      assert_true(t->coordinates[t->rows + i] == axes.down[t->cell[i] / ALONG]);
+    }
+    assert_int_equal(sr__distance_unit(t), cases[k].unit);
+    if (strncmp(t->projection ? t->projection : "", cases[k].begins, strlen(cases[k].begins)) !=
+            0 ||
+        (!*cases[k].begins && t->projection))
+      fail_msg("case %d: %s", (int)k, t->projection);
+    check_written(ctx, table, &axes);
+    sr_table_free(&table);
+  }
+  sr_context_free(&ctx);
+}
+
+/* Longitude and latitude of every cell are its place and no features; where the axes are degrees or
+ * meters themselves they stay features. */
+static void netcdf_places_of_cells(void **state) {
+  (void)state;
+  made_axes axes = {.names = {"rlat", "rlon"},
+                    .units = {"degrees", "degrees"},
+                    .standard = {"grid_latitude", "grid_longitude"},
+                    .places = true,
+                    .down = {4, 3, 2, 1},
+                    .along = {1, 2, 3, 4, 5}};
+  sr_context *ctx = test_context(1);
+  sr_table *table = NULL;
+  assert_ok(ctx, sr_table_read(ctx, make_axes("places.nc", &axes), NULL, &table));
+  const sr_table_view *t = sr_table_get(table);
+  assert_int_equal(t->features, 1);
+  assert_string_equal(t->feature_names[0], "a");
+  assert_int_equal(sr__distance_unit(t), SR_DISTANCE_METERS);
+  for (int64_t i = 0; i < t->rows; i++) {
+    int cell = (int)t->cell[i];
+    assert_true(t->coordinates[i] == 7 + cell);
+    assert_true(t->coordinates[t->rows + i] == 40 + (cell / ALONG) * (cell % ALONG));
+  }
+  check_written(ctx, table, &axes);
+  char path[300];
+  snprintf(path, sizeof path, "%s/places.tif", test_folder());
+  sr_status status = sr_table_write(ctx, table, path);
+  assert_int_equal(status, SR_ERROR_UNSUPPORTED);
+#if defined(SR_HAVE_GDAL)
+  assert_non_null(strstr(sr_context_error(ctx).message, ".nc or .csv"));
+#endif
+  sr_table_free(&table);
+  axes.names[0] = "lat";
+  axes.names[1] = "lon";
+  axes.standard[0] = axes.standard[1] = NULL;
+  assert_ok(ctx, sr_table_read(ctx, make_axes("both.nc", &axes), NULL, &table));
+  assert_int_equal(sr_table_get(table)->features, 3);
+  sr_table_free(&table);
+  sr_context_free(&ctx);
+}
+
+static void netcdf_time_is_no_place(void **state) {
+  (void)state;
+  const made_axes axes = {.names = {"lat", "time"},
+                          .units = {"degrees_north", "days since 2000-01-01"},
+                          .down = {4, 3, 2, 1},
+                          .along = {1, 2, 3, 4, 5}};
+  cannot_read(make_axes("time.nc", &axes), NULL, SR_ERROR_DATA, "time counts time");
 }
 
 typedef struct read_job {
@@ -712,6 +903,9 @@ int main(void) {
     cmocka_unit_test(netcdf_cells),
     cmocka_unit_test(netcdf_steps_and_targets),
     cmocka_unit_test(netcdf_errors),
+    cmocka_unit_test(netcdf_axes_are_kept),
+    cmocka_unit_test(netcdf_places_of_cells),
+    cmocka_unit_test(netcdf_time_is_no_place),
     cmocka_unit_test(netcdf_prints_nothing_in_any_thread),
     cmocka_unit_test(netcdf_beyond_float),
     cmocka_unit_test(netcdf_allocations_may_fail),

@@ -134,6 +134,7 @@ static void check_rows(const char *labels, const char *target, const char *group
   sr_context *ctx = test_context(1);
   sr_table *table = NULL;
   sr_read_options options = labels_of(labels, target, group);
+  options.region = "farm";
   assert_ok(ctx, sr_table_read(ctx, make_bands(), &options, &table));
   const sr_table_view *t = sr_table_get(table);
   int64_t next = 0;
@@ -152,6 +153,7 @@ static void check_rows(const char *labels, const char *target, const char *group
       assert_string_equal(t->classes.names[t->label[next]], expected);
     else
       assert_int_equal(t->label[next], fields[k].yield > 4);
+    assert_string_equal(t->regions.names[t->region[next]], fields[k].farm);
     if (group)
       assert_string_equal(t->groups.names[t->group[next]], fields[k].farm);
     else
@@ -254,6 +256,7 @@ static sr_status read_once(sr_context *ctx, void *data) {
   const label_files *files = data;
   sr_table *table = NULL;
   sr_read_options options = labels_of(files->labels, "crop", "farm");
+  options.region = "farm";
   sr_status status = sr_table_read(ctx, files->bands, &options, &table);
   sr_table_free(&table);
   return status;

@@ -47,11 +47,15 @@ typedef struct sr_table_view {
   const double *time;   /* as given; rows are in the order in which they came */
   const int32_t *group; /* in [0, groups.count): series, run, polygon ... */
   sr_dictionary groups;
+  const int32_t *region; /* in [0, regions.count): ground whose law may differ, on maps */
+  sr_dictionary regions;
   int32_t coordinate_count;  /* 0, 2 or 3 */
   const double *coordinates; /* column-major, coordinate_count columns */
   const float *weight;
   int64_t grid_rows, grid_columns; /* 0 where the rows are not cells of one lattice */
-  const int64_t *cell;             /* lattice cell of each row, row-major, increasing */
+  const double *grid_axes; /* second coordinate of each lattice row, then the first of each column,
+                              as a NetCDF file's axes have them; NULL: the coordinates tell */
+  const int64_t *cell;     /* lattice cell of each row, row-major, increasing */
   const int64_t *source_row; /* where the row stood in its file, from 0; NULL: in this order */
   int64_t source_rows;       /* rows of that file; 0: as many as here */
   const char *projection; /* the reference system of the coordinates as well-known text, or NULL */
@@ -188,6 +192,9 @@ typedef struct sr_read_options {
    * first rows; dates that may be read both ways are refused. */
   const char *date_format;
   const char *group; /* several columns, "city,station", become one group per combination */
+  /* The region of a row with coordinates, in the same way: what maps hold out as regions. NULL:
+   * regions are looked for in the coordinates. */
+  const char *region;
   const char *const *coordinates; /* two or three numeric columns */
   const char *weight;             /* numbers that are not negative */
   const char *const *drop;
@@ -201,8 +208,8 @@ typedef struct sr_read_options {
   /* netcdf variables, or geotiff bands (numbers) and files, that become features; NULL: all */
   const char *const *variables;
   /* geotiff: polygons or points of a vector file over the raster, as FILE or FILE:LAYER. `target`
-   * is then one of its attributes, `group` too (NULL: each polygon is a group of its own), and only
-   * cells whose middle lies inside a polygon become rows. NULL: none */
+   * is then one of its attributes, `region` and `group` too (no group: each polygon is one of its
+   * own), and only cells whose middle lies inside a polygon become rows. NULL: none */
   const char *labels;
   int64_t window; /* rows of a window (sr_table_windows) that the table is cut into; 0: not cut */
   int64_t stride; /* rows from window to window; 0: as many as a window has */

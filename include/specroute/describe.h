@@ -83,6 +83,14 @@ SR_API SR_EXPERIMENTAL SR_MUST_CHECK sr_status sr_page_add_map(sr_context *ctx, 
                                                                const sr_graph *graph,
                                                                uint64_t seed);
 
+/* The ground that a structure cut: maps of its parts, and of the fields and regions that were found
+ * or named, and how the residuals of two rows are alike by their distance. `table` is the one that
+ * it was estimated on, or trained on. Nothing where the rows have no place. Errors:
+ * SR_ERROR_ARGUMENT (a structure of another table), SR_ERROR_MEMORY. */
+SR_API SR_EXPERIMENTAL SR_MUST_CHECK sr_status sr_page_add_ground(sr_context *ctx, sr_page *page,
+                                                                  const sr_table *table,
+                                                                  const sr_structure *structure);
+
 /* ---- methods ------------------------------------------------------------------------------ */
 
 /* A registry of methods. */

@@ -50,7 +50,7 @@ typedef struct sr_structure_view {
   const sr_graph *dependency_graph; /* NULL where the rows are one series: every cut is a range */
   double seconds;                   /* that making it took */
   sr_distance_unit distance_unit;   /* maps: of reach and buffer; SR_DISTANCE_NONE elsewhere */
-  int32_t fields, regions;          /* maps: found by the coordinates, or the groups; 0: none */
+  int32_t fields, regions;          /* maps: found by the coordinates, or as named; 0: none */
   double
       reach; /* maps: distance that residuals are alike up to; NaN: not known, 0: none was seen */
   double buffer_distance; /* maps: what folds of areas keep free around them; NaN: not known */

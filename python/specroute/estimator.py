@@ -232,11 +232,12 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
             plan = self.plan if isinstance(self.plan, Plan) else plan_from_bags(self.plan, rows)
         return structure, plan
 
-    def fit(self, X, y, sample_weight=None, groups=None, coords=None, times=None):
+    def fit(self, X, y, sample_weight=None, groups=None, coords=None, times=None, regions=None):
         """Trains on rows and classes; every other array has one entry per row.
 
         ``groups`` names rows that belong together, ``coords`` holds two or three coordinates,
-        ``times`` says when each row was seen: rows are put in that order.
+        ``times`` says when each row was seen: rows are put in that order. ``regions`` names the ground of
+        rows with ``coords`` whose law may differ; None: as the coordinates show.
         """
         X = _checked(self, X, reset=True)
         if y is None:
@@ -256,7 +257,7 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
         threads, seed = threads_of(self.n_jobs), _seed(self.random_state)
         options = self._train_options()
         weight = weights_of(sample_weight, self.class_weight, X, y)
-        table, order = whole(X, label, self.classes_, weight, groups, coords, times, threads)
+        table, order = whole(X, label, self.classes_, weight, groups, coords, times, threads, regions)
         structure, plan = self._given(table, order, seed, threads, rows)
         made_of = c.sr_train_input(structure=structure._handle.address if structure else None,
                                    plan=plan._handle.address if plan else None)

@@ -236,7 +236,7 @@ def structure_of(table, order, graph=None, tmix=None, parts=None, groups=None, s
                           threads=threads, long=True), order)
 
 
-def diagnose(X, y=None, *, graph=None, groups=None, coords=None, times=None, tmix=None, parts=None,
+def diagnose(X, y=None, *, graph=None, groups=None, regions=None, coords=None, times=None, tmix=None, parts=None,
              random_state=1, n_jobs=None, verbose=False):
     """Says how dependent the rows are and what to do about it.
 
@@ -252,10 +252,10 @@ def diagnose(X, y=None, *, graph=None, groups=None, coords=None, times=None, tmi
     """
     threads = threads_of(n_jobs)
     label, classes = (None, None) if y is None else codes_of(y)
-    if isinstance(X, Table) and y is None and groups is None and coords is None and times is None:
+    if isinstance(X, Table) and all(given is None for given in (y, groups, regions, coords, times)):
         table, order = X._handle, None
     else:
-        table, order = whole(X, label, classes, None, groups, coords, times, threads)
+        table, order = whole(X, label, classes, None, groups, coords, times, threads, regions)
     return structure_of(table, order, graph, tmix, parts, groups, seed_of(random_state), threads,
                         bool(verbose))
 

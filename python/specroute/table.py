@@ -257,7 +257,8 @@ def order_of(table, rows):
     return order if moved.value else None
 
 
-def whole(X, label=None, classes=None, weight=None, groups=None, coords=None, times=None, threads=0):
+def whole(X, label=None, classes=None, weight=None, groups=None, coords=None, times=None, threads=0,
+          regions=None):
     """A table of everything that is known of the rows, and the order in which they stand in it.
 
     ``label`` are codes of ``classes``. The order is None where the rows stay where they are.
@@ -271,15 +272,17 @@ def whole(X, label=None, classes=None, weight=None, groups=None, coords=None, ti
         kept.append(array)
         return array.ctypes.data
 
-    group_codes = None
     if label is not None:
         view.label, view.value = take(_column(label, rows, "y"), np.int32), None
         view.classes = _dictionary([str(name) for name in classes])
     if weight is not None:
         view.weight = take(_column(weight, rows, "sample_weight"), np.float32)
     if groups is not None:
-        group_codes, names = codes_of(_column(groups, rows, "groups"))
-        view.group, view.groups = take(group_codes, np.int32), _dictionary([str(n) for n in names])
+        codes, names = codes_of(_column(groups, rows, "groups"))
+        view.group, view.groups = take(codes, np.int32), _dictionary([str(n) for n in names])
+    if regions is not None:
+        codes, names = codes_of(_column(regions, rows, "regions"))
+        view.region, view.regions = take(codes, np.int32), _dictionary([str(n) for n in names])
     if coords is not None:
         coords = _column(coords, rows, "coords").astype(np.float64)
         if coords.ndim != 2 or coords.shape[1] not in (2, 3):
@@ -303,8 +306,8 @@ def whole(X, label=None, classes=None, weight=None, groups=None, coords=None, ti
 class Table:
     """Rows with what is known of them, as the library read or simulated them.
 
-    ``X`` and ``y`` go into any estimator; ``groups``, ``coords`` and ``times`` are None where the
-    table has none. Arrays show the library's own memory, read-only.
+    ``X`` and ``y`` go into any estimator; ``groups``, ``regions``, ``coords`` and ``times`` are
+    None where the table has none. Arrays show the library's own memory, read-only.
 
     >>> import specroute
     >>> table, _ = specroute.simulate("ar1:n=100,d=2", random_state=1)
@@ -364,9 +367,16 @@ class Table:
     @property
     def groups(self):
         """The group of each row by its name."""
-        group = shown(self._view.group, self._view.rows, np.int32, self._handle)
-        return None if group is None else np.array(names_of(self._view.groups.names,
-                                                            self._view.groups.count))[group]
+        return self._named(self._view.group, self._view.groups)
+
+    @property
+    def regions(self):
+        """The region of each row of a map by its name."""
+        return self._named(self._view.region, self._view.regions)
+
+    def _named(self, codes, dictionary):
+        codes = shown(codes, self._view.rows, np.int32, self._handle)
+        return None if codes is None else np.array(names_of(dictionary.names, dictionary.count))[codes]
 
     @property
     def times(self):
@@ -401,7 +411,7 @@ def _list(names):
     return array
 
 
-def read(path, target=None, *, time=None, group=None, coords=None, weight=None, drop=None,
+def read(path, target=None, *, time=None, group=None, region=None, coords=None, weight=None, drop=None,
          categorical=None, format=None, date_format=None, number=False, n_jobs=None):
     """Reads a file of any format that the library knows; columns are named by name or number.
 
@@ -420,7 +430,7 @@ def read(path, target=None, *, time=None, group=None, coords=None, weight=None, 
     options.format, options.target = encode(format), encode(target)
     options.date_format = encode(date_format)
     options.target_kind = c.SR_TARGET_NUMBER if number else c.SR_TARGET_CLASS
-    for name, value in (("time", time), ("group", group), ("weight", weight)):
+    for name, value in (("time", time), ("group", group), ("region", region), ("weight", weight)):
         setattr(options, name, encode(value if value is None or isinstance(value, str) else ",".join(value)))
     kept = [_list(coords), _list(drop), _list(categorical)]
     for name, value in zip(("coordinates", "drop", "categorical"), kept):

@@ -175,6 +175,9 @@ def test_what_is_known_of_rows_is_used(witness):
     assert mixed.honest_error_ == straight.honest_error_
     mapped = clone(how).set_params(graph="space:4").fit(X, y, coords=rng.normal(size=(600, 2)))
     assert len(np.unique(mapped.parts_)) > 1
+    named = clone(how).set_params(graph="space:4").fit(X, y, coords=rng.normal(size=(600, 2)),
+                                                       regions=np.repeat(["north", "south", "east"], 200))
+    assert {q["name"]: q["units"] for q in named.report_["error"]["questions"]}["regions"] == 3
     own = clone(how).set_params(parts=np.arange(600) // 100).fit(X, y)
     assert own.parts_.tolist() == (np.arange(600) // 100).tolist()
 

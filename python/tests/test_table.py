@@ -103,16 +103,17 @@ def test_everything_that_is_known_of_rows():
     X = np.arange(6.0).reshape(6, 1)
     times = np.array(["2020-01-0" + str(day) for day in (3, 1, 2, 3, 1, 2)], dtype="datetime64[D]")
     table, order = whole(X, np.array([0, 1, 0, 1, 0, 1]), ["no", "yes"], np.ones(6),
-                         ["b"] * 3 + ["a"] * 3, np.zeros((6, 2)), times)
+                         ["b"] * 3 + ["a"] * 3, np.zeros((6, 2)), times, regions=[7, 7, 7, 5, 5, 7])
     assert order.tolist() == [4, 5, 3, 1, 2, 0]
     table = Table(table)
     assert table.X[:, 0].tolist() == [4, 5, 3, 1, 2, 0]
     assert table.y.tolist() == ["no", "yes", "yes", "yes", "no", "no"]
     assert table.groups.tolist() == ["a"] * 3 + ["b"] * 3
+    assert table.regions.tolist() == ["5", "7", "5", "7", "7", "7"]
     assert table.coords.shape == (6, 2) and table.weight.tolist() == [1.0] * 6
     second = datetime.datetime(2020, 1, 2, tzinfo=datetime.timezone.utc).timestamp()
     assert table.times[1] == second
-    for wrong in ({"groups": [1, 2]}, {"coords": np.zeros((6, 4))}, {"times": np.zeros((6, 2))},
+    for wrong in ({"groups": [1, 2]}, {"regions": ["a"]}, {"coords": np.zeros((6, 4))}, {"times": np.zeros((6, 2))},
                   {"coords": np.full((6, 2), np.nan)}, {"times": [np.nan] * 6}, {"weight": [1]}):
         with pytest.raises(ValueError):
             whole(X, **wrong)

@@ -382,14 +382,16 @@ cleanup:
   return status;
 }
 
-static sr_status set_group(sr_context *ctx, const arrow_table *t, int64_t j, sr_table_view *view) {
-  int32_t *group = NULL;
-  sr_status status = named_column(ctx, t, j, GROUP_NAMES, &group, &view->groups);
-  view->group = group;
+/* What each row belongs to: a group, or a region. */
+static sr_status set_naming(sr_context *ctx, const arrow_table *t, int64_t j, const char *what,
+                            const int32_t **shown, sr_dictionary *names) {
+  int32_t *code = NULL;
+  sr_status status = named_column(ctx, t, j, GROUP_NAMES, &code, names);
+  *shown = code;
   for (int64_t i = 0; status == SR_OK && i < t->rows; i++) {
-    if (group[i] < 0)
-      status = sr__fail(ctx, SR_ERROR_DATA, "group '%s' is missing in row %lld", t->column[j].name,
-                        (long long)i);
+    if (code[i] < 0)
+      status = sr__fail(ctx, SR_ERROR_DATA, "%s '%s' is missing in row %lld", what,
+                        t->column[j].name, (long long)i);
   }
   return status;
 }
@@ -416,16 +418,22 @@ static sr_status set_roles(sr_context *ctx, const arrow_table *t, sr_table_view 
   double *time = NULL, *coordinates = NULL;
   for (int64_t j = 0; j < t->columns; j++) {
     const sr__column_role *role = &t->column[j].role;
-    if ((role->role == SR_ROLE_TIME || role->role == SR_ROLE_GROUP) && role->place > 0)
-      SR_TRY(sr__fail(ctx, SR_ERROR_UNSUPPORTED,
-                      "several columns for time or group are read from files alone; put them into "
-                      "one column"));
+    if ((role->role == SR_ROLE_TIME || role->role == SR_ROLE_GROUP ||
+         role->role == SR_ROLE_REGION) &&
+        role->place > 0)
+      SR_TRY(sr__fail(
+          ctx, SR_ERROR_UNSUPPORTED,
+          "several columns for time, group or region are read from files alone; put them into "
+          "one column"));
     switch (role->role) {
       case SR_ROLE_TARGET:
         SR_TRY(set_target(ctx, t, j, view));
         break;
       case SR_ROLE_GROUP:
-        SR_TRY(set_group(ctx, t, j, view));
+        SR_TRY(set_naming(ctx, t, j, "group", &view->group, &view->groups));
+        break;
+      case SR_ROLE_REGION:
+        SR_TRY(set_naming(ctx, t, j, "region", &view->region, &view->regions));
         break;
       case SR_ROLE_WEIGHT:
         SR_TRY(set_weight(ctx, t, j, view));

@@ -71,8 +71,8 @@ sr_status sr__find_column(sr_context *ctx, sr__file_columns columns, const char 
 /* ---- roles -------------------------------------------------------------------------------- */
 
 static const char *role_name(sr__role role) {
-  static const char *const names[] = {"feature",    "target", "time", "group",
-                                      "coordinate", "weight", "drop"};
+  static const char *const names[] = {"feature", "target",     "time",   "group",
+                                      "region",  "coordinate", "weight", "drop"};
   return names[role];
 }
 
@@ -201,6 +201,7 @@ sr_status sr__assign_roles(sr_context *ctx, const char *file, const char *const 
   SR_TRY(assign_target(ctx, &to, options));
   SR_TRY(assign_list(ctx, &to, options->time, SR_ROLE_TIME));
   SR_TRY(assign_list(ctx, &to, options->group, SR_ROLE_GROUP));
+  SR_TRY(assign_list(ctx, &to, options->region, SR_ROLE_REGION));
   SR_TRY(assign(ctx, &to, options->weight, SR_ROLE_WEIGHT, 0));
   SR_TRY(assign_coordinates(ctx, &to, options->coordinates));
   for (const char *const *name = options->categorical; name && *name; name++) {
@@ -219,6 +220,7 @@ sr_status sr__refuse_roles(sr_context *ctx, const char *file, const char *format
   const char *asked = options->target        ? "target"
                       : options->time        ? "time"
                       : options->group       ? "group"
+                      : options->region      ? "region"
                       : options->coordinates ? "coordinates"
                       : options->weight      ? "weight"
                       : options->drop        ? "drop"

@@ -11,6 +11,15 @@ const char sr__wgs84[] =
     "0.0174532925199433],AXIS[\"Longitude\",EAST],AXIS[\"Latitude\",NORTH],AUTHORITY[\"EPSG\","
     "\"4326\"]]";
 
+const char sr__turned_pole[] =
+    "GEOGCS[\"degrees of a turned pole\",DATUM[\"unknown\",SPHEROID[\"WGS 84\",6378137,"
+    "298.257223563]],PRIMEM[\"Greenwich\",0],UNIT[\"degree\",0.0174532925199433]]";
+
+bool sr__is_turned(const char *projection) {
+  return sr__is_geographic(projection) &&
+         (strcmp(projection, sr__turned_pole) == 0 || strstr(projection, "DERIVINGCONVERSION"));
+}
+
 bool sr__is_geographic(const char *projection) {
   return projection && (strncmp(projection, "GEOG", 4) == 0);
 }
@@ -54,7 +63,7 @@ static bool is_in_meters(const char *projection) {
   static const char *const meters[] = {"metre\"", "meter\"", "m\""};
   static const char word[] = "UNIT[\"";
   const char *last = NULL;
-  if (strncmp(projection, "PROJ", 4) != 0) return false;
+  if (strncmp(projection, "PROJ", 4) != 0 && strncmp(projection, "LOCAL_CS", 8) != 0) return false;
   for (const char *at = projection; (at = strstr(at, word)) != NULL;) last = at += strlen(word);
   for (size_t k = 0; last && k < sizeof meters / sizeof *meters; k++)
     if (strncasecmp(last, meters[k], strlen(meters[k])) == 0) return true;
@@ -84,8 +93,11 @@ void sr_distance_text(double distance, sr_distance_unit unit, char *text, size_t
 }
 
 int sr__degree_axis(const char *name) {
-  static const char *const names[2][6] = {{"longitude", "lon", "long", "lng", "degrees_east", NULL},
-                                          {"latitude", "lat", "degrees_north", NULL}};
+  static const char *const names[2][11] = {{"longitude", "lon", "long", "lng", "degrees_east",
+                                            "degree_east", "degrees_E", "degree_E", "degreesE",
+                                            "degreeE", NULL},
+                                           {"latitude", "lat", "degrees_north", "degree_north",
+                                            "degrees_N", "degree_N", "degreesN", "degreeN", NULL}};
   for (int axis = 0; axis < 2; axis++)
     for (const char *const *known = names[axis]; *known; known++)
       if (strcasecmp(name, *known) == 0) return axis;

@@ -18,6 +18,10 @@ SR_MUST_CHECK sr_status sr__sphere_points(sr_context *ctx, const sr_table_view *
 sr_distance_unit sr__distance_unit(const sr_table_view *table);
 /* Longitude and latitude of WGS 84 as well-known text. */
 extern const char sr__wgs84[];
+/* Degrees that count from another pole, which is not said: distances along the sphere are the same.
+ */
+extern const char sr__turned_pole[];
+bool sr__is_turned(const char *projection);
 /* 0 where a name is one of longitude, 1 of latitude, else -1. */
 int sr__degree_axis(const char *name);
 /* Coordinates of columns named longitude and latitude (lon, lat, ...) whose values fit become

@@ -77,6 +77,7 @@ static sr_status table_check_view(sr_context *ctx, const sr_table_view *view) {
   SR_TRY(check_series(ctx, view));
   SR_TRY(check_codes(ctx, "label", view->label, view->rows, -1, view->classes.count));
   SR_TRY(check_codes(ctx, "group", view->group, view->rows, 0, view->groups.count));
+  SR_TRY(check_codes(ctx, "region", view->region, view->rows, 0, view->regions.count));
   SR_TRY(check_cells(ctx, view));
 cleanup:
   return status;
@@ -110,8 +111,18 @@ static sr_status copy_names_of(sr_context *ctx, const sr_table_view *from, sr_ta
   }
   SR_TRY(sr__dictionary_copy(ctx, from->classes, &to->classes));
   SR_TRY(sr__dictionary_copy(ctx, from->groups, &to->groups));
+  SR_TRY(sr__dictionary_copy(ctx, from->regions, &to->regions));
   SR_TRY(copy_text(ctx, from->target_name, &to->target_name));
   SR_TRY(copy_text(ctx, from->projection, &to->projection));
+cleanup:
+  return status;
+}
+
+static sr_status copy_lattice(sr_context *ctx, const sr_table_view *from, sr_table_view *to) {
+  sr_status status = SR_OK;
+  to->grid_rows = from->grid_rows;
+  to->grid_columns = from->grid_columns;
+  SR_COPY_ARRAY(ctx, to->grid_axes, from->grid_axes, from->grid_rows + from->grid_columns);
 cleanup:
   return status;
 }
@@ -125,8 +136,7 @@ static sr_status copy_view(sr_context *ctx, const sr_table_view *from, sr_table_
                     (long long)from->rows, (long long)from->features));
   SR_TRY(copy_names_of(ctx, from, to));
   to->rows = from->rows;
-  to->grid_rows = from->grid_rows;
-  to->grid_columns = from->grid_columns;
+  SR_TRY(copy_lattice(ctx, from, to));
   SR_COPY_ARRAY(ctx, to->x, from->x, (int64_t)values);
   if (from->channels) {
     SR_COPY_ARRAY(ctx, to->series_offset, from->series_offset, pieces + 1);
@@ -136,6 +146,7 @@ static sr_status copy_view(sr_context *ctx, const sr_table_view *from, sr_table_
   SR_COPY_ARRAY(ctx, to->value, from->value, from->rows);
   SR_COPY_ARRAY(ctx, to->time, from->time, from->rows);
   SR_COPY_ARRAY(ctx, to->group, from->group, from->rows);
+  SR_COPY_ARRAY(ctx, to->region, from->region, from->rows);
   SR_COPY_ARRAY(ctx, to->coordinates, from->coordinates, from->rows * to->coordinate_count);
   SR_COPY_ARRAY(ctx, to->weight, from->weight, from->rows);
   SR_COPY_ARRAY(ctx, to->cell, from->cell, from->rows);
@@ -198,7 +209,8 @@ static void free_view(const sr_allocator *allocator, const sr_table_view *v) {
                          v->label,         v->value,       v->time,          v->group,
                          v->coordinates,   v->weight,      v->cell,          v->feature_names,
                          v->channel_names, v->target_name, v->classes.names, v->groups.names,
-                         v->projection,    v->source_row};
+                         v->projection,    v->source_row,  v->region,        v->regions.names,
+                         v->grid_axes};
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) release(allocator, owned[i]);
 }
 
@@ -317,13 +329,13 @@ static sr_status select_rows(sr_context *ctx, const sr_table *table, const selec
   GATHER(value, 1);
   GATHER(time, 1);
   GATHER(group, 1);
+  GATHER(region, 1);
   GATHER(coordinates, from->coordinate_count);
   GATHER(weight, 1);
   GATHER(source_row, 1);
   if (from->cell && increasing) {
     GATHER(cell, 1);
-    to->grid_rows = from->grid_rows;
-    to->grid_columns = from->grid_columns;
+    SR_TRY(copy_lattice(ctx, from, to));
   }
   *selected = made;
   made = NULL;

@@ -63,6 +63,10 @@ void sr__print_held_out(const sr__held_out *held_out, char *text, size_t size);
 /* Where a row lies on the map: its coordinates, or its place on the lattice. */
 bool sr__has_places(const sr_table_view *table);
 void sr__map_position(const sr_table_view *table, int64_t row, double *x, double *y);
+/* Values of the rows, NaN left out, as a heat map; with names they are classes 0, 1, ... */
+SR_MUST_CHECK sr_status sr__page_add_values(sr_context *ctx, sr_page *page,
+                                            const sr_table_view *view, const double *value,
+                                            const char *title, sr_dictionary names);
 /* Metrics, confusion (more than eight classes: not as text) and calibration of judged votes. */
 void sr__description_add_metrics(sr__description *lines, const sr_metrics *metrics);
 void sr__description_add_confusion(sr__description *lines, const sr_dictionary *classes,

@@ -73,33 +73,6 @@ cleanup:
   return status;
 }
 
-/* ---- on the map ----------------------------------------------------------------------------- */
-
-static sr_status add_map(sr_context *ctx, sr_page *page, const sr_table_view *view,
-                         const double *value, const char *title, sr_dictionary names) {
-  sr_status status = SR_OK;
-  double *x = NULL;
-  int64_t count = 0;
-  SR_NEW(ctx, x, 3 * view->rows);
-  double *y = x + view->rows, *shown = y + view->rows;
-  for (int64_t i = 0; i < view->rows; i++) {
-    if (isnan(value[i])) continue;
-    sr__map_position(view, i, x + count, y + count);
-    shown[count++] = value[i];
-  }
-  sr_plot_series series = {
-      .kind = SR_PLOT_HEAT_MAP, .count = count, .x = x, .y = y, .value = shown};
-  sr_plot plot = {.title = title,
-                  .series_count = 1,
-                  .series = &series,
-                  .value_names = names.names,
-                  .value_name_count = names.count};
-  SR_TRY(sr_page_add_plot(ctx, page, &plot));
-cleanup:
-  sr__free(ctx, x);
-  return status;
-}
-
 /* ---- in order ------------------------------------------------------------------------------- */
 
 static sr_status add_order(sr_context *ctx, sr_page *page, const sr_table_view *view,
@@ -153,8 +126,9 @@ sr_status sr_page_add_errors(sr_context *ctx, sr_page *page, const sr_table *tab
   SR_TRY(sr_page_heading(ctx, page, 1, "Where the errors lie"));
   if (view->group && view->groups.count > 1) SR_TRY(add_groups(ctx, page, view, loss));
   if (sr__has_places(view))
-    SR_TRY(add_map(ctx, page, view, loss, "Map of the errors: share of rows that is wrong",
-                   (sr_dictionary){0}));
+    SR_TRY(sr__page_add_values(ctx, page, view, loss,
+                               "Map of the errors: share of rows that is wrong",
+                               (sr_dictionary){0}));
   else if (!view->group)
     SR_TRY(add_order(ctx, page, view, loss));
 cleanup:
@@ -173,8 +147,9 @@ static sr_status add_fold_map(sr_context *ctx, sr_page *page, const sr_table_vie
     snprintf(text[f], sizeof text[f], "fold %d", f + 1);
     names[f] = text[f];
   }
-  return add_map(ctx, page, view, fold, "What was held out together: the folds on the map",
-                 (sr_dictionary){folds, names});
+  return sr__page_add_values(ctx, page, view, fold,
+                             "What was held out together: the folds on the map",
+                             (sr_dictionary){folds, names});
 }
 
 /* The classes that were said of held-out rows, in the colors of the legend. */
@@ -185,8 +160,8 @@ static sr_status add_vote_map(sr_context *ctx, sr_page *page, const sr_table_vie
   if (!sr__has_places(view) || view->classes.count > MOST_FOLDS) return SR_OK;
   SR_NEW(ctx, vote, view->rows);
   for (int64_t i = 0; i < view->rows; i++) vote[i] = label[i] < 0 ? NAN : label[i];
-  SR_TRY(add_map(ctx, page, view, vote, "What was said of the held-out rows: their classes",
-                 view->classes));
+  SR_TRY(sr__page_add_values(ctx, page, view, vote,
+                             "What was said of the held-out rows: their classes", view->classes));
 cleanup:
   sr__free(ctx, vote);
   return status;

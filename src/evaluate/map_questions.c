@@ -614,13 +614,38 @@ cleanup:
   return status;
 }
 
+/* One fold a region; of more regions than there can be folds some share one, so that the folds
+ * hold about as many rows each. */
+static sr_status deal_regions(sr_context *ctx, const sr__map *map, design *d) {
+  sr_status status = SR_OK;
+  int32_t *fold = NULL;
+  int64_t *size = NULL, held[SR__MOST_MAP_FOLDS] = {0};
+  d->group = map->region;
+  d->groups = map->regions;
+  d->folds = map->regions < SR__MOST_MAP_FOLDS ? map->regions : SR__MOST_MAP_FOLDS;
+  SR_NEW(ctx, fold, map->regions);
+  SR_NEW_ZERO(ctx, size, map->regions);
+  for (int64_t i = 0; i < map->places.rows; i++) size[map->region[i]]++;
+  for (int32_t r = 0; r < map->regions; r++) {
+    fold[r] = r < d->folds ? r : 0;
+    for (int32_t f = 1; f < d->folds && r >= d->folds; f++)
+      if (held[f] < held[fold[r]]) fold[r] = f;
+    held[fold[r]] += size[r];
+  }
+  for (int64_t i = 0; i < map->places.rows; i++) d->fold[i] = fold[map->region[i]];
+cleanup:
+  sr__free(ctx, fold);
+  sr__free(ctx, size);
+  return status;
+}
+
 static sr_status ask_regions(sr_context *ctx, map_job *job) {
   sr_status status = SR_OK;
   const sr__map *map = job->map;
   sr__judged judged = {0};
   sr_question given;
   design d = {.kind = SR_QUESTION_REGIONS};
-  if (!map->ground.region) {
+  if (map->regions < 2) {
     say(job, "The sample is one region: what happens in another cannot be told.");
     return add_question(ctx, job,
                         (sr_question){.kind = SR_QUESTION_REGIONS,
@@ -634,10 +659,7 @@ static sr_status ask_regions(sr_context *ctx, map_job *job) {
                                       .buffer = NAN});
   }
   SR_TRY(new_design(ctx, map, &d));
-  d.folds = d.groups = map->ground.regions;
-  for (int64_t i = 0; i < map->places.rows; i++)
-    d.fold[i] = map->ground.region[map->places.place[i]];
-  d.group = d.fold;
+  SR_TRY(deal_regions(ctx, map, &d));
   SR_TRY(sr__map_margin(ctx, map, d.fold, 0.0, d.near, d.distance));
   SR_TRY(judge_design(ctx, job, &d, "new regions", &judged));
   SR_TRY(answer(ctx, job, &d, &judged, &given));

@@ -76,12 +76,24 @@ static int neighbors_of(const grid_work *work, int64_t i, grid_fingers *fingers,
   return collect_across(work, cell, found, count);
 }
 
-/* Whether the columns go once round the globe: their number times the step between two of them is
- * 360 degrees. */
+/* By the longitudes of all columns, however uneven: what is left to the whole circle is no wider
+ * than one and a half of the widest step. */
+static bool axis_goes_round(const double *along, int64_t columns) {
+  double widest = 0.0, left = 360.0 - fabs(along[columns - 1] - along[0]);
+  for (int64_t c = 1; c < columns; c++) widest = fmax(widest, fabs(along[c] - along[c - 1]));
+  return left > 0.0 && left <= 1.5 * widest;
+}
+
+/* Whether the columns go once round the globe. Where no axis tells, their number times the step
+ * between two of them is 360 degrees. */
 static bool goes_round(const sr_table_view *table) {
   if (!sr__is_geographic(table->projection) || table->coordinate_count < 2 ||
       table->grid_columns < 3)
     return false;
+  const double *along = table->grid_axes ? table->grid_axes + table->grid_rows : NULL;
+  if (along && table->rows > 0 &&
+      table->coordinates[0] == along[table->cell[0] % table->grid_columns])
+    return axis_goes_round(along, table->grid_columns);
   for (int64_t i = 1; i < table->rows; i++) {
     int64_t apart = table->cell[i] - table->cell[i - 1];
     if (table->cell[i] / table->grid_columns != table->cell[i - 1] / table->grid_columns) continue;

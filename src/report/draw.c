@@ -39,7 +39,8 @@ void sr__draw_tip(sr__drawing *drawing, const char *name, double x, double y) {
  * a character are not counted. */
 double sr__words_width(const char *text) {
   double letters = 0.0;
-  for (const char *c = text; *c; c++) letters += ((unsigned char)*c & 0xc0) != 0x80;
+  for (const char *c = text; *c; c++) /* digits are wider than most letters */
+    letters += *c >= '0' && *c <= '9' ? 1.16 : ((unsigned char)*c & 0xc0) != 0x80;
   return letters * 0.55 * SR__PICTURE_FONT;
 }
 

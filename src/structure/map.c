@@ -4,6 +4,21 @@
 
 #define MOST_BUFFER (1.0 / 6.0) /* of the extent */
 
+/* Codes that no row has fall away; the others keep their order. */
+static sr_status number_used(sr_context *ctx, int32_t *code, int64_t rows, int32_t codes,
+                             int32_t *used) {
+  sr_status status = SR_OK;
+  int32_t *number = NULL;
+  *used = 0;
+  SR_NEW_ZERO(ctx, number, codes);
+  for (int64_t i = 0; i < rows; i++) number[code[i]] = 1;
+  for (int32_t c = 0; c < codes; c++) number[c] = number[c] ? (*used)++ : -1;
+  for (int64_t i = 0; i < rows; i++) code[i] = number[code[i]];
+cleanup:
+  sr__free(ctx, number);
+  return status;
+}
+
 static sr_status name_units(sr_context *ctx, const int32_t *group, int32_t groups, sr__map *map) {
   sr_status status = SR_OK;
   const sr__places *p = &map->places;
@@ -13,6 +28,21 @@ static sr_status name_units(sr_context *ctx, const int32_t *group, int32_t group
   map->units = group ? groups : map->ground.units;
   for (int64_t i = 0; i < p->rows; i++)
     map->unit[i] = group ? group[i] : map->ground.unit[p->place[i]];
+cleanup:
+  return status;
+}
+
+/* Regions that are named win; one alone is none. */
+static sr_status name_regions(sr_context *ctx, const sr_table_view *view, sr__map *map) {
+  sr_status status = SR_OK;
+  const sr__places *p = &map->places;
+  const int32_t *found = view->region ? NULL : map->ground.region;
+  if (!view->region && !found) return SR_OK;
+  SR_NEW(ctx, map->region, p->rows);
+  for (int64_t i = 0; i < p->rows; i++)
+    map->region[i] = found ? found[p->place[i]] : view->region[i];
+  map->regions = found ? map->ground.regions : 0;
+  if (!found) SR_TRY(number_used(ctx, map->region, p->rows, view->regions.count, &map->regions));
 cleanup:
   return status;
 }
@@ -27,6 +57,7 @@ sr_status sr__map_new(sr_context *ctx, const sr_table *table, const int32_t *gro
   SR_TRY(sr__places_new(ctx, sr_table_get(table), &made->places));
   SR_TRY(sr__ground_find(ctx, &made->places, &made->ground));
   SR_TRY(name_units(ctx, group, groups, made));
+  SR_TRY(name_regions(ctx, sr_table_get(table), made));
   SR_TRY(sr__range_estimate(ctx, table, &made->places, made->unit, seed, &made->range));
   made->buffer = fmin(made->range.reach, MOST_BUFFER * made->places.extent);
   *map = made;
@@ -43,6 +74,7 @@ void sr__map_free(sr__map **map) {
   sr__places_free(&allocator, &m->places);
   sr__ground_free(&allocator, &m->ground);
   sr__release(&allocator, m->unit);
+  sr__release(&allocator, m->region);
   sr__release(&allocator, m);
   *map = NULL;
 }

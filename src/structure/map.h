@@ -16,7 +16,9 @@ typedef struct sr__map {
   int32_t *unit; /* of each row: the groups that were named, else the units that were found; NULL:
                     neither */
   int32_t units;
-  bool named;    /* the units are groups */
+  bool named;      /* the units are groups */
+  int32_t *region; /* of each row: as the table names them, else as they were found; NULL: one */
+  int32_t regions;
   double buffer; /* around areas: the reach of the residuals, at most a sixth of the extent */
 } sr__map;
 

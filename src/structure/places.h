@@ -66,10 +66,13 @@ SR_MUST_CHECK sr_status sr__compact_parts(sr_context *ctx, const sr__weighed_poi
 /* ---- range -------------------------------------------------------------------------------- */
 
 /* Correlation of the residuals: share * exp(-h / length) at distance h. */
+enum { SR__RANGE_BINS = 14 };
 typedef struct sr__range {
   double share, length; /* 0, 0 where the curve explains little */
   double reach;         /* the distance where it has fallen to .05; 0 where it never is above */
-  double patches;       /* independent areas that the rows are worth; NaN where not told */
+  int bins;             /* correlations that were seen, by distance */
+  double distance[SR__RANGE_BINS], correlation[SR__RANGE_BINS];
+  double patches; /* independent areas that the rows are worth; NaN where not told */
 } sr__range;
 
 /* Of the class indicators, or the value, after a linear fit on the features. Pairs of one `apart`

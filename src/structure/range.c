@@ -9,7 +9,13 @@
 #include "dependence/dependence.h"
 #include "places.h"
 
-enum { BINS = 14, MOST_SAMPLED = 1200, MOST_FITTED = 20000, LEAST_PAIRS = 20, LENGTHS = 40 };
+enum {
+  BINS = SR__RANGE_BINS,
+  MOST_SAMPLED = 1200,
+  MOST_FITTED = 20000,
+  LEAST_PAIRS = 20,
+  LENGTHS = 40
+};
 static const double FALLEN = 0.05;   /* where a correlation counts as gone */
 static const double EXPLAINED = 0.8; /* of the squares that a curve may leave */
 
@@ -232,6 +238,9 @@ sr_status sr__range_estimate(sr_context *ctx, const sr_table *table, const sr__p
   if (count >= LEAST_PAIRS) {
     bin_pairs(pairs, count, &g);
     fit_curve(&g, places->extent, range);
+    range->bins = g.bins;
+    memcpy(range->distance, g.distance, sizeof g.distance);
+    memcpy(range->correlation, g.correlation, sizeof g.correlation);
   }
   count_patches(&r, places, sr_table_get(table)->rows, range);
 cleanup:

@@ -185,7 +185,7 @@ static void tell_map(sr_structure *s, bool has_target) {
   const sr__map *map = s->map;
   s->view.distance_unit = map->places.unit;
   s->view.fields = map->units;
-  s->view.regions = map->ground.regions;
+  s->view.regions = map->regions;
   s->view.reach = has_target ? map->range.reach : NAN;
   s->view.buffer_distance = has_target ? map->buffer : NAN;
 }
@@ -218,6 +218,10 @@ sr_status sr_structure_estimate(sr_context *ctx, const sr_table *table,
   if (s->graph && sr_graph_get(s->graph)->relation == SR_RELATION_PLACE &&
       view->coordinate_count >= 2)
     SR_TRY(sr__map_new(ctx, table, s->group, s->groups, seed, &s->map));
+  if (view->region && !s->map)
+    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT,
+                    "regions were named, but the rows are no map; name their coordinates and leave "
+                    "out a graph of time, or leave out the regions"));
   if (s->map) tell_map(s, view->label || view->value);
   if (sr__structure_is_series(s) && !(graph && *graph) && is_sorted_by_class(view))
     SR_TRY(shuffle_rows(ctx, seed, s));

@@ -62,6 +62,10 @@ static sr_status put_roles(row_text *row, const sr_table_view *t, int64_t i) {
     SR_TRY(next_field(row));
     SR_TRY(sr__put_code(row->ctx, row->text, &t->groups, t->group[i], row->separator));
   }
+  if (t->region) {
+    SR_TRY(next_field(row));
+    SR_TRY(sr__put_code(row->ctx, row->text, &t->regions, t->region[i], row->separator));
+  }
   if (t->weight) {
     SR_TRY(next_field(row));
     SR_TRY(sr__put_float(row->ctx, row->text, t->weight[i]));
@@ -142,6 +146,7 @@ static sr_status csv_header(sr_context *ctx, const sr_table_view *t, char separa
     SR_TRY(put_role_name(&row, t, coordinate_names[c]));
   if (t->time) SR_TRY(put_role_name(&row, t, "time"));
   if (t->group) SR_TRY(put_role_name(&row, t, "group"));
+  if (t->region) SR_TRY(put_role_name(&row, t, "region"));
   if (t->weight) SR_TRY(put_role_name(&row, t, "weight"));
   if (!t->predicted) SR_TRY(put_target_name(&row, t));
   SR_TRY(sr__put_char(ctx, text, '\n'));

@@ -13,6 +13,13 @@ typedef struct code_map {
   float *number; /* set where all texts are numbers after all */
 } code_map;
 
+/* Columns whose values name what a row belongs to: group or region. */
+typedef struct naming {
+  int32_t columns;
+  int32_t *code; /* column-major */
+  sr_dictionary *names;
+} naming;
+
 typedef struct joint {
   sr__csv_layout *layout;
   sr__csv_segment *segments;
@@ -23,9 +30,8 @@ typedef struct joint {
   int64_t rows;
   float *x;
   int32_t *label;
-  int32_t group_columns, time_columns;
-  int32_t *group; /* column-major, codes of each group column */
-  sr_dictionary *group_names;
+  int32_t time_columns;
+  naming group, region;
   double *time; /* column-major */
   double *coordinates;
   double *number; /* a target that is no class as it stands */
@@ -88,7 +94,7 @@ static sr_status check_categories(sr_context *ctx, const sr__csv_layout *layout,
   return SR_OK;
 }
 
-/* Dictionaries of target, group and features, and the maps from codes to them. */
+/* Dictionaries of target, group, region and features, and the maps from codes to them. */
 static sr_status settle_names(sr_context *ctx, joint *to, sr_dictionary *categories,
                               sr_table_view *view) {
   sr_status status = SR_OK;
@@ -96,10 +102,11 @@ static sr_status settle_names(sr_context *ctx, joint *to, sr_dictionary *categor
   for (int64_t j = 0; j < layout->count; j++) {
     sr__csv_column *column = &layout->columns[j];
     if (column->kind != SR_CELL_CODE) continue;
-    sr_dictionary *dictionary = column->role.role == SR_ROLE_TARGET ? &view->classes
-                                : column->role.role == SR_ROLE_GROUP
-                                    ? &to->group_names[column->role.place]
-                                    : &categories[to->feature[j]];
+    sr_dictionary *dictionary =
+        column->role.role == SR_ROLE_TARGET   ? &view->classes
+        : column->role.role == SR_ROLE_GROUP  ? &to->group.names[column->role.place]
+        : column->role.role == SR_ROLE_REGION ? &to->region.names[column->role.place]
+                                              : &categories[to->feature[j]];
     SR_TRY(order_names(ctx, column, &to->maps[j], dictionary));
     if (column->role.role == SR_ROLE_FEATURE && !to->maps[j].number)
       SR_TRY(check_categories(ctx, layout, j, to->rows));
@@ -147,7 +154,12 @@ static void move_column(const joint *to, int64_t j, const char *cells, const sr_
         move_codes(&to->maps[j], code, chunk->rows, to->label + at);
       break;
     case SR_ROLE_GROUP:
-      move_codes(&to->maps[j], code, chunk->rows, to->group + column->role.place * to->rows + at);
+      move_codes(&to->maps[j], code, chunk->rows,
+                 to->group.code + column->role.place * to->rows + at);
+      break;
+    case SR_ROLE_REGION:
+      move_codes(&to->maps[j], code, chunk->rows,
+                 to->region.code + column->role.place * to->rows + at);
       break;
     case SR_ROLE_TIME:
       memcpy(to->time + column->role.place * to->rows + at, wide, count * sizeof *wide);
@@ -190,6 +202,21 @@ static sr_status move_segment(sr_context *worker, void *data, int64_t item, int 
     (shown) = (writable);                      \
   } while (0)
 
+static sr_status new_naming(sr_context *ctx, int64_t rows, naming *n) {
+  sr_status status = SR_OK;
+  SR_NEW(ctx, n->code, rows * n->columns);
+  SR_NEW_ZERO(ctx, n->names, n->columns);
+cleanup:
+  return status;
+}
+
+static void free_naming(sr_context *ctx, naming *n) {
+  for (int32_t k = 0; n->names && k < n->columns; k++)
+    sr__free(ctx, (void *)(uintptr_t)n->names[k].names);
+  sr__free(ctx, n->names);
+  sr__free(ctx, n->code);
+}
+
 static sr_status make_columns(sr_context *ctx, joint *to, sr_table_view *view) {
   sr_status status = SR_OK;
   for (int64_t j = 0; j < to->layout->count; j++) {
@@ -208,7 +235,10 @@ static sr_status make_columns(sr_context *ctx, joint *to, sr_table_view *view) {
         if (!view->target_name) SR_TRY(SR_ERROR_MEMORY);
         break;
       case SR_ROLE_GROUP:
-        to->group_columns++;
+        to->group.columns++;
+        break;
+      case SR_ROLE_REGION:
+        to->region.columns++;
         break;
       case SR_ROLE_TIME:
         to->time_columns++;
@@ -226,8 +256,8 @@ static sr_status make_columns(sr_context *ctx, joint *to, sr_table_view *view) {
   if (view->coordinate_count)
     NEW_SHOWN(ctx, view->coordinates, to->coordinates, to->rows * view->coordinate_count);
   SR_NEW(ctx, to->time, to->rows * to->time_columns);
-  SR_NEW(ctx, to->group, to->rows * to->group_columns);
-  SR_NEW_ZERO(ctx, to->group_names, to->group_columns);
+  SR_TRY(new_naming(ctx, to->rows, &to->group));
+  SR_TRY(new_naming(ctx, to->rows, &to->region));
   view->rows = to->rows;
   NEW_SHOWN(ctx, view->x, to->x, to->rows * view->features);
 cleanup:
@@ -320,32 +350,32 @@ cleanup:
   return status;
 }
 
-/* One column is the group; several give a group per combination, "city / station". */
-static sr_status set_group(sr_context *ctx, joint *to, sr_table_view *view) {
+/* One column names the rows as it stands; several give a name per combination, "city / station". */
+static sr_status combine_names(sr_context *ctx, int64_t rows, naming *from, const int32_t **code,
+                               sr_dictionary *names) {
   sr_status status = SR_OK;
   sr__names combined = {0};
   sr__text text = {0};
-  int32_t *group = NULL, *rank = NULL;
-  if (to->group_columns == 0) return SR_OK;
-  if (to->group_columns == 1) {
-    view->group = to->group;
-    view->groups = to->group_names[0];
-    to->group = NULL;
-    to->group_names[0] = (sr_dictionary){0, NULL};
+  int32_t *made = NULL, *rank = NULL;
+  if (from->columns == 0) return SR_OK;
+  if (from->columns == 1) {
+    *code = from->code;
+    *names = from->names[0];
+    from->code = NULL;
+    from->names[0] = (sr_dictionary){0, NULL};
     return SR_OK;
   }
-  SR_NEW(ctx, group, to->rows);
-  view->group = group;
-  for (int64_t i = 0; i < to->rows; i++) {
+  NEW_SHOWN(ctx, *code, made, rows);
+  for (int64_t i = 0; i < rows; i++) {
     text.length = 0;
-    for (int32_t g = 0; g < to->group_columns; g++)
-      SR_TRY(sr__text_print(ctx, &text, "%s%s", g ? " / " : "",
-                            to->group_names[g].names[to->group[g * to->rows + i]]));
-    SR_TRY(sr__names_add(ctx, &combined, text.bytes, (size_t)text.length, i, &group[i]));
+    for (int32_t k = 0; k < from->columns; k++)
+      SR_TRY(sr__text_print(ctx, &text, "%s%s", k ? " / " : "",
+                            from->names[k].names[from->code[k * rows + i]]));
+    SR_TRY(sr__names_add(ctx, &combined, text.bytes, (size_t)text.length, i, &made[i]));
   }
   SR_NEW(ctx, rank, combined.count);
-  SR_TRY(sr__names_sort(ctx, &combined, rank, &view->groups));
-  for (int64_t i = 0; i < to->rows; i++) group[i] = rank[group[i]];
+  SR_TRY(sr__names_sort(ctx, &combined, rank, names));
+  for (int64_t i = 0; i < rows; i++) made[i] = rank[made[i]];
 cleanup:
   sr__free(ctx, rank);
   sr__free(ctx, text.bytes);
@@ -380,16 +410,15 @@ sr_status sr__csv_join(sr_context *ctx, sr__csv_layout *layout, sr__csv_segment 
   SR_TRY(sr__parallel_for(ctx, segment_count, move_segment, &to));
   SR_TRY(set_number_target(ctx, &to, &view));
   SR_TRY(set_time(ctx, &to, &view));
-  SR_TRY(set_group(ctx, &to, &view));
+  SR_TRY(combine_names(ctx, to.rows, &to.group, &view.group, &view.groups));
+  SR_TRY(combine_names(ctx, to.rows, &to.region, &view.region, &view.regions));
   SR_TRY(sr__table_adopt(ctx, &view, table));
 cleanup:
   sr__table_view_free(ctx, &view);
   sr__free(ctx, to.number);
   sr__free(ctx, to.time);
-  sr__free(ctx, to.group);
-  for (int32_t g = 0; to.group_names && g < to.group_columns; g++)
-    sr__free(ctx, (void *)(uintptr_t)to.group_names[g].names);
-  sr__free(ctx, to.group_names);
+  free_naming(ctx, &to.group);
+  free_naming(ctx, &to.region);
   for (int64_t j = 0; to.maps && j < layout->count; j++) {
     sr__free(ctx, to.maps[j].rank);
     sr__free(ctx, to.maps[j].number);

@@ -279,8 +279,8 @@ static bool is_decimal_comma(const char *text, size_t length) {
 
 void sr__csv_set_kind(sr__csv_column *column, bool iso_time, bool text) {
   sr__role role = column->role.role;
-  column->required = role == SR_ROLE_GROUP || role == SR_ROLE_TIME || role == SR_ROLE_COORDINATE ||
-                     role == SR_ROLE_WEIGHT;
+  column->required = role == SR_ROLE_GROUP || role == SR_ROLE_REGION || role == SR_ROLE_TIME ||
+                     role == SR_ROLE_COORDINATE || role == SR_ROLE_WEIGHT;
   switch (role) {
     case SR_ROLE_DROP:
       column->kind = SR_CELL_SKIP;
@@ -289,6 +289,7 @@ void sr__csv_set_kind(sr__csv_column *column, bool iso_time, bool text) {
       column->kind = column->role.rule.form == SR__CLASSES ? SR_CELL_CODE : SR_CELL_DOUBLE;
       break;
     case SR_ROLE_GROUP:
+    case SR_ROLE_REGION:
       column->kind = SR_CELL_CODE;
       break;
     case SR_ROLE_TIME:

@@ -177,7 +177,7 @@ cleanup:
 static sr_status give_roles(sr_context *ctx, rasters *r, const sr_read_options *options) {
   sr_status status = SR_OK;
   sr_read_options of_bands = *options;
-  if (options->labels) of_bands.target = of_bands.group = NULL;
+  if (options->labels) of_bands.target = of_bands.group = of_bands.region = NULL;
   SR_NEW(ctx, r->roles, r->count);
   SR_NEW(ctx, r->feature_names, r->count);
   SR_TRY(sr__assign_roles(ctx, r->path, r->names, r->count, &of_bands, r->roles));

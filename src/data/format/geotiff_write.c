@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "core/writer.h"
+#include "data/geographic.h"
 #include "data/parse_number.h"
 #include "gdal_session.h"
 #include "grid.h"
@@ -288,6 +289,10 @@ sr_status sr__geotiff_write(sr_context *ctx, const sr_table_view *t, const char 
                             .columns = t->grid_columns,
                             .projection = t->projection};
   const sr__tile whole = {0, 0, t->grid_rows, t->grid_columns};
+  if (sr__is_turned(t->projection))
+    SR_TRY(sr__fail(ctx, SR_ERROR_UNSUPPORTED,
+                    "the cells count degrees from a turned pole, and a GeoTIFF would show them "
+                    "elsewhere; write .nc instead"));
   SR_TRY(sr__grid_transform(ctx, t, "a GeoTIFF", shape.transform));
   SR_TRY(sr__geotiff_create(ctx, path, &shape, t, &w));
   SR_TRY(sr__geotiff_put(ctx, w, &whole, t));

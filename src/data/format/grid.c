@@ -8,12 +8,13 @@
 
 sr_status sr__grid_check_options(sr_context *ctx, const char *file,
                                  const sr_read_options *options) {
-  const char *asked = options->time                        ? "time"
-                      : options->group && !options->labels ? "group"
-                      : options->weight                    ? "weight"
-                      : options->coordinates               ? "coordinates"
-                      : options->categorical               ? "categorical"
-                                                           : NULL;
+  const char *asked = options->time                         ? "time"
+                      : options->group && !options->labels  ? "group"
+                      : options->region && !options->labels ? "region"
+                      : options->weight                     ? "weight"
+                      : options->coordinates                ? "coordinates"
+                      : options->categorical                ? "categorical"
+                                                            : NULL;
   if (!asked) return SR_OK;
   return sr__fail_at(ctx, SR_ERROR_UNSUPPORTED, file, 0, 0,
                      "'%s' cannot be set for a grid, which brings its own coordinates; set target, "
@@ -44,8 +45,9 @@ void sr__grid_free(sr_context *ctx, sr__grid *grid) {
   sr__free(ctx, grid->x);
   sr__free(ctx, grid->coordinates);
   sr__free(ctx, grid->target);
+  sr__free(ctx, grid->axes);
   grid->x = NULL;
-  grid->coordinates = grid->target = NULL;
+  grid->coordinates = grid->target = grid->axes = NULL;
 }
 
 /* ---- holes -------------------------------------------------------------------------------- */
@@ -149,14 +151,23 @@ cleanup:
   return status;
 }
 
-static sr_status group_rows(sr_context *ctx, const sr__grid *grid, const int64_t *cell,
-                            sr_table_view *view) {
+/* Groups and regions of the cells that became rows. */
+static sr_status name_rows(sr_context *ctx, const sr__grid *grid, const int64_t *cell,
+                           sr_table_view *view) {
   sr_status status = SR_OK;
-  int32_t *group = NULL;
-  SR_NEW(ctx, group, view->rows);
-  view->group = group;
-  for (int64_t i = 0; i < view->rows; i++) group[i] = grid->group[cell[i]];
-  SR_TRY(sr__dictionary_copy(ctx, grid->groups, &view->groups));
+  int32_t *group = NULL, *region = NULL;
+  if (grid->group) {
+    SR_NEW(ctx, group, view->rows);
+    view->group = group;
+    for (int64_t i = 0; i < view->rows; i++) group[i] = grid->group[cell[i]];
+    SR_TRY(sr__dictionary_copy(ctx, grid->groups, &view->groups));
+  }
+  if (grid->region) {
+    SR_NEW(ctx, region, view->rows);
+    view->region = region;
+    for (int64_t i = 0; i < view->rows; i++) region[i] = grid->region[cell[i]];
+    SR_TRY(sr__dictionary_copy(ctx, grid->regions, &view->regions));
+  }
 cleanup:
   return status;
 }
@@ -189,7 +200,7 @@ sr_status sr__grid_to_table(sr_context *ctx, sr__grid *grid, sr_table **table) {
   if (grid->target)
     SR_TRY(grid->target_rule.form == SR__CLASSES ? code_target(ctx, grid, cell, &view)
                                                  : number_target(ctx, grid, cell, &view));
-  if (grid->group) SR_TRY(group_rows(ctx, grid, cell, &view));
+  SR_TRY(name_rows(ctx, grid, cell, &view));
   if (grid->lattice_rows > 0) number_in_lattice(grid, cell, &view);
   if (grid->projection) {
     view.projection = sr__strdup(ctx, grid->projection);
@@ -198,8 +209,9 @@ sr_status sr__grid_to_table(sr_context *ctx, sr__grid *grid, sr_table **table) {
   SR_TRY(sr__copy_names(ctx, grid->names, grid->features, &view.feature_names));
   view.x = shrink(ctx, grid->x, count * grid->features, sizeof *grid->x);
   view.coordinates = shrink(ctx, grid->coordinates, 2 * count, sizeof *grid->coordinates);
+  view.grid_axes = grid->axes;
   grid->x = NULL;
-  grid->coordinates = NULL;
+  grid->coordinates = grid->axes = NULL;
   cell = NULL;
   SR_TRY(sr__table_adopt(ctx, &view, table));
 cleanup:
@@ -256,8 +268,9 @@ static sr_status check_fit(sr_context *ctx, const sr_table_view *t, const char *
       continue;
     return sr__fail(ctx, SR_ERROR_UNSUPPORTED,
                     "the cells do not lie on a straight lattice (row %lld is at %g, %g), which %s "
-                    "needs; write csv instead",
-                    (long long)i + 1, t->coordinates[i], t->coordinates[t->rows + i], format);
+                    "needs; write %s instead",
+                    (long long)i + 1, t->coordinates[i], t->coordinates[t->rows + i], format,
+                    t->grid_axes ? ".nc or .csv" : ".csv");
   }
   return SR_OK;
 }

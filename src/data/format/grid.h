@@ -11,14 +11,17 @@ typedef struct sr__grid {
   int64_t features;
   float *x;            /* features x cells; NaN = missing */
   double *coordinates; /* x of every cell, then y of every cell */
+  double *axes;        /* of rows, then of columns; NULL: the coordinates tell */
   double *target;      /* of every cell, NaN = missing; NULL where there is none */
   const char *target_name;
   sr__target_rule target_rule;
   const char *projection;   /* of the coordinates, or NULL; borrowed */
   const char *const *names; /* of the features; borrowed */
   /* Polygons over the grid: only cells inside one become rows. */
-  const int32_t *group; /* polygon of every cell, -1 = none; NULL: there are none; borrowed */
-  sr_dictionary groups; /* their names; borrowed */
+  const int32_t *group;  /* polygon of every cell, -1 = none; NULL: there are none; borrowed */
+  sr_dictionary groups;  /* their names; borrowed */
+  const int32_t *region; /* in the same way */
+  sr_dictionary regions;
   const char *const *target_names; /* the target holds codes of these; NULL: numbers; borrowed */
   /* The grid may be a window of a larger lattice, whose cells are numbered; 0 x 0: it is all. */
   int64_t lattice_rows, lattice_columns, first_row, first_column;

@@ -12,11 +12,10 @@
 #include <netcdf_mem.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <strings.h>
 
 #include "core/text.h"
 #include "data/geographic.h"
-#include "grid.h"
+#include "netcdf_file.h"
 
 /* HDF5 below libnetcdf keeps unguarded state of its own: one call at a time in the process. */
 static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -51,74 +50,21 @@ static void leave_library(const nc_session *session) {
   pthread_mutex_unlock(&library_lock);
 }
 
-enum { MOST_DIMENSIONS = 16 };
 /* What HDF5 takes where it opens or makes a file: it crashes where one of these is refused. */
-enum { HDF5_BYTES = 24 << 20 };
-
-typedef struct nc_variable {
-  char name[NC_MAX_NAME + 1];
-  int id;
-  nc_type type;
-  int dimensions;
-  int dimension[MOST_DIMENSIONS];
-  size_t length[MOST_DIMENSIONS];
-  int64_t steps;   /* product of the dimensions before the last two */
-  uint8_t *wanted; /* per step: 1 where it becomes a feature; NULL: none does */
-} nc_variable;
-
-typedef struct nc_file {
-  const char *path;
-  int id;
-  nc_variable *variables; /* those on the grid */
-  int64_t count;
-  const char **names;
-  int grid_dimension[2];
-  sr__arena arena;
-} nc_file;
-
-/* HDF5 below NetCDF does not tell want of memory from a damaged file. */
-static sr_status fail_nc(sr_context *ctx, const nc_file *file, int code, const char *what) {
-  enum { LEAST_BYTES = 8 << 20 };
-  if (sr__memory_check(ctx, LEAST_BYTES) != SR_OK) return SR_ERROR_MEMORY;
-  return sr__fail_at(ctx, code == NC_ENOMEM ? SR_ERROR_MEMORY : SR_ERROR_FORMAT, file->path, 0, 0,
-                     "cannot read or write %s: %s", what,
-                     code == NC_ENOMEM ? "out of memory" : nc_strerror(code));
-}
-
-#define NC_TRY(expression, what)                                    \
-  do {                                                              \
-    int code_ = (expression);                                       \
-    if (code_ != NC_NOERR) SR_TRY(fail_nc(ctx, file, code_, what)); \
-  } while (0)
+enum { HDF5_BYTES = 24 << 20, WORDS = 128 };
 
 /* ---- which variables lie on the grid ------------------------------------------------------ */
 
-static bool is_number(nc_type type) {
-  return type >= NC_BYTE && type <= NC_UINT64 && type != NC_CHAR;
-}
-
-/* The id of the variable that gives the places along a dimension, or -1. */
-static int coordinate_variable(const nc_file *file, int dimension) {
-  char name[NC_MAX_NAME + 1];
-  int id, dimensions, first;
-  if (nc_inq_dimname(file->id, dimension, name) != NC_NOERR ||
-      nc_inq_varid(file->id, name, &id) != NC_NOERR ||
-      nc_inq_varndims(file->id, id, &dimensions) != NC_NOERR || dimensions != 1 ||
-      nc_inq_vardimid(file->id, id, &first) != NC_NOERR || first != dimension)
-    return -1;
-  return id;
-}
-
-static sr_status describe(sr_context *ctx, const nc_file *file, int id, nc_variable *variable,
-                          bool *usable) {
+static sr_status describe(sr_context *ctx, const sr__nc_file *file, int id,
+                          sr__nc_variable *variable, bool *usable) {
   sr_status status = SR_OK;
   *usable = false;
-  *variable = (nc_variable){.id = id, .steps = 1};
+  *variable = (sr__nc_variable){.id = id, .steps = 1};
   NC_TRY(nc_inq_varname(file->id, id, variable->name), "a variable");
   NC_TRY(nc_inq_vartype(file->id, id, &variable->type), variable->name);
   NC_TRY(nc_inq_varndims(file->id, id, &variable->dimensions), variable->name);
-  if (!is_number(variable->type) || variable->dimensions < 2 ||
-      variable->dimensions > MOST_DIMENSIONS)
+  if (!sr__nc_is_number(variable->type) || variable->dimensions < 2 ||
+      variable->dimensions > SR__NC_DIMENSIONS)
     goto cleanup;
   NC_TRY(nc_inq_vardimid(file->id, id, variable->dimension), variable->name);
   for (int d = 0; d < variable->dimensions; d++) {
@@ -133,17 +79,25 @@ cleanup:
   return status;
 }
 
-static int coordinates_of_grid(const nc_file *file, const nc_variable *variable) {
+static int coordinates_of_grid(const sr__nc_file *file, const sr__nc_variable *variable) {
   const int *last = variable->dimension + variable->dimensions - 2;
-  return (coordinate_variable(file, last[0]) >= 0) + (coordinate_variable(file, last[1]) >= 0);
+  return (sr__nc_axis_variable(file, last[0]) >= 0) + (sr__nc_axis_variable(file, last[1]) >= 0);
+}
+
+/* A longitude or latitude of every cell, and no bounds of an axis. */
+static bool is_place(const sr__nc_file *file, const sr__nc_variable *variable) {
+  return variable->steps == 1 && sr__nc_degrees_of(file, variable->id) >= 0 &&
+         coordinates_of_grid(file, variable) == 0;
 }
 
 /* The grid is that of the first variable whose last two dimensions have coordinates, so that bounds
- * and the like are passed over; where none has, that of the first variable. */
-static void choose_grid(nc_file *file) {
+ * and the like are passed over; where none has, that of the first longitude or latitude of every
+ * cell, else of the first variable. */
+static void choose_grid(sr__nc_file *file) {
   int best = -1;
   for (int64_t v = 0; v < file->count; v++) {
-    int here = coordinates_of_grid(file, &file->variables[v]);
+    int here = 2 * coordinates_of_grid(file, &file->variables[v]);
+    if (here == 0) here = is_place(file, &file->variables[v]) ? 3 : 0;
     if (here <= best) continue;
     best = here;
     memcpy(file->grid_dimension, file->variables[v].dimension + file->variables[v].dimensions - 2,
@@ -151,7 +105,7 @@ static void choose_grid(nc_file *file) {
   }
   int64_t kept = 0;
   for (int64_t v = 0; v < file->count; v++) {
-    const nc_variable *variable = &file->variables[v];
+    const sr__nc_variable *variable = &file->variables[v];
     if (memcmp(variable->dimension + variable->dimensions - 2, file->grid_dimension,
                2 * sizeof(int)) == 0)
       file->variables[kept++] = *variable;
@@ -159,7 +113,7 @@ static void choose_grid(nc_file *file) {
   file->count = kept;
 }
 
-static sr_status list_variables(sr_context *ctx, nc_file *file) {
+static sr_status list_variables(sr_context *ctx, sr__nc_file *file) {
   sr_status status = SR_OK;
   int total;
   NC_TRY(nc_inq_nvars(file->id, &total), "the list of variables");
@@ -173,6 +127,11 @@ static sr_status list_variables(sr_context *ctx, nc_file *file) {
     SR_TRY(sr__fail_at(ctx, SR_ERROR_DATA, file->path, 0, 0,
                        "no variable of numbers has two dimensions or more, so there is no grid"));
   choose_grid(file);
+  SR_TRY(sr__nc_refuse_time(ctx, file));
+  sr__nc_take_places(file);
+  if (file->count == 0)
+    SR_TRY(sr__fail_at(ctx, SR_ERROR_DATA, file->path, 0, 0,
+                       "the grid holds longitudes and latitudes and nothing else"));
   SR_NEW(ctx, file->names, file->count);
   for (int64_t v = 0; v < file->count; v++) file->names[v] = file->variables[v].name;
 cleanup:
@@ -183,12 +142,12 @@ cleanup:
 
 /* Steps [first, end) of a variable. */
 typedef struct nc_steps {
-  nc_variable *variable;
+  sr__nc_variable *variable;
   int64_t first, end;
 } nc_steps;
 
-static sr_status want_steps(sr_context *ctx, nc_file *file, nc_steps steps, uint8_t wanted) {
-  nc_variable *variable = steps.variable;
+static sr_status want_steps(sr_context *ctx, sr__nc_file *file, nc_steps steps, uint8_t wanted) {
+  sr__nc_variable *variable = steps.variable;
   if (!variable->wanted) {
     variable->wanted = sr__arena_alloc(ctx, &file->arena, variable->steps, 1);
     if (!variable->wanted) return SR_ERROR_MEMORY;
@@ -200,7 +159,7 @@ static sr_status want_steps(sr_context *ctx, nc_file *file, nc_steps steps, uint
 
 /* The steps that "sst:3" or "sst:1-24" names, [*first, *end); `colon` stands before them. Gives
  * what follows, or NULL where the steps are not there. */
-static const char *read_steps(const nc_variable *variable, const char *colon, int64_t *first,
+static const char *read_steps(const sr__nc_variable *variable, const char *colon, int64_t *first,
                               int64_t *end) {
   char *rest;
   long long from = strtoll(colon + 1, &rest, 10), to = from;
@@ -210,8 +169,8 @@ static const char *read_steps(const nc_variable *variable, const char *colon, in
   return from >= 1 && to >= from && to <= variable->steps ? rest : NULL;
 }
 
-static sr_status fail_steps(sr_context *ctx, const nc_file *file, const char *what,
-                            const char *asked, const nc_variable *variable) {
+static sr_status fail_steps(sr_context *ctx, const sr__nc_file *file, const char *what,
+                            const char *asked, const sr__nc_variable *variable) {
   return sr__fail_at(ctx, SR_ERROR_ARGUMENT, file->path, 0, 0,
                      "%s '%s' asks for steps that are not there; '%s' has steps 1 to %lld, written "
                      "as %s:1 or %s:1-%lld",
@@ -220,7 +179,7 @@ static sr_status fail_steps(sr_context *ctx, const nc_file *file, const char *wh
 }
 
 /* The variable of "sst", "sst:3" or "sst:1-24", and its steps, which count from 1. */
-static sr_status find_steps(sr_context *ctx, nc_file *file, const char *what, const char *asked,
+static sr_status find_steps(sr_context *ctx, sr__nc_file *file, const char *what, const char *asked,
                             nc_steps *found) {
   sr_status status = SR_OK;
   char name[NC_MAX_NAME + 1];
@@ -230,7 +189,7 @@ static sr_status find_steps(sr_context *ctx, nc_file *file, const char *what, co
   snprintf(name, sizeof name, "%.*s", steps ? (int)(colon - asked) : (int)strlen(asked), asked);
   SR_TRY(sr__find_column(ctx, (sr__file_columns){file->path, file->names, file->count}, what, name,
                          &v));
-  nc_variable *variable = &file->variables[v];
+  sr__nc_variable *variable = &file->variables[v];
   *found = (nc_steps){variable, 0, variable->steps};
   const char *rest = steps ? read_steps(variable, colon, &found->first, &found->end) : "";
   if (!rest || *rest) SR_TRY(fail_steps(ctx, file, what, asked, variable));
@@ -240,13 +199,13 @@ cleanup:
 
 /* A target is a variable of one step, or one step of a variable: "sst:684", "sst:684 > median". The
  * step is cut out of the text; *step is -1 where it names none. */
-static sr_status cut_target_step(sr_context *ctx, const nc_file *file, const char *text, char **cut,
-                                 int64_t *step) {
+static sr_status cut_target_step(sr_context *ctx, const sr__nc_file *file, const char *text,
+                                 char **cut, int64_t *step) {
   *step = -1;
   *cut = text ? sr__strdup(ctx, text) : NULL;
   if (text && !*cut) return SR_ERROR_MEMORY;
   for (int64_t v = 0; text && v < file->count; v++) {
-    const nc_variable *variable = &file->variables[v];
+    const sr__nc_variable *variable = &file->variables[v];
     size_t length = strlen(variable->name), blank = strspn(text, " ");
     const char *at = text + blank;
     int64_t end;
@@ -262,13 +221,13 @@ static sr_status cut_target_step(sr_context *ctx, const nc_file *file, const cha
 }
 
 typedef struct nc_target {
-  nc_variable *variable; /* NULL: none */
+  sr__nc_variable *variable; /* NULL: none */
   int64_t step;
   const char *name;
   sr__target_rule rule;
 } nc_target;
 
-static sr_status choose_target(sr_context *ctx, nc_file *file, const sr_read_options *options,
+static sr_status choose_target(sr_context *ctx, sr__nc_file *file, const sr_read_options *options,
                                nc_target *target) {
   sr_status status = SR_OK;
   sr_read_options asked = *options;
@@ -279,7 +238,7 @@ static sr_status choose_target(sr_context *ctx, nc_file *file, const sr_read_opt
   SR_TRY(sr__find_target(ctx, (sr__file_columns){file->path, file->names, file->count}, &asked,
                          &target->rule, &v));
   if (v < 0) goto cleanup;
-  nc_variable *variable = &file->variables[v];
+  sr__nc_variable *variable = &file->variables[v];
   if (target->step < 0 && variable->steps != 1)
     SR_TRY(sr__fail_at(ctx, SR_ERROR_UNSUPPORTED, file->path, 0, 0,
                        "target '%s' has %lld steps, a target has one; name it, such as %s:%lld",
@@ -294,12 +253,12 @@ cleanup:
   return status;
 }
 
-static sr_status choose(sr_context *ctx, nc_file *file, const sr_read_options *options,
+static sr_status choose(sr_context *ctx, sr__nc_file *file, const sr_read_options *options,
                         nc_target *target) {
   sr_status status = SR_OK;
   nc_steps found;
   for (int64_t v = 0; v < file->count && !options->variables; v++) {
-    nc_variable *variable = &file->variables[v];
+    sr__nc_variable *variable = &file->variables[v];
     SR_TRY(want_steps(ctx, file, (nc_steps){variable, 0, variable->steps}, 1));
   }
   for (const char *const *name = options->variables; name && *name; name++) {
@@ -317,114 +276,12 @@ cleanup:
 
 /* ---- values ------------------------------------------------------------------------------- */
 
-enum { MOST_MISSING = 16 };
-
-/* How stored numbers become values. */
-typedef struct packing {
-  double scale, offset;
-  double missing[MOST_MISSING]; /* stored numbers that stand for nothing */
-  size_t missing_count;
-  double lowest, highest; /* stored numbers outside are not valid */
-  double wrap;            /* added to negative numbers that are unsigned in truth */
-} packing;
-
-static bool number_attribute(const nc_file *file, int id, const char *name, double *values,
-                             size_t most, size_t *count) {
-  nc_type type;
-  size_t length;
-  *count = 0;
-  if (nc_inq_att(file->id, id, name, &type, &length) != NC_NOERR || !is_number(type) ||
-      length == 0 || length > most || nc_get_att_double(file->id, id, name, values) != NC_NOERR)
-    return false;
-  *count = length;
-  return true;
-}
-
-/* What libnetcdf writes where nothing was written; bytes have no such value. */
-static bool default_fill(nc_type type, double *fill) {
-  switch (type) {
-    case NC_SHORT:
-      *fill = NC_FILL_SHORT;
-      return true;
-    case NC_INT:
-      *fill = NC_FILL_INT;
-      return true;
-    case NC_FLOAT:
-      *fill = NC_FILL_FLOAT;
-      return true;
-    case NC_DOUBLE:
-      *fill = NC_FILL_DOUBLE;
-      return true;
-    case NC_USHORT:
-      *fill = NC_FILL_USHORT;
-      return true;
-    case NC_UINT:
-      *fill = NC_FILL_UINT;
-      return true;
-    case NC_INT64:
-      *fill = (double)NC_FILL_INT64;
-      return true;
-    case NC_UINT64:
-      *fill = (double)NC_FILL_UINT64;
-      return true;
-    default:
-      return false;
-  }
-}
-
-static double unsigned_wrap(const nc_file *file, const nc_variable *variable) {
-  char text[16] = "";
-  size_t length;
-  nc_type type;
-  if (nc_inq_att(file->id, variable->id, "_Unsigned", &type, &length) != NC_NOERR ||
-      type != NC_CHAR || length >= sizeof text ||
-      nc_get_att_text(file->id, variable->id, "_Unsigned", text) != NC_NOERR ||
-      strncasecmp(text, "true", 4) != 0)
-    return 0;
-  return variable->type == NC_BYTE    ? 256
-         : variable->type == NC_SHORT ? 65536
-         : variable->type == NC_INT   ? 4294967296.0
-                                      : 0;
-}
-
-static packing read_packing(const nc_file *file, const nc_variable *variable) {
-  packing p = {.scale = 1, .lowest = -INFINITY, .highest = INFINITY};
-  double range[2];
-  size_t count;
-  int id = variable->id;
-  if (number_attribute(file, id, "_FillValue", p.missing, 1, &count))
-    p.missing_count = 1;
-  else
-    p.missing_count = default_fill(variable->type, &p.missing[0]);
-  if (number_attribute(file, id, "missing_value", p.missing + p.missing_count,
-                       MOST_MISSING - p.missing_count, &count))
-    p.missing_count += count;
-  if (number_attribute(file, id, "valid_range", range, 2, &count) && count == 2) {
-    p.lowest = range[0];
-    p.highest = range[1];
-  }
-  number_attribute(file, id, "valid_min", &p.lowest, 1, &count);
-  number_attribute(file, id, "valid_max", &p.highest, 1, &count);
-  number_attribute(file, id, "scale_factor", &p.scale, 1, &count);
-  number_attribute(file, id, "add_offset", &p.offset, 1, &count);
-  p.wrap = unsigned_wrap(file, variable);
-  return p;
-}
-
-static double unpack(const packing *p, double stored) {
-  for (size_t m = 0; m < p->missing_count; m++) {
-    if (stored == p->missing[m]) return NAN;
-  }
-  if (p->wrap > 0 && stored < 0) stored += p->wrap;
-  if (!(stored >= p->lowest && stored <= p->highest)) return NAN;
-  return stored * p->scale + p->offset;
-}
-
 /* One step of a variable: the whole grid. */
-static sr_status read_step(sr_context *ctx, const nc_file *file, const nc_variable *variable,
-                           int64_t step, const packing *p, double *values) {
+static sr_status read_step(sr_context *ctx, const sr__nc_file *file,
+                           const sr__nc_variable *variable, int64_t step, const sr__nc_packing *p,
+                           double *values) {
   sr_status status = SR_OK;
-  size_t start[MOST_DIMENSIONS] = {0}, count[MOST_DIMENSIONS], cells = 1;
+  size_t start[SR__NC_DIMENSIONS] = {0}, count[SR__NC_DIMENSIONS], cells = 1;
   for (int d = variable->dimensions - 3; d >= 0; d--) {
     start[d] = (size_t)step % variable->length[d];
     step /= (int64_t)variable->length[d];
@@ -435,16 +292,17 @@ static sr_status read_step(sr_context *ctx, const nc_file *file, const nc_variab
   }
   SR_TRY(sr__check_interrupt(ctx));
   NC_TRY(nc_get_vara_double(file->id, variable->id, start, count, values), variable->name);
-  for (size_t i = 0; i < cells; i++) values[i] = unpack(p, values[i]);
+  for (size_t i = 0; i < cells; i++) values[i] = sr__nc_unpack(p, values[i]);
 cleanup:
   return status;
 }
 
-static sr_status read_variable(sr_context *ctx, const nc_file *file, const nc_variable *variable,
-                               sr__grid *grid, double *values, int64_t *feature) {
+static sr_status read_variable(sr_context *ctx, const sr__nc_file *file,
+                               const sr__nc_variable *variable, sr__grid *grid, double *values,
+                               int64_t *feature) {
   sr_status status = SR_OK;
   int64_t cells = grid->rows * grid->columns;
-  const packing p = read_packing(file, variable);
+  const sr__nc_packing p = sr__nc_packing_of(file, variable);
   for (int64_t step = 0; variable->wanted && step < variable->steps; step++) {
     if (!variable->wanted[step]) continue;
     SR_TRY(read_step(ctx, file, variable, step, &p, values));
@@ -456,66 +314,10 @@ cleanup:
   return status;
 }
 
-/* Places along one dimension: its coordinate variable, else 0, 1, 2 ... */
-static sr_status read_axis(sr_context *ctx, const nc_file *file, int dimension, int64_t length,
-                           double *places) {
-  sr_status status = SR_OK;
-  int id = coordinate_variable(file, dimension);
-  nc_type type;
-  for (int64_t i = 0; i < length; i++) places[i] = (double)i;
-  if (id >= 0 && nc_inq_vartype(file->id, id, &type) == NC_NOERR && is_number(type)) {
-    const nc_variable axis = {.id = id, .type = type};
-    packing p = read_packing(file, &axis);
-    NC_TRY(nc_get_var_double(file->id, id, places), "a coordinate variable");
-    for (int64_t i = 0; i < length; i++) places[i] = places[i] * p.scale + p.offset;
-  }
-cleanup:
-  return status;
-}
-
-static sr_status read_coordinates(sr_context *ctx, const nc_file *file, sr__grid *grid) {
-  sr_status status = SR_OK;
-  double *down = NULL, *along = NULL;
-  int64_t cells = grid->rows * grid->columns;
-  SR_NEW(ctx, down, grid->rows);
-  SR_NEW(ctx, along, grid->columns);
-  SR_TRY(read_axis(ctx, file, file->grid_dimension[0], grid->rows, down));
-  SR_TRY(read_axis(ctx, file, file->grid_dimension[1], grid->columns, along));
-  for (int64_t i = 0; i < cells; i++) {
-    grid->coordinates[i] = along[i % grid->columns];
-    grid->coordinates[cells + i] = down[i / grid->columns];
-  }
-cleanup:
-  sr__free(ctx, along);
-  sr__free(ctx, down);
-  return status;
-}
-
-/* Whether an axis counts degrees: 0 of longitude, 1 of latitude, else -1; by its units, else by its
- * name. */
-static int degrees_of(const nc_file *file, int dimension) {
-  char text[NC_MAX_NAME + 1] = "";
-  size_t length;
-  nc_type type;
-  int id = coordinate_variable(file, dimension);
-  if (id >= 0 && nc_inq_att(file->id, id, "units", &type, &length) == NC_NOERR && type == NC_CHAR &&
-      length < sizeof text && nc_get_att_text(file->id, id, "units", text) == NC_NOERR) {
-    text[length] = '\0';
-    if (strncmp(text, "degree", 6) == 0 && sr__degree_axis(text) >= 0) return sr__degree_axis(text);
-  }
-  if (id < 0 || nc_inq_dimname(file->id, dimension, text) != NC_NOERR) return -1;
-  return sr__degree_axis(text);
-}
-
-static bool has_degrees(const nc_file *file) {
-  return degrees_of(file, file->grid_dimension[1]) == 0 &&
-         degrees_of(file, file->grid_dimension[0]) == 1;
-}
-
 /* ---- all of it ---------------------------------------------------------------------------- */
 
 /* sst where a variable has one step, else sst:1, sst:2 ... */
-static const char *name_step(sr_context *ctx, nc_file *file, const nc_variable *variable,
+static const char *name_step(sr_context *ctx, sr__nc_file *file, const sr__nc_variable *variable,
                              int64_t step) {
   enum { NUMBER_BYTES = 24 };
   int64_t bytes = (int64_t)strlen(variable->name) + NUMBER_BYTES;
@@ -527,13 +329,13 @@ static const char *name_step(sr_context *ctx, nc_file *file, const nc_variable *
   return name;
 }
 
-static sr_status name_features(sr_context *ctx, nc_file *file, int64_t features,
+static sr_status name_features(sr_context *ctx, sr__nc_file *file, int64_t features,
                                const char ***names) {
   sr_status status = SR_OK;
   int64_t next = 0;
   SR_NEW(ctx, *names, features);
   for (int64_t v = 0; v < file->count; v++) {
-    const nc_variable *variable = &file->variables[v];
+    const sr__nc_variable *variable = &file->variables[v];
     for (int64_t step = 0; variable->wanted && step < variable->steps; step++) {
       if (!variable->wanted[step]) continue;
       (*names)[next] = name_step(ctx, file, variable, step);
@@ -544,13 +346,13 @@ cleanup:
   return status;
 }
 
-static sr_status read_grid(sr_context *ctx, nc_file *file, nc_target *target, sr__grid *grid,
+static sr_status read_grid(sr_context *ctx, sr__nc_file *file, nc_target *target, sr__grid *grid,
                            const char ***names) {
   sr_status status = SR_OK;
   double *values = NULL;
   int64_t feature = 0;
   for (int64_t v = 0; v < file->count; v++) {
-    const nc_variable *variable = &file->variables[v];
+    const sr__nc_variable *variable = &file->variables[v];
     grid->rows = (int64_t)variable->length[variable->dimensions - 2];
     grid->columns = (int64_t)variable->length[variable->dimensions - 1];
     for (int64_t step = 0; variable->wanted && step < variable->steps; step++)
@@ -564,15 +366,14 @@ static sr_status read_grid(sr_context *ctx, nc_file *file, nc_target *target, sr
   SR_TRY(sr__grid_allocate(ctx, grid));
   SR_TRY(name_features(ctx, file, grid->features, names));
   grid->names = *names;
-  if (has_degrees(file)) grid->projection = sr__wgs84;
   SR_NEW(ctx, values, grid->rows * grid->columns);
   for (int64_t v = 0; v < file->count; v++)
     SR_TRY(read_variable(ctx, file, &file->variables[v], grid, values, &feature));
   if (target->variable) {
-    const packing p = read_packing(file, target->variable);
+    const sr__nc_packing p = sr__nc_packing_of(file, target->variable);
     SR_TRY(read_step(ctx, file, target->variable, target->step, &p, grid->target));
   }
-  SR_TRY(read_coordinates(ctx, file, grid));
+  SR_TRY(sr__nc_place_cells(ctx, file, grid));
 cleanup:
   sr__free(ctx, values);
   return status;
@@ -581,7 +382,7 @@ cleanup:
 static sr_status read_netcdf(sr_context *ctx, const char *path, const sr_read_options *options,
                              sr_table **table) {
   sr_status status = SR_OK;
-  nc_file opened = {.path = path, .id = -1}, *file = &opened;
+  sr__nc_file opened = {.path = path, .id = -1}, *file = &opened;
   sr__grid grid = {.file = path};
   const char **names = NULL;
   nc_target target = {0};
@@ -593,7 +394,7 @@ static sr_status read_netcdf(sr_context *ctx, const char *path, const sr_read_op
   int code = nc_open(path, NC_NOWRITE, &file->id);
   if (code != NC_NOERR) {
     file->id = -1;
-    status = fail_nc(ctx, file, code, "the file as NetCDF");
+    status = sr__nc_fail(ctx, file, code, "the file as NetCDF");
   }
   if (status == SR_OK) status = list_variables(ctx, file);
   if (status == SR_OK) status = choose(ctx, file, options, &target);
@@ -623,7 +424,7 @@ static void join_words(char *text, int64_t length) {
 }
 
 /* Codes of classes that are no numbers get their names the way of the CF conventions. */
-static sr_status describe_classes(sr_context *ctx, const nc_file *file, int id,
+static sr_status describe_classes(sr_context *ctx, const sr__nc_file *file, int id,
                                   const sr_table_view *t) {
   sr_status status = SR_OK;
   sr__text meanings = {0};
@@ -645,7 +446,7 @@ cleanup:
   return status;
 }
 
-static sr_status put_text(sr_context *ctx, const nc_file *file, int id, const char *key,
+static sr_status put_text(sr_context *ctx, const sr__nc_file *file, int id, const char *key,
                           const char *text) {
   sr_status status = SR_OK;
   NC_TRY(nc_put_att_text(file->id, id, key, strlen(text), text), key);
@@ -659,6 +460,8 @@ typedef struct cf_axis {
 } cf_axis;
 static const cf_axis degrees[2] = {{"lon", "longitude", "degrees_east", "X"},
                                    {"lat", "latitude", "degrees_north", "Y"}};
+static const cf_axis turned[2] = {{"rlon", "grid_longitude", "degrees", "X"},
+                                  {"rlat", "grid_latitude", "degrees", "Y"}};
 static const cf_axis lengths[2] = {{"x", "projection_x_coordinate", "m", "X"},
                                    {"y", "projection_y_coordinate", "m", "Y"}};
 
@@ -687,34 +490,49 @@ static sr_status name_apart(sr_context *ctx, const sr_table_view *t, const char 
   return SR_OK;
 }
 
-/* The middles of cells along a dimension: first + (i + 1/2) step, i < length. */
-typedef struct axis_places {
-  int dimension;
-  int64_t length;
-  double first, step;
-} axis_places;
-
-static sr_status put_axis(sr_context *ctx, const nc_file *file, const cf_axis *axis,
-                          bool referenced, axis_places at) {
+static sr_status put_axis(sr_context *ctx, const sr__nc_file *file, const cf_axis *axis,
+                          int dimension, const double *place) {
   sr_status status = SR_OK;
-  double *place = NULL;
   int id;
-  SR_NEW(ctx, place, at.length);
-  for (int64_t i = 0; i < at.length; i++) place[i] = at.first + ((double)i + 0.5) * at.step;
-  NC_TRY(nc_def_var(file->id, axis->name, NC_DOUBLE, 1, &at.dimension, &id), axis->name);
+  NC_TRY(nc_def_var(file->id, axis->name, NC_DOUBLE, 1, &dimension, &id), axis->name);
   SR_TRY(put_text(ctx, file, id, "axis", axis->letter));
-  if (referenced) {
-    SR_TRY(put_text(ctx, file, id, "standard_name", axis->standard));
-    SR_TRY(put_text(ctx, file, id, "units", axis->units));
-  }
+  if (axis->standard) SR_TRY(put_text(ctx, file, id, "standard_name", axis->standard));
+  if (axis->units) SR_TRY(put_text(ctx, file, id, "units", axis->units));
+  NC_TRY(nc_put_var_double(file->id, id, place), axis->name);
+cleanup:
+  return status;
+}
+
+/* Longitude or latitude of every cell, missing in the holes. */
+static sr_status put_places(sr_context *ctx, const sr__nc_file *file, const cf_axis *axis,
+                            const int dimensions[2], const sr_table_view *t) {
+  sr_status status = SR_OK;
+  const double missing = NAN, *coordinate = t->coordinates + (axis->letter[0] == 'Y' ? t->rows : 0);
+  double *place = NULL;
+  int64_t cells = t->grid_rows * t->grid_columns;
+  int id;
+  SR_NEW(ctx, place, cells);
+  for (int64_t i = 0; i < cells; i++) place[i] = NAN;
+  for (int64_t i = 0; i < t->rows; i++) place[t->cell[i]] = coordinate[i];
+  NC_TRY(nc_def_var(file->id, axis->name, NC_DOUBLE, 2, dimensions, &id), axis->name);
+  NC_TRY(nc_put_att_double(file->id, id, "_FillValue", NC_DOUBLE, 1, &missing), axis->name);
+  NC_TRY(nc_def_var_deflate(file->id, id, 1, 1, 4), axis->name);
+  SR_TRY(put_text(ctx, file, id, "standard_name", axis->standard));
+  SR_TRY(put_text(ctx, file, id, "units", axis->units));
   NC_TRY(nc_put_var_double(file->id, id, place), axis->name);
 cleanup:
   sr__free(ctx, place);
   return status;
 }
 
-static sr_status put_layers(sr_context *ctx, const nc_file *file, const int dimensions[2],
-                            const sr_table_view *t, const char *reference) {
+/* What a layer names: its reference system, and the places of its cells where axes tell none. */
+typedef struct layer_links {
+  const char *reference; /* NULL: none */
+  char places[WORDS];
+} layer_links;
+
+static sr_status put_layers(sr_context *ctx, const sr__nc_file *file, const int dimensions[2],
+                            const sr_table_view *t, const layer_links *links) {
   sr_status status = SR_OK;
   double *cells = NULL, *class_values = NULL;
   SR_NEW(ctx, cells, t->grid_rows * t->grid_columns);
@@ -732,7 +550,8 @@ static sr_status put_layers(sr_context *ctx, const nc_file *file, const int dime
     NC_TRY(nc_put_att_double(file->id, id, "_FillValue", type, 1, &missing), name);
     NC_TRY(nc_def_var_deflate(file->id, id, 1, 1, 4), name);
     SR_TRY(put_text(ctx, file, id, "long_name", name));
-    if (t->projection) SR_TRY(put_text(ctx, file, id, "grid_mapping", reference));
+    if (links->reference) SR_TRY(put_text(ctx, file, id, "grid_mapping", links->reference));
+    if (*links->places) SR_TRY(put_text(ctx, file, id, "coordinates", links->places));
     if (is_target && t->label && !sr__classes_are_numbers(t))
       SR_TRY(describe_classes(ctx, file, id, t));
     NC_TRY(nc_put_var_double(file->id, id, cells), name);
@@ -743,58 +562,114 @@ cleanup:
   return status;
 }
 
-static sr_status fill_file(sr_context *ctx, nc_file *file, const sr_table_view *t) {
+/* Whether every row lies where the axes of the lattice cross. */
+static bool axes_tell(const sr_table_view *t) {
+  for (int64_t i = 0; i < t->rows; i++)
+    if (t->coordinates[i] != t->grid_axes[t->grid_rows + t->cell[i] % t->grid_columns] ||
+        t->coordinates[t->rows + i] != t->grid_axes[t->cell[i] / t->grid_columns])
+      return false;
+  return true;
+}
+
+/* Places of the lattice rows, then of the columns: as they were read, else of a straight lattice.
+ * *by_cell says that they tell no place: every cell has its own. */
+static sr_status find_axes(sr_context *ctx, const sr_table_view *t, double **axes, bool *by_cell) {
   sr_status status = SR_OK;
-  double transform[6];
-  int dimensions[2];
-  const char *reference = NULL;
-  SR_TRY(sr__grid_transform(ctx, t, "a NetCDF file", transform));
-  if (transform[2] != 0 || transform[4] != 0) {
-    double side = fabs(transform[1]) + fabs(transform[5]);
-    if (fabs(transform[2]) + fabs(transform[4]) > 1e-6 * side)
-      SR_TRY(sr__fail(ctx, SR_ERROR_UNSUPPORTED,
-                      "the lattice is turned against its coordinates, which a NetCDF axis cannot "
-                      "say; write .tif instead"));
+  double transform[6], *made = NULL;
+  *by_cell = false;
+  SR_NEW(ctx, made, t->grid_rows + t->grid_columns);
+  *axes = made;
+  if (t->grid_axes && t->coordinate_count == 2) {
+    memcpy(made, t->grid_axes, (size_t)(t->grid_rows + t->grid_columns) * sizeof *made);
+    *by_cell = !axes_tell(t);
+    if (!*by_cell || sr__is_geographic(t->projection)) goto cleanup;
   }
-  cf_axis axis[2];
-  bool in_degrees = sr__is_geographic(t->projection);
-  memcpy(axis, in_degrees ? degrees : lengths, sizeof axis);
-  for (int k = 0; k < 2; k++) SR_TRY(name_apart(ctx, t, axis[k].name, &file->arena, &axis[k].name));
-  SR_TRY(name_apart(ctx, t, "crs", &file->arena, &reference));
-  bool referenced = t->projection != NULL;
+  *by_cell = false;
+  SR_TRY(sr__grid_transform(ctx, t, "a NetCDF file", transform));
+  double side = fabs(transform[1]) + fabs(transform[5]);
+  if (fabs(transform[2]) + fabs(transform[4]) > 1e-6 * side)
+    SR_TRY(sr__fail(ctx, SR_ERROR_UNSUPPORTED,
+                    "the lattice is turned against its coordinates, which a NetCDF axis cannot "
+                    "say; write .tif instead"));
+  for (int64_t k = 0; k < t->grid_rows; k++)
+    made[k] = transform[3] + ((double)k + 0.5) * transform[5];
+  for (int64_t k = 0; k < t->grid_columns; k++)
+    made[t->grid_rows + k] = transform[0] + ((double)k + 0.5) * transform[1];
+cleanup:
+  return status;
+}
+
+/* What the two dimensions are called, and longitude and latitude where every cell has its own. */
+static sr_status name_axes(sr_context *ctx, sr__nc_file *file, const sr_table_view *t, bool by_cell,
+                           cf_axis axis[2], cf_axis place[2]) {
+  sr_status status = SR_OK;
+  const cf_axis *known = by_cell || !sr__is_geographic(t->projection) ? lengths
+                         : sr__is_turned(t->projection)               ? turned
+                                                                      : degrees;
+  memcpy(axis, known, 2 * sizeof *axis);
+  memcpy(place, degrees, 2 * sizeof *place);
+  for (int k = 0; k < 2; k++) {
+    if (!t->projection || by_cell) axis[k].standard = axis[k].units = NULL;
+    if (sr__distance_unit(t) != SR_DISTANCE_METERS) axis[k].units = NULL;
+    SR_TRY(name_apart(ctx, t, axis[k].name, &file->arena, &axis[k].name));
+    SR_TRY(name_apart(ctx, t, place[k].name, &file->arena, &place[k].name));
+  }
+cleanup:
+  return status;
+}
+
+static sr_status put_reference(sr_context *ctx, const sr__nc_file *file, const sr_table_view *t,
+                               const char *name) {
+  sr_status status = SR_OK;
+  int id;
+  NC_TRY(nc_def_var(file->id, name, NC_INT, 0, NULL, &id), name);
+  SR_TRY(put_text(ctx, file, id, "crs_wkt", t->projection));
+  if (sr__is_geographic(t->projection) && !sr__is_turned(t->projection))
+    SR_TRY(put_text(ctx, file, id, "grid_mapping_name", "latitude_longitude"));
+cleanup:
+  return status;
+}
+
+static sr_status fill_file(sr_context *ctx, sr__nc_file *file, const sr_table_view *t) {
+  sr_status status = SR_OK;
+  double *axes = NULL;
+  int dimensions[2];
+  bool by_cell;
+  cf_axis axis[2], place[2];
+  layer_links links = {0};
+  SR_TRY(find_axes(ctx, t, &axes, &by_cell));
+  SR_TRY(name_axes(ctx, file, t, by_cell, axis, place));
+  if (t->projection) SR_TRY(name_apart(ctx, t, "crs", &file->arena, &links.reference));
   SR_TRY(put_text(ctx, file, NC_GLOBAL, "Conventions", "CF-1.8"));
   NC_TRY(nc_def_dim(file->id, axis[1].name, (size_t)t->grid_rows, &dimensions[0]), axis[1].name);
   NC_TRY(nc_def_dim(file->id, axis[0].name, (size_t)t->grid_columns, &dimensions[1]), axis[0].name);
-  if (referenced) {
-    int id;
-    NC_TRY(nc_def_var(file->id, reference, NC_INT, 0, NULL, &id), reference);
-    SR_TRY(put_text(ctx, file, id, "crs_wkt", t->projection));
-    if (in_degrees) SR_TRY(put_text(ctx, file, id, "grid_mapping_name", "latitude_longitude"));
-  }
-  SR_TRY(put_axis(ctx, file, &axis[1], referenced,
-                  (axis_places){dimensions[0], t->grid_rows, transform[3], transform[5]}));
-  SR_TRY(put_axis(ctx, file, &axis[0], referenced,
-                  (axis_places){dimensions[1], t->grid_columns, transform[0], transform[1]}));
-  SR_TRY(put_layers(ctx, file, dimensions, t, reference));
+  if (links.reference) SR_TRY(put_reference(ctx, file, t, links.reference));
+  SR_TRY(put_axis(ctx, file, &axis[1], dimensions[0], axes));
+  SR_TRY(put_axis(ctx, file, &axis[0], dimensions[1], axes + t->grid_rows));
+  for (int k = 1; by_cell && k >= 0; k--) SR_TRY(put_places(ctx, file, &place[k], dimensions, t));
+  if (by_cell)
+    snprintf(links.places, sizeof links.places, "%.60s %.60s", place[1].name, place[0].name);
+  SR_TRY(put_layers(ctx, file, dimensions, t, &links));
 cleanup:
+  sr__free(ctx, axes);
   return status;
 }
 
 /* The file is made in memory and written whole, as all others are. */
 static sr_status write_netcdf(sr_context *ctx, const sr_table_view *t, const char *path) {
   sr_status status = SR_OK;
-  nc_file made = {.path = path, .id = -1}, *file = &made;
+  sr__nc_file made = {.path = path, .id = -1}, *file = &made;
   NC_memio memory = {0};
   sr__writer *writer = NULL;
   nc_session session;
   SR_TRY(sr__memory_check(ctx, HDF5_BYTES));
   enter_library(&session);
   int code = nc_create_mem(path, NC_NETCDF4, 0, &file->id);
-  if (code != NC_NOERR) status = fail_nc(ctx, file, code, "a new file in memory");
+  if (code != NC_NOERR) status = sr__nc_fail(ctx, file, code, "a new file in memory");
   if (status == SR_OK) {
     status = fill_file(ctx, file, t);
     code = nc_close_memio(file->id, &memory);
-    if (status == SR_OK && code != NC_NOERR) status = fail_nc(ctx, file, code, "the file");
+    if (status == SR_OK && code != NC_NOERR) status = sr__nc_fail(ctx, file, code, "the file");
   }
   leave_library(&session);
   SR_TRY(status);

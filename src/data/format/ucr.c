@@ -38,8 +38,8 @@ static const char *after_integer(const char *at, const char *end) {
 static sr__recognition recognize(const sr__beginning *b) {
   const sr_read_options *o = b->options;
   const char *at = b->bytes, *end = at + b->size;
-  bool asked = o->target || o->time || o->group || o->coordinates || o->weight || o->drop ||
-               o->categorical || o->separator || o->header > 0;
+  bool asked = o->target || o->time || o->group || o->region || o->coordinates || o->weight ||
+               o->drop || o->categorical || o->separator || o->header > 0;
   bool fractions = false;
   int64_t lines = 0;
   if (asked) return SR__NOT_RECOGNIZED;

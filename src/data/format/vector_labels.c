@@ -11,9 +11,10 @@
 #include "gdal_session.h"
 
 struct sr__vector_labels {
-  int32_t *group_of_cell; /* -1: no polygon */
-  double *target_of_cell; /* NULL: no target was asked for */
-  sr_dictionary groups, classes;
+  int32_t *group_of_cell;  /* -1: no polygon */
+  int32_t *region_of_cell; /* NULL: no region was asked for */
+  double *target_of_cell;  /* NULL: no target was asked for */
+  sr_dictionary groups, regions, classes;
   char *target_name;
   sr__target_rule rule;
   bool by_name; /* the target is a code of `classes` */
@@ -26,13 +27,13 @@ typedef struct shape_list {
   OGRSpatialReferenceH from, to;
   OGRCoordinateTransformationH moves; /* NULL: both are the same */
   const char **fields;
-  int64_t field_count, target, group; /* attributes; -1: none */
+  int64_t field_count, target, group, region; /* attributes; -1: none */
   OGRGeometryH *geometry;
   double *value; /* per geometry: its target */
-  int32_t *group_of;
-  int64_t count, geometry_capacity, value_capacity, group_capacity;
+  int32_t *group_of, *region_of;
+  int64_t count, geometry_capacity, value_capacity, group_capacity, region_capacity;
   int64_t empty, unknown; /* features that were passed over */
-  sr__names groups, classes;
+  sr__names groups, regions, classes;
   sr__gdal gdal;
 } shape_list;
 
@@ -105,13 +106,14 @@ static sr_status choose_attributes(sr_context *ctx, shape_list *s, const sr_read
   sr_status status = SR_OK;
   OGRFeatureDefnH about = OGR_L_GetLayerDefn(s->layer);
   s->field_count = OGR_FD_GetFieldCount(about);
-  s->target = s->group = -1;
+  s->target = s->group = s->region = -1;
   SR_NEW(ctx, s->fields, s->field_count);
   for (int64_t f = 0; f < s->field_count; f++)
     s->fields[f] = OGR_Fld_GetNameRef(OGR_FD_GetFieldDefn(about, (int)f));
   sr__file_columns columns = {s->path, s->fields, s->field_count};
   SR_TRY(sr__find_target(ctx, columns, options, rule, &s->target));
   if (options->group) SR_TRY(sr__find_column(ctx, columns, "group", options->group, &s->group));
+  if (options->region) SR_TRY(sr__find_column(ctx, columns, "region", options->region, &s->region));
   if (s->target >= 0 && rule->form != SR__CLASSES && !is_number(type_of(s, s->target)))
     SR_TRY(sr__fail_at(ctx, SR_ERROR_DATA, s->path, 0, 0,
                        "attribute '%s' is no number, as target '%s' needs", s->fields[s->target],
@@ -208,6 +210,17 @@ static sr_status group_of(sr_context *ctx, shape_list *s, OGRFeatureH feature, i
   return sr__names_add(ctx, &s->groups, text, strlen(text), 0, group);
 }
 
+static sr_status region_of(sr_context *ctx, shape_list *s, OGRFeatureH feature, int32_t *region) {
+  *region = 0;
+  if (s->region < 0) return SR_OK;
+  if (!OGR_F_IsFieldSetAndNotNull(feature, (int)s->region))
+    return sr__fail_at(ctx, SR_ERROR_DATA, s->path, 0, 0,
+                       "feature %lld of '%s' has no region in '%s'; give it one",
+                       (long long)OGR_F_GetFID(feature), s->path, s->fields[s->region]);
+  const char *text = OGR_F_GetFieldAsString(feature, (int)s->region);
+  return sr__names_add(ctx, &s->regions, text, strlen(text), 0, region);
+}
+
 /* Takes the feature's geometry where it has one and a target. */
 static sr_status take_feature(sr_context *ctx, shape_list *s, OGRFeatureH feature) {
   sr_status status = SR_OK;
@@ -219,6 +232,7 @@ static sr_status take_feature(sr_context *ctx, shape_list *s, OGRFeatureH featur
   SR_GROW(ctx, s->geometry, s->geometry_capacity, s->count + 1);
   SR_GROW(ctx, s->value, s->value_capacity, s->count + 1);
   SR_GROW(ctx, s->group_of, s->group_capacity, s->count + 1);
+  SR_GROW(ctx, s->region_of, s->region_capacity, s->count + 1);
   SR_TRY(value_of(ctx, s, feature, &value));
   if (s->target >= 0 && isnan(value)) {
     s->unknown++;
@@ -230,6 +244,7 @@ static sr_status take_feature(sr_context *ctx, shape_list *s, OGRFeatureH featur
     goto cleanup;
   }
   SR_TRY(group_of(ctx, s, feature, &s->group_of[s->count]));
+  SR_TRY(region_of(ctx, s, feature, &s->region_of[s->count]));
   s->geometry[s->count] = geometry;
   s->value[s->count++] = value;
   geometry = NULL;
@@ -336,6 +351,21 @@ static sr_status fail_elsewhere(sr_context *ctx, const shape_list *s, const sr__
                      t[0] + w * t[1] + h * t[2], t[3] + w * t[4] + h * t[5]);
 }
 
+/* The region of each cell, by its polygon's number from 1. */
+static sr_status place_regions(sr_context *ctx, const shape_list *s, int64_t cells,
+                               sr__vector_labels *made) {
+  sr_status status = SR_OK;
+  if (s->region < 0) return SR_OK;
+  SR_NEW(ctx, made->region_of_cell, cells);
+  for (int64_t i = 0; i < cells; i++) {
+    int32_t k = made->group_of_cell[i] - 1;
+    made->region_of_cell[i] = k >= 0 ? s->region_of[k] : -1;
+  }
+  SR_TRY(sr__names_dictionary(ctx, &s->regions, &made->regions));
+cleanup:
+  return status;
+}
+
 /* Groups that hold no cell fall away; the others keep their order. */
 static sr_status number_groups(sr_context *ctx, shape_list *s, const sr__raster_shape *shape,
                                const char *raster, sr__vector_labels *made) {
@@ -387,6 +417,7 @@ static sr_status make_labels(sr_context *ctx, shape_list *s, const sr_read_optio
     made->by_name = !is_number(type_of(s, s->target));
     SR_TRY(sr__names_dictionary(ctx, &s->classes, &made->classes));
   }
+  SR_TRY(place_regions(ctx, s, shape->rows * shape->columns, made));
   SR_TRY(number_groups(ctx, s, shape, raster, made));
   if (s->empty + s->unknown > 0)
     sr__log(ctx, SR_LOG_WARNING,
@@ -405,8 +436,10 @@ static void close_shapes(sr_context *ctx, shape_list *s) {
   sr__free(ctx, s->geometry);
   sr__free(ctx, s->value);
   sr__free(ctx, s->group_of);
+  sr__free(ctx, s->region_of);
   sr__free(ctx, s->fields);
   sr__names_free(ctx, &s->groups);
+  sr__names_free(ctx, &s->regions);
   sr__names_free(ctx, &s->classes);
 }
 
@@ -440,6 +473,8 @@ cleanup:
 void sr__labels_on_grid(const sr__vector_labels *labels, sr__grid *grid) {
   grid->group = labels->group_of_cell;
   grid->groups = labels->groups;
+  grid->region = labels->region_of_cell;
+  grid->regions = labels->regions;
   grid->target_name = labels->target_name;
   grid->target_rule = labels->rule;
   if (labels->by_name) grid->target_names = labels->classes.names;
@@ -455,9 +490,11 @@ void sr__labels_free(sr_context *ctx, sr__vector_labels **labels) {
   sr__vector_labels *l = *labels;
   if (!l) return;
   sr__free(ctx, l->group_of_cell);
+  sr__free(ctx, l->region_of_cell);
   sr__free(ctx, l->target_of_cell);
   sr__free(ctx, l->target_name);
   sr__free(ctx, (void *)(uintptr_t)l->groups.names);
+  sr__free(ctx, (void *)(uintptr_t)l->regions.names);
   sr__free(ctx, (void *)(uintptr_t)l->classes.names);
   sr__free(ctx, l);
   *labels = NULL;
