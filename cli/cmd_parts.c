@@ -11,7 +11,6 @@ static const cli_option options[] = {
      "where to write the part of each row (columns part and where the row lies, in the order of "
      "the "
      "rows)"},
-    {"solver", 0, CLI_TEXT, "SOLVER", "auto", NULL, 0, 0, "solver of the Fiedler pair"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
 static const cli_method_flag methods[] = {{"graph", "graph", sr_graph_method, false, false},
@@ -20,6 +19,7 @@ static const cli_method_flag methods[] = {{"graph", "graph", sr_graph_method, fa
 
 typedef struct parts_run {
   sr_parts_options options;
+  sr_spectrum_options spectrum_options;
   sr_table *table;
   sr_graph *graph;
   sr_spectrum *spectrum; /* NULL where the graph has none: no edges */
@@ -39,11 +39,9 @@ static sr_status build_graph(cli_run *run, parts_run *p) {
 /* A graph without edges has no Fiedler pair, and parts all the same. */
 static sr_status solve_spectrum(cli_run *run, parts_run *p) {
   if (sr_graph_get(p->graph)->arcs == 0) return SR_OK;
-  sr_spectrum_options wanted;
-  sr_spectrum_options_init(&wanted);
-  wanted.solver = cli_method_text(run, "solver");
   double start = sr_seconds();
-  sr_status status = sr_spectrum_compute(run->ctx, p->graph, &wanted, run->seed, &p->spectrum);
+  sr_status status =
+      sr_spectrum_compute(run->ctx, p->graph, &p->spectrum_options, run->seed, &p->spectrum);
   p->seconds_spectrum = sr_seconds() - start;
   if (status != SR_ERROR_NOT_CONVERGED) return status;
   p->not_converged = true;
@@ -70,6 +68,14 @@ static sr_status in_file_order(cli_run *run, const sr_table_view *rows, sr_table
   sr_table_free(table);
   *table = ordered;
   return SR_OK;
+}
+
+/* All that were asked for; empty where the graph has no edges. */
+static json_t *eigenvalues(const sr_spectrum_view *spectrum) {
+  json_t *values = json_array();
+  for (int32_t p = 0; spectrum && p < spectrum->pairs; p++)
+    json_array_append_new(values, cli_json_real(spectrum->value[p]));
+  return values;
 }
 
 /* A table of one column, so that every format of tables can hold the parts; where the rows lie is
@@ -111,6 +117,8 @@ static void say_parts(const cli_run *run, const parts_run *p) {
             spectrum->solver, spectrum->residual,
             view->components > 1 ? ", of the largest component" : "",
             p->not_converged ? ", not converged" : "");
+    for (int32_t k = 1; k < spectrum->pairs; k++)
+      cli_say(run, "  lambda_%-4d %.6g\n", k + 2, spectrum->value[k]);
   }
   cli_say(run, "  parts       %d (%s), the largest %.4g times its fair share\n", view->parts,
           view->method, view->balance);
@@ -127,10 +135,11 @@ static json_t *parts_json(const parts_run *p) {
   json_t *seconds = json_pack("{s:o,s:o,s:o}", "graph", cli_json_real(p->seconds_graph), "spectrum",
                               cli_json_real(p->seconds_spectrum), "bisection",
                               cli_json_real(p->seconds_bisection));
-  return json_pack("{s:I,s:I,s:I,s:s,s:o,s:o,s:s,s:b,s:i,s:s,s:I,s:o,s:o,s:o}", "n",
+  return json_pack("{s:I,s:I,s:I,s:s,s:o,s:o,s:o,s:s,s:b,s:i,s:s,s:I,s:o,s:o,s:o}", "n",
                    (json_int_t)graph->nodes, "edges", (json_int_t)(graph->arcs / 2), "components",
                    (json_int_t)view->components, "graph", graph->builder, "lambda2",
-                   cli_json_real(spectrum ? spectrum->value[0] : NAN), "residual",
+                   cli_json_real(spectrum ? spectrum->value[0] : NAN), "eigenvalues",
+                   eigenvalues(spectrum), "residual",
                    cli_json_real(spectrum ? spectrum->residual : NAN), "solver",
                    spectrum ? spectrum->solver : "none", "converged", !p->not_converged, "parts",
                    view->parts, "method", view->method, "cut_edges", (json_int_t)view->cut_edges,
@@ -157,7 +166,10 @@ static int run_parts(cli_run *run) {
                         "--json and the parts cannot both go to standard output; give -o FILE");
   parts_run p = {.not_converged = false};
   sr_parts_options_init(&p.options);
+  sr_spectrum_options_init(&p.spectrum_options);
   int code = cli_read_task(run, "parts", sr_parts_option_list(), &p.options);
+  if (code == CLI_SUCCESS)
+    code = cli_read_task(run, "spectrum", sr_spectrum_option_list(), &p.spectrum_options);
   if (code != CLI_SUCCESS) return code;
   sr_status status = cli_read_table(run, run->arguments[0], &p.table);
   if (status == SR_OK) status = build_graph(run, &p);
@@ -184,7 +196,7 @@ const cli_command cli_parts = {
         "the\n"
         "same at any number of threads.",
     .groups = {options, cli_column_options, cli_graph_options},
-    .tasks = {sr_parts_option_list},
+    .tasks = {sr_parts_option_list, sr_spectrum_option_list},
     .methods = methods,
     .example =
         "specroute parts fields.csv --coords lon,lat --graph space:8 --parts 50 -o parts.csv",

@@ -2,24 +2,17 @@
 #include <string.h>
 
 #include "commands.h"
+#include "generated.h"
 
 static const cli_option options[] = {
     {"output", 'o', CLI_PATH, "OUT", "-", "table", 0, 0,
      "file for the classes: csv, npy, ..., .tif or .nc for a map; - is standard output"},
-    {"proba", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, "also write each class's share of the vote"},
-    {"uncertainty", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0,
-     "also write 1 - the largest share of the vote"},
-    {"outside", 0, CLI_FLAG, NULL, NULL, NULL, 0, 0,
-     "also write 1 where a row is unlike those of training (maps: area of applicability), else 0"},
-    {"along", 0, CLI_INTEGER, "SAMPLES", NULL, NULL, 1, 1e12,
-     "series: the answer after every so many samples, as if they were still coming in (mamba)"},
-    {"tile", 0, CLI_INTEGER, "CELLS", NULL, NULL, 1, 1e12,
-     "cells of a raster that are in memory at once (about 256 MB); the map does not depend on it"},
     {NULL, 0, CLI_FLAG, NULL, NULL, NULL, 0, 0, NULL}};
 
 /* What is predicted: a table, or (GeoTIFF to GeoTIFF) a raster tile by tile. */
 typedef struct prediction {
   const sr_ensemble *ensemble;
+  sr_predict_options options;
   bool in_tiles;
   sr_table *table;
   sr_raster_summary raster;
@@ -29,16 +22,12 @@ typedef struct prediction {
 /* A raster with its classes is read whole, for the metrics, unless the size of tiles is given. */
 static sr_status take_input(cli_run *run, const sr_read_options *read, prediction *p) {
   const char *path = run->arguments[1], *output = cli_text(run, "output");
-  bool asked = cli_given(run, "tile");
-  p->in_tiles = (asked || !read->target) && sr_reads_in_tiles(path, read, output);
+  bool whole = p->options.along > 0 || (read->target && p->options.tile == 0);
+  p->in_tiles = !whole && sr_reads_in_tiles(path, read, output);
   if (!p->in_tiles) return sr_table_read(run->ctx, path, read, &p->table);
   double start = sr_seconds();
-  int said = (cli_flag(run, "proba") ? SR_PREDICT_SHARES : 0) |
-             (cli_flag(run, "uncertainty") ? SR_PREDICT_UNCERTAINTY : 0) |
-             (cli_flag(run, "outside") ? SR_PREDICT_OUTSIDE : 0);
-  sr_status status =
-      sr_ensemble_predict_raster(run->ctx, p->ensemble, path, read, said,
-                                 asked ? cli_integer(run, "tile") : 0, output, &p->raster);
+  sr_status status = sr_ensemble_predict_raster(run->ctx, p->ensemble, path, read, &p->options,
+                                                output, &p->raster);
   p->seconds = sr_seconds() - start;
   return status;
 }
@@ -130,16 +119,14 @@ static int tell_raster(cli_run *run, const prediction *p) {
 }
 
 /* A row per answer, not per series: no error is told. */
-static int predict_along(cli_run *run, const sr_ensemble *ensemble, const sr_table *table) {
+static int predict_along(cli_run *run, const prediction *p) {
+  const sr_table *table = p->table;
   const char *path = cli_text(run, "output");
   sr_status status = SR_OK;
   sr_table *predictions = NULL;
   double start = sr_seconds(), seconds = 0.0;
   int64_t answers = 0;
-  int said = (cli_flag(run, "proba") ? SR_PREDICT_SHARES : 0) |
-             (cli_flag(run, "uncertainty") ? SR_PREDICT_UNCERTAINTY : 0);
-  SR_TRY(sr_ensemble_predict_along(run->ctx, ensemble, table, cli_integer(run, "along"), said,
-                                   &predictions));
+  SR_TRY(sr_ensemble_predict_table(run->ctx, p->ensemble, table, &p->options, &predictions));
   seconds = sr_seconds() - start;
   answers = sr_table_get(predictions)->rows;
   SR_TRY(sr_table_write(run->ctx, predictions, path));
@@ -154,22 +141,21 @@ cleanup:
                               "answers", (json_int_t)answers, "seconds", cli_json_real(seconds)));
 }
 
-static int predict(cli_run *run, const sr_ensemble *ensemble, const sr_table *table) {
+static int predict(cli_run *run, const prediction *p) {
+  const sr_table *table = p->table;
+  sr_predict_options wanted = p->options;
   int64_t rows = sr_table_get(table)->rows;
   double start = sr_seconds(), seconds = 0.0;
   const char *path = cli_text(run, "output");
   bool to_stdout = strcmp(path, "-") == 0, judged = sr_table_get(table)->label && !to_stdout;
-  bool shares = cli_flag(run, "proba");
   sr_status status = SR_OK;
   sr_table *predictions = NULL;
   sr_metrics metrics = {0};
-  int said = (shares || judged ? SR_PREDICT_SHARES : 0) |
-             (cli_flag(run, "uncertainty") ? SR_PREDICT_UNCERTAINTY : 0) |
-             (cli_flag(run, "outside") ? SR_PREDICT_OUTSIDE : 0);
-  SR_TRY(sr_ensemble_predict_table(run->ctx, ensemble, table, said, &predictions));
+  wanted.proba = wanted.proba || judged;
+  SR_TRY(sr_ensemble_predict_table(run->ctx, p->ensemble, table, &wanted, &predictions));
   seconds = sr_seconds() - start;
   if (judged) SR_TRY(measure(run, table, sr_table_get(predictions), &metrics));
-  SR_TRY(write_predictions(run, predictions, shares || !judged, path));
+  SR_TRY(write_predictions(run, predictions, p->options.proba || !judged, path));
 cleanup:
   sr_table_free(&predictions);
   if (status != SR_OK) return cli_fail(run, status);
@@ -196,15 +182,18 @@ static int run_predict(cli_run *run) {
   if (run->json && strcmp(cli_text(run, "output"), "-") == 0)
     return cli_complain(run, CLI_USAGE,
                         "predict --json needs -o OUT: both cannot go to standard output");
+  sr_predict_options_init(&p.options);
+  code = cli_read_task(run, "predict", sr_predict_option_list(), &p.options);
+  if (code != CLI_SUCCESS) return code;
   sr_status status = sr_ensemble_load(run->ctx, run->arguments[0], &ensemble);
   p.ensemble = ensemble;
   if (status == SR_OK) status = read_input(run, &p);
   if (status != SR_OK)
     code = cli_fail(run, status);
   else
-    code = p.in_tiles                ? tell_raster(run, &p)
-           : cli_given(run, "along") ? predict_along(run, ensemble, p.table)
-                                     : predict(run, ensemble, p.table);
+    code = p.in_tiles            ? tell_raster(run, &p)
+           : p.options.along > 0 ? predict_along(run, &p)
+                                 : predict(run, &p);
   sr_table_free(&p.table);
   sr_ensemble_free(&ensemble);
   return code;
@@ -223,5 +212,6 @@ const cli_command cli_predict = {
         "no\n"
         "test where the model learned from them.",
     .groups = {options, cli_column_options},
+    .tasks = {sr_predict_option_list},
     .example = "specroute predict elec2.model new.csv -o classes.csv --proba",
     .run = run_predict};

@@ -36,6 +36,8 @@ static const struct {
                {"parts", 0, "P"},
                {"class_weight", 0, "WORD|FILE"},
                {"resume", 0, "FILE"},
+               {"along", 0, "SAMPLES"},
+               {"tile", 0, "CELLS"},
                {"bags", 0, "FILE"},
                {"file", 0, "FILE"}};
 

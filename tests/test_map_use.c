@@ -202,8 +202,8 @@ static void use_is_told_or_refused(void **state) {
   for (int k = 0; k < 2; k++) {
     const sr_table *rows = k ? unlike : between;
     double share = 0;
-    assert_ok(ctx, sr_ensemble_predict_table(ctx, back, rows,
-                                             SR_PREDICT_UNCERTAINTY | SR_PREDICT_OUTSIDE, &said));
+    const sr_predict_options both = {.uncertainty = 1, .outside = 1};
+    assert_ok(ctx, sr_ensemble_predict_table(ctx, back, rows, &both, &said));
     const sr_table_view *v = sr_table_get(said);
     assert_int_equal(v->features, 2);
     assert_string_equal(v->feature_names[1], "outside");
@@ -236,7 +236,8 @@ static void what_cannot_be_asked(void **state) {
   options.plan = "uniform";
   options.members = 5;
   assert_ok(ctx, sr_train(ctx, series, &options, 1, &ensemble));
-  assert_int_equal(sr_ensemble_predict_table(ctx, ensemble, series, SR_PREDICT_OUTSIDE, &said),
+  const sr_predict_options outside = {.outside = 1};
+  assert_int_equal(sr_ensemble_predict_table(ctx, ensemble, series, &outside, &said),
                    SR_ERROR_UNSUPPORTED);
   sr_ensemble_free(&ensemble);
   sr_table_free(&series);

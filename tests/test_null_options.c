@@ -1,4 +1,5 @@
-/* NULL options mean defaults, wherever the public header takes options. */
+/* NULL options mean defaults, and values outside their ranges are refused, wherever the public
+ * header takes options. */
 #include "harness.h"
 
 enum { ROWS = 400 };
@@ -102,6 +103,142 @@ static void graphs_and_pages(void **state) {
   sr_context_free(&ctx);
 }
 
+/* ---- what a list refuses, its task refuses --------------------------------------------------- */
+
+typedef struct task_inputs {
+  sr_table *table;
+  sr_graph *graph;
+  sr_structure *structure;
+  sr_ensemble *ensemble;
+} task_inputs;
+
+static sr_status do_train(sr_context *ctx, const task_inputs *in, const void *options) {
+  sr_ensemble *made = NULL;
+  sr_status status = sr_train(ctx, in->table, options, 1, &made);
+  sr_ensemble_free(&made);
+  return status;
+}
+
+static sr_status do_compare(sr_context *ctx, const task_inputs *in, const void *options) {
+  sr_comparison *made = NULL;
+  sr_status status = sr_compare(ctx, in->table, options, 1, &made);
+  sr_comparison_free(&made);
+  return status;
+}
+
+static sr_status do_tune(sr_context *ctx, const task_inputs *in, const void *options) {
+  sr_tuning *made = NULL;
+  sr_status status = sr_tune(ctx, in->table, options, 1, &made);
+  sr_tuning_free(&made);
+  return status;
+}
+
+static sr_status do_structure(sr_context *ctx, const task_inputs *in, const void *options) {
+  sr_structure *made = NULL;
+  sr_status status = sr_structure_estimate(ctx, in->table, options, 1, &made);
+  sr_structure_free(&made);
+  return status;
+}
+
+static sr_status do_dependence(sr_context *ctx, const task_inputs *in, const void *options) {
+  sr_dependence *made = NULL;
+  sr_status status = sr_dependence_estimate(ctx, in->table, NULL, options, 1, &made);
+  sr_dependence_free(&made);
+  return status;
+}
+
+static sr_status do_parts(sr_context *ctx, const task_inputs *in, const void *options) {
+  sr_parts *made = NULL;
+  sr_status status = sr_parts_compute(ctx, in->graph, options, &made);
+  sr_parts_free(&made);
+  return status;
+}
+
+static sr_status do_spectrum(sr_context *ctx, const task_inputs *in, const void *options) {
+  sr_spectrum *made = NULL;
+  sr_status status = sr_spectrum_compute(ctx, in->graph, options, 1, &made);
+  sr_spectrum_free(&made);
+  return status;
+}
+
+static sr_status do_folds(sr_context *ctx, const task_inputs *in, const void *options) {
+  sr_folds *made = NULL;
+  sr_status status = sr_folds_new(ctx, in->structure, options, 1, &made);
+  sr_folds_free(&made);
+  return status;
+}
+
+static sr_status do_judge(sr_context *ctx, const task_inputs *in, const void *options) {
+  const sr_predictions said = {.label = sr_table_get(in->table)->label};
+  sr_judgment judgment;
+  return sr_judge(ctx, in->table, in->structure, &said, options, &judgment);
+}
+
+static sr_status do_predict(sr_context *ctx, const task_inputs *in, const void *options) {
+  sr_table *made = NULL;
+  sr_status status = sr_ensemble_predict_table(ctx, in->ensemble, in->table, options, &made);
+  sr_table_free(&made);
+  return status;
+}
+
+/* A number beyond either end of its range, or a word that is no choice, in a struct that is right
+ * otherwise. */
+static void lists_and_tasks_agree(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    const sr_option *(*list)(void);
+    sr_status (*run)(sr_context *, const task_inputs *, const void *);
+  } task[] = {{"train", sr_train_option_list, do_train},
+              {"compare", sr_compare_option_list, do_compare},
+              {"tune", sr_tune_option_list, do_tune},
+              {"structure", sr_structure_option_list, do_structure},
+              {"dependence", sr_dependence_option_list, do_dependence},
+              {"parts", sr_parts_option_list, do_parts},
+              {"spectrum", sr_spectrum_option_list, do_spectrum},
+              {"folds", sr_folds_option_list, do_folds},
+              {"judge", sr_judge_option_list, do_judge},
+              {"predict", sr_predict_option_list, do_predict}};
+  sr_context *ctx = test_context(1);
+  task_inputs in = {.table = make_table(ctx)};
+  sr_plan *plan = NULL;
+  assert_ok(ctx, sr_graph_build(ctx, in.table, "time", 1, &in.graph));
+  assert_ok(ctx, sr_structure_estimate(ctx, in.table, NULL, 1, &in.structure));
+  assert_ok(ctx, sr_plan_new(ctx, in.structure, "uniform", 2, 1, &plan));
+  assert_ok(ctx, sr_ensemble_fit(ctx, in.table, plan, NULL, 1, &in.ensemble));
+  for (size_t t = 0; t < sizeof task / sizeof *task; t++) {
+    for (const sr_option *o = task[t].list(); o->key; o++) {
+      for (int high = 0; high < 2; high++) {
+        union { /* room for every struct of options */
+          double align;
+          char bytes[1024];
+        } options = {.align = 0};
+        char *at = options.bytes + o->offset;
+        const double real = high ? o->high * 2.0 + 1.0 : o->low - 1.0;
+        const int64_t integer = (int64_t)real;
+        const int word = high ? 99 : -1;
+        if (o->type == SR_OPTION_TEXT) continue;
+        sr_options_init(task[t].list(), options.bytes);
+        if (o->type == SR_OPTION_REAL)
+          memcpy(at, &real, sizeof real);
+        else if (o->type == SR_OPTION_INTEGER)
+          memcpy(at, &integer, sizeof integer);
+        else
+          memcpy(at, &word, sizeof word);
+        if (task[t].run(ctx, &in, options.bytes) != SR_ERROR_ARGUMENT)
+          fail_msg("%s takes %s = %g", task[t].name, o->key,
+                   o->type == SR_OPTION_REAL || o->type == SR_OPTION_INTEGER ? real : word);
+      }
+    }
+  }
+  sr_plan_free(&plan);
+  sr_ensemble_free(&in.ensemble);
+  sr_structure_free(&in.structure);
+  sr_graph_free(&in.graph);
+  sr_table_free(&in.table);
+  sr_context_free(&ctx);
+}
+
 static double mean(void *data, int64_t count, const double *value) {
   (void)data;
   double sum = 0;
@@ -127,10 +264,9 @@ static void reading_and_statistics(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(training_and_comparing),
-      cmocka_unit_test(structure_folds_and_members),
-      cmocka_unit_test(graphs_and_pages),
-      cmocka_unit_test(reading_and_statistics),
+      cmocka_unit_test(training_and_comparing), cmocka_unit_test(structure_folds_and_members),
+      cmocka_unit_test(graphs_and_pages),       cmocka_unit_test(reading_and_statistics),
+      cmocka_unit_test(lists_and_tasks_agree),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static void same_files(const char *a, const char *b) {
 
 /* In one piece: the table is read, predicted and written whole. */
 static double predict_whole(sr_context *ctx, const sr_ensemble *ensemble, const char *both,
-                            int shares, const char *path) {
+                            const sr_predict_options *options, const char *path) {
   sr_read_options read;
   sr_table *table = NULL, *said = NULL;
   int64_t wrong = 0, judged = 0;
@@ -68,7 +68,7 @@ static double predict_whole(sr_context *ctx, const sr_ensemble *ensemble, const 
   read.schema = sr_ensemble_schema(ensemble);
   read.target = "cover";
   assert_ok(ctx, sr_table_read(ctx, both, &read, &table));
-  assert_ok(ctx, sr_ensemble_predict_table(ctx, ensemble, table, shares, &said));
+  assert_ok(ctx, sr_ensemble_predict_table(ctx, ensemble, table, options, &said));
   assert_ok(ctx, sr_table_write(ctx, said, path));
   const int32_t *truth = sr_table_get(table)->label, *vote = sr_table_get(said)->label;
   for (int64_t i = 0; i < sr_table_get(table)->rows; i++) {
@@ -89,9 +89,10 @@ static void tiles_give_the_same_bytes(void **state) {
   for (int threads = 1; threads <= 2; threads++) {
     sr_context *ctx = test_context(threads);
     sr_ensemble *ensemble = fit_scene(ctx, both);
-    for (int shares = threads == 1 ? 0 : 3; shares <= 3; shares += 3) {
+    for (int shares = threads == 1 ? 0 : 1; shares <= 1; shares++) {
+      sr_predict_options options = {.proba = shares, .uncertainty = shares};
       static const int64_t tiles[] = {1, 3 * 256 * 256, 256 * 700, 2 * 256 * 700 + 5, 0};
-      double error = predict_whole(ctx, ensemble, both, shares, test_path(whole, "whole.tif"));
+      double error = predict_whole(ctx, ensemble, both, &options, test_path(whole, "whole.tif"));
       for (int k = 0; k < (threads == 1 ? 5 : 2); k++) {
         sr_read_options read;
         sr_raster_summary said;
@@ -99,9 +100,10 @@ static void tiles_give_the_same_bytes(void **state) {
         read.schema = sr_ensemble_schema(ensemble);
         read.target = "cover";
         test_path(tiled, "tiled.tif");
+        options.tile = tiles[k];
         assert_true(sr_reads_in_tiles(both, &read, tiled));
-        assert_ok(ctx, sr_ensemble_predict_raster(ctx, ensemble, both, &read, shares, tiles[k],
-                                                  tiled, &said));
+        assert_ok(ctx,
+                  sr_ensemble_predict_raster(ctx, ensemble, both, &read, &options, tiled, &said));
         assert_int_equal(said.tiles, k == 0 ? 9 : k == 1 ? 3 : k == 2 ? 3 : k == 3 ? 2 : 1);
         assert_close((double)said.wrong / (double)said.judged, error, 1e-12);
         same_files(whole, tiled);
@@ -150,24 +152,29 @@ static void what_is_not_served(void **state) {
   sr_ensemble *ensemble = fit_scene(ctx, both);
   sr_read_options read;
   sr_raster_summary said;
+  const sr_predict_options smallest = {.tile = 1}, along = {.along = 1}, wrong = {.proba = 2};
   sr_read_options_init(&read);
+  assert_int_equal(sr_ensemble_predict_raster(ctx, ensemble, bands, NULL, &along, "map.tif", &said),
+                   SR_ERROR_ARGUMENT);
+  assert_int_equal(sr_ensemble_predict_raster(ctx, ensemble, bands, NULL, &wrong, "map.tif", &said),
+                   SR_ERROR_ARGUMENT);
   assert_false(sr_reads_in_tiles(bands, NULL, "map.nc"));
   assert_false(sr_reads_in_tiles("rows.csv", NULL, "map.tif"));
-  assert_int_equal(sr_ensemble_predict_raster(ctx, ensemble, bands, NULL, 0, 0, "map.csv", &said),
+  assert_int_equal(sr_ensemble_predict_raster(ctx, ensemble, bands, NULL, NULL, "map.csv", &said),
                    SR_ERROR_UNSUPPORTED);
   test_path(out, "none.tif");
   read.target = "absent";
-  assert_int_equal(sr_ensemble_predict_raster(ctx, ensemble, bands, &read, 0, 0, out, &said),
+  assert_int_equal(sr_ensemble_predict_raster(ctx, ensemble, bands, &read, NULL, out, &said),
                    SR_ERROR_NOT_FOUND);
   assert_null(test_read_file(out, NULL)); /* nothing is left behind */
   read.target = "cover > median";         /* no tile knows the median */
-  assert_ok(ctx, sr_ensemble_predict_raster(ctx, ensemble, both, &read, 0, 1, out, &said));
+  assert_ok(ctx, sr_ensemble_predict_raster(ctx, ensemble, both, &read, &smallest, out, &said));
   assert_int_equal(said.judged, 0);
   read.target = NULL;
-  assert_int_equal(sr_ensemble_predict_raster(ctx, ensemble, cover, &read, 0, 0, out, &said),
+  assert_int_equal(sr_ensemble_predict_raster(ctx, ensemble, cover, &read, NULL, out, &said),
                    SR_ERROR_DATA); /* a band of the model is not there */
   sr_context_interrupt(ctx);
-  assert_int_equal(sr_ensemble_predict_raster(ctx, ensemble, both, &read, 0, 0, out, &said),
+  assert_int_equal(sr_ensemble_predict_raster(ctx, ensemble, both, &read, NULL, out, &said),
                    SR_ERROR_INTERRUPTED);
   sr_ensemble_free(&ensemble);
   sr_context_free(&ctx);
@@ -181,10 +188,11 @@ typedef struct memory_case {
 
 static sr_status predict_once(sr_context *ctx, void *data) {
   const memory_case *c = data;
+  const sr_predict_options options = {.proba = 1, .uncertainty = 1, .tile = 1};
   sr_ensemble *ensemble = NULL;
   sr_status status = sr_ensemble_from_bytes(ctx, c->model, c->bytes, &ensemble);
   if (status == SR_OK)
-    status = sr_ensemble_predict_raster(ctx, ensemble, c->bands, NULL, 3, 1, c->out, NULL);
+    status = sr_ensemble_predict_raster(ctx, ensemble, c->bands, NULL, &options, c->out, NULL);
   sr_ensemble_free(&ensemble);
   return status;
 }

@@ -202,9 +202,8 @@ static void a_stream_gives_the_same_bits(void **state) {
     for (int64_t every = 1; every <= 7; every += 6) { /* the last answer of a series is its class */
       sr_table *along = NULL;
       sr_context *threads = test_context(every == 1 ? 1 : 3);
-      assert_ok(threads,
-                sr_ensemble_predict_along(threads, ensemble, table, every,
-                                          SR_PREDICT_SHARES | SR_PREDICT_UNCERTAINTY, &along));
+      sr_predict_options wanted = {.proba = 1, .uncertainty = 1, .along = every};
+      assert_ok(threads, sr_ensemble_predict_table(threads, ensemble, table, &wanted, &along));
       const sr_table_view *a = sr_table_get(along);
       assert_int_equal(a->features, 5);
       assert_string_equal(a->feature_names[0], "row");

@@ -49,20 +49,34 @@ SR_API SR_MUST_CHECK sr_status sr_ensemble_predict_view(sr_context *ctx,
                                                         const sr_ensemble *ensemble,
                                                         const sr_table_view *rows, int32_t *label,
                                                         float *proba);
-/* What a table of predictions says beside the class; a sum of these. */
-enum {
-  SR_PREDICT_SHARES = 1,      /* one feature "p_CLASS" per class */
-  SR_PREDICT_UNCERTAINTY = 2, /* a feature "uncertainty": 1 - the largest share */
-  SR_PREDICT_OUTSIDE = 4 /* a feature "outside": 1 where the row lies outside the model's area of
-                            applicability (sr_evaluation.applicability), else 0 */
-};
-/* The same as a table *predictions: the class of each row as its label and the features that
- * `shares` asks for; time, group, coordinates and cells of the input go along. Free with
- * sr_table_free, write with sr_table_write. Errors as sr_ensemble_predict, and SR_ERROR_UNSUPPORTED
- * where the model does not know its area of applicability. */
+/* What is said beside the class, and how much is predicted at once. */
+typedef struct sr_predict_options {
+  int proba;       /* 1: a feature "p_CLASS" per class, its share of the vote */
+  int uncertainty; /* 1: a feature "uncertainty": 1 - the largest share */
+  int outside;     /* 1: a feature "outside": 1 where the row lies outside the model's area of
+                      applicability (sr_evaluation.applicability), else 0 */
+  int64_t along;   /* series: an answer after every so many samples; 0: one for the whole series */
+  int64_t tile;    /* rasters: cells in memory at once, at least a block of 256 x 256; 0: about
+                      256 MB of them */
+} sr_predict_options;
+
+/* The options with their defaults and ranges, a constant list that ends with a key of NULL. */
+SR_API const sr_option *sr_predict_option_list(void);
+SR_API void sr_predict_options_init(sr_predict_options *options);
+/* The same as a table *predictions: the class of each row as its label and the features that the
+ * options ask for; time, group, coordinates and cells of the input go along. With `along` the
+ * answers along every series instead: after every `along` samples and at the end of each series a
+ * row with the features "row" (of the series, from 1) and "step" (samples so far) before the
+ * others, and the class as its label; class and shares are missing while nothing can be said. A
+ * series ends at the last value that is there in any channel; its last answer is that of
+ * sr_ensemble_predict. `options` may be NULL. Free with sr_table_free, write with sr_table_write.
+ * Errors as sr_ensemble_predict, SR_ERROR_ARGUMENT (an option out of its range, or outside with
+ * along), SR_ERROR_UNSUPPORTED where the model does not know its area of applicability, and with
+ * `along` those of sr_stream_new. */
 SR_API SR_MUST_CHECK sr_status sr_ensemble_predict_table(sr_context *ctx,
                                                          const sr_ensemble *ensemble,
-                                                         const sr_table *table, int shares,
+                                                         const sr_table *table,
+                                                         const sr_predict_options *options,
                                                          sr_table **predictions);
 /* What was done with a raster. */
 typedef struct sr_raster_summary {
@@ -75,14 +89,13 @@ typedef struct sr_raster_summary {
 SR_API int sr_reads_in_tiles(const char *input, const sr_read_options *options, const char *output);
 /* Predicts the raster `input` tile by tile, so that it may be larger than memory, and writes the
  * map to `output` as sr_ensemble_predict_table and sr_table_write do: the same bytes whatever the
- * tiles. `tile_cells` is how many cells are in memory at once, at least a block of 256 x 256; 0:
- * about 256 MB of them. `options` (may be NULL) and `shares` as there; a target that is compared
- * with the median is not judged. The file appears whole or not at all. `summary` may be NULL.
- * Errors: SR_ERROR_UNSUPPORTED (not served), those of sr_table_read, sr_ensemble_predict and
- * sr_table_write. Cost: one pass; memory of one tile. */
+ * tiles. `read` and `options` may be NULL; a target that is compared with the median is not judged.
+ * The file appears whole or not at all. `summary` may be NULL. Errors: SR_ERROR_UNSUPPORTED (not
+ * served), those of sr_table_read, sr_ensemble_predict_table and sr_table_write. Cost: one pass;
+ * memory of one tile. */
 SR_API SR_MUST_CHECK sr_status sr_ensemble_predict_raster(
-    sr_context *ctx, const sr_ensemble *ensemble, const char *input, const sr_read_options *options,
-    int shares, int64_t tile_cells, const char *output, sr_raster_summary *summary);
+    sr_context *ctx, const sr_ensemble *ensemble, const char *input, const sr_read_options *read,
+    const sr_predict_options *options, const char *output, sr_raster_summary *summary);
 /* Class of each row by each member: member j's vote on row i is votes[j * rows + i]. Errors and
  * cost as sr_ensemble_predict. Cost: memory of rows x members is the caller's. */
 SR_API SR_MUST_CHECK sr_status sr_ensemble_votes(sr_context *ctx, const sr_ensemble *ensemble,
@@ -406,17 +419,6 @@ SR_API void sr_stream_end(sr_stream *stream);
 /* The class of the stream so far, -1 while nothing can be said yet; `proba` (may be NULL) gets the
  * vote shares of the classes. */
 SR_API int32_t sr_stream_answer(sr_stream *stream, float *proba);
-/* The answers along every series of a table, as a table *predictions: after every `every` samples
- * and at the end of each series a row with the features "row" (of the series, from 1) and "step"
- * (samples so far), with SR_PREDICT_SHARES and SR_PREDICT_UNCERTAINTY in `shares` theirs too, and
- * the class as its label; both missing while nothing can be said. A series ends at the last value
- * that is there in any channel; its last answer is that of sr_ensemble_predict. Free with
- * sr_table_free. Errors as sr_stream_new and sr_ensemble_predict, and SR_ERROR_ARGUMENT for `every`
- * below 1. */
-SR_API SR_MUST_CHECK sr_status sr_ensemble_predict_along(sr_context *ctx,
-                                                         const sr_ensemble *ensemble,
-                                                         const sr_table *table, int64_t every,
-                                                         int shares, sr_table **predictions);
 
 #ifdef __cplusplus
 }

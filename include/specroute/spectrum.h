@@ -25,11 +25,13 @@ typedef struct sr_spectrum_view {
 
 typedef struct sr_spectrum_options {
   const char *solver;     /* a method of the registry with its options; NULL = "auto" */
-  int32_t pairs;          /* 1 */
+  int64_t pairs;          /* 1 */
   double tolerance;       /* relative error asked of lambda_2: 1e-6 */
   int64_t max_iterations; /* 0 = the solver's own */
 } sr_spectrum_options;
 
+/* The options with their defaults and ranges, a constant list that ends with a key of NULL. */
+SR_API const sr_option *sr_spectrum_option_list(void);
 SR_API void sr_spectrum_options_init(sr_spectrum_options *options);
 /* The smallest non-trivial pairs of a graph; of its largest component where it has several. The
  * seed is of start vectors drawn at random. *spectrum is freed with sr_spectrum_free. `options` may

@@ -196,11 +196,10 @@ def structure_of(table, order, graph=None, tmix=None, parts=None, groups=None, s
     rows = lib.sr_table_get(table).contents.rows
     given = None if parts is None or np.ndim(parts) == 0 else np.asarray(parts)
     if not _is_matrix(graph) and given is None:
-        options = c.sr_structure_options()
-        lib.sr_structure_options_init(ctypes.byref(options))
-        options.graph = encode(graph)
-        options.tmix = 0.0 if tmix is None else float(tmix)
-        options.parts = 0 if parts is None else int(parts)
+        options = set_options("diagnose", "sr_structure_option_list", c.sr_structure_options,
+                              "sr_structure_options_init",
+                              {"graph": graph, "tmix": tmix if tmix is None else float(tmix),
+                               "parts": parts if parts is None else int(parts)})
         return Structure(made("sr_structure_free", "sr_structure_estimate", table,
                               ctypes.byref(options), seed, threads=threads, verbose=verbose,
                               long=True), order)
@@ -286,9 +285,9 @@ def fiedler(graph, *, solver=None, tolerance=1e-6, pairs=1, random_state=1, n_jo
     >>> round(value, 6), bool((vector[0] > 0) != (vector[-1] > 0))
     (0.002055, True)
     """
-    options = c.sr_spectrum_options()
-    lib.sr_spectrum_options_init(ctypes.byref(options))
-    options.solver, options.pairs, options.tolerance = encode(solver), int(pairs), float(tolerance)
+    options = set_options("fiedler", "sr_spectrum_option_list", c.sr_spectrum_options,
+                          "sr_spectrum_options_init",
+                          {"solver": solver, "tolerance": float(tolerance), "pairs": int(pairs)})
     handle = made("sr_spectrum_free", "sr_spectrum_compute", _graph_handle(graph),
                   ctypes.byref(options), seed_of(random_state), threads=threads_of(n_jobs), long=True)
     view = lib.sr_spectrum_get(handle).contents
@@ -313,11 +312,9 @@ def parts(graph, count, *, exact=False, refine=True, imbalance=0.03, n_jobs=None
     """
     if count < 1:
         raise ArgumentError(f"count is {count}, expected at least one part")
-    options = c.sr_parts_options()
-    lib.sr_parts_options_init(ctypes.byref(options))
-    options.parts, options.pure = int(count), int(not refine)
-    options.mode = c.SR_PARTS_EXACT if exact else c.SR_PARTS_FAST
-    options.imbalance = float(imbalance)
+    options = set_options("parts", "sr_parts_option_list", c.sr_parts_options, "sr_parts_options_init",
+                          {"parts": int(count), "pure": not refine,
+                           "mode": "exact" if exact else "fast", "imbalance": float(imbalance)})
     handle = made("sr_parts_free", "sr_parts_compute", _graph_handle(graph), ctypes.byref(options),
                   threads=threads_of(n_jobs), long=True)
     return _labels(handle)
@@ -542,7 +539,9 @@ def judge(y, predictions, *, X=None, classes=None, graph=None, groups=None, coor
         vote, proba = vote[order], None if proba is None else proba[order]
     vote = np.ascontiguousarray(vote, dtype=np.int32)
     given = c.sr_predictions(label=vote.ctypes.data, proba=None if proba is None else proba.ctypes.data)
-    options, told = c.sr_judge_options(level=float(level)), c.sr_judgment()
+    options = set_options("judge", "sr_judge_option_list", c.sr_judge_options, "sr_judge_options_init",
+                          {"level": float(level)})
+    told = c.sr_judgment()
     call("sr_judge", table, structure._handle, ctypes.byref(given), ctypes.byref(options),
          ctypes.byref(told), threads=threads)
     return Report("sr_describe_judgment", ctypes.byref(told))

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.model_selection import BaseCrossValidator
 
 from . import _declarations as c
-from ._library import DataError, lib, made
+from ._library import DataError, lib, made, set_options
 from .functions import diagnose, seed_of
 from .table import shown
 
@@ -54,10 +54,10 @@ class PartKFold(BaseCrossValidator):
         return role if structure._order is None else role[:, np.argsort(structure._order)]
 
     def _folds(self, structure, seed):
-        options = c.sr_folds_options()
-        lib.sr_folds_options_init(ctypes.byref(options))
-        options.folds = int(self.n_splits)
-        options.buffer = -1 if self.buffer is None else int(self.buffer)
+        options = set_options(type(self).__name__, "sr_folds_option_list", c.sr_folds_options,
+                              "sr_folds_options_init",
+                              {"folds": int(self.n_splits),
+                               "buffer": self.buffer if self.buffer is None else int(self.buffer)})
         return made("sr_folds_free", "sr_folds_new", structure._handle, ctypes.byref(options), seed)
 
     def split(self, X, y=None, groups=None):

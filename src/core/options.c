@@ -22,6 +22,10 @@ static int choice_index(const char *choices, const char *text, size_t length) {
   return -1;
 }
 
+static const char *number_word(const sr_option *o) {
+  return o->type == SR_OPTION_INTEGER ? "whole number" : "number";
+}
+
 /* Whole numbers may be written as 1e6; doubles hold every one up to 2^53. */
 static sr_status store_number(sr_context *ctx, const char *what, const sr_option *o,
                               const char *value, char *to) {
@@ -32,13 +36,46 @@ static sr_status store_number(sr_context *ctx, const char *what, const sr_option
   bool valid = end != value && *end == '\0' && errno == 0 && isfinite(real) && whole;
   if (!valid || real < o->low || real > o->high)
     return sr__fail(ctx, SR_ERROR_ARGUMENT, "%s: %s is '%s', expected a %s from %g to %g", what,
-                    o->key, value, o->type == SR_OPTION_INTEGER ? "whole number" : "number", o->low,
-                    o->high);
+                    o->key, value, number_word(o), o->low, o->high);
   int64_t integer = (int64_t)real;
   if (o->type == SR_OPTION_INTEGER)
     memcpy(to, &integer, sizeof integer);
   else
     memcpy(to, &real, sizeof real);
+  return SR_OK;
+}
+
+static int choice_count(const char *choices) {
+  int count = 1;
+  for (const char *c = choices; *c; c++) count += *c == '|';
+  return count;
+}
+
+sr_status sr__options_check(sr_context *ctx, const char *what, const sr_option *list,
+                            const void *options) {
+  for (const sr_option *o = list; o->key; o++) {
+    const char *from = (const char *)options + o->offset;
+    int64_t integer;
+    double real = NAN;
+    int index;
+    if (o->type == SR_OPTION_INTEGER) {
+      memcpy(&integer, from, sizeof integer);
+      real = (double)integer;
+    } else if (o->type == SR_OPTION_REAL) {
+      memcpy(&real, from, sizeof real);
+    } else if (o->type != SR_OPTION_TEXT) {
+      memcpy(&index, from, sizeof index);
+      if (index < 0 || index >= choice_count(o->choices))
+        return sr__fail(ctx, SR_ERROR_ARGUMENT, "%s: %s is %d, which stands for none of %s", what,
+                        o->key, index, o->choices);
+      continue;
+    } else {
+      continue;
+    }
+    if (!(real >= o->low && real <= o->high))
+      return sr__fail(ctx, SR_ERROR_ARGUMENT, "%s: %s is %.15g, expected a %s from %g to %g", what,
+                      o->key, real, number_word(o), o->low, o->high);
+  }
   return SR_OK;
 }
 

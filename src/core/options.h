@@ -18,6 +18,11 @@ SR_MUST_CHECK sr_status sr__configure(sr_context *ctx, const char *kind, sr_meth
                                       const char *text, sr__configuration *configuration);
 void sr__configuration_free(const sr_allocator *allocator, sr__configuration *configuration);
 
+/* SR_ERROR_ARGUMENT where a program set a number outside its range, or a choice to no word of it.
+ * `what` names the struct in the message. */
+SR_MUST_CHECK sr_status sr__options_check(sr_context *ctx, const char *what, const sr_option *list,
+                                          const void *options);
+
 /* The method's name and every option that is not at its default, as sr__configure takes it; freed
  * with sr__free. NULL where memory is out. */
 char *sr__configuration_text(sr_context *ctx, const sr_method *method, const void *options);

@@ -1,6 +1,7 @@
 /* The diagnosis: run every estimator, trust one and say why, and turn the numbers into advice. */
 #include <math.h>
 
+#include "core/options.h"
 #include "core/random.h"
 #include "core/text.h"
 #include "data/series_columns.h"
@@ -172,13 +173,6 @@ static double interval_quantile(double level) {
   return z * (1.0 + (z * z + 1.0) / (4.0 * (SR__MAX_BLOCKS - 1)));
 }
 
-static sr_status check_options(sr_context *ctx, const sr_dependence_options *options) {
-  if (!(options->level > 0.0 && options->level < 1.0))
-    return sr__fail(ctx, SR_ERROR_ARGUMENT, "level is %g, expected a number between 0 and 1",
-                    options->level);
-  return SR_OK;
-}
-
 /* The user says that there is nothing to estimate. */
 static void set_independent(sr_dependence *d) {
   d->view.tmix = (sr_scale){"independent", 1.0, 1.0, 1.0};
@@ -200,7 +194,7 @@ sr_status sr_dependence_estimate(sr_context *ctx, const sr_table *table, const s
   const sr_table_view *view = sr_table_get(columns ? columns : table);
   sr_dependence_options_init(&given);
   if (options) given = *options;
-  SR_TRY(check_options(ctx, &given));
+  SR_TRY(sr__options_check(ctx, "dependence", sr_dependence_option_list(), &given));
   if (graph && sr_graph_get(graph)->nodes != view->rows)
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "the graph has %lld nodes, the table %lld rows",
                     (long long)sr_graph_get(graph)->nodes, (long long)view->rows));

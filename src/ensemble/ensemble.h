@@ -235,10 +235,17 @@ typedef struct sr__rows_done {
 SR_MUST_CHECK sr_status sr__name_shares(sr_context *ctx, const sr_dictionary *classes,
                                         sr__arena *arena, const char **name);
 
-/* sr_ensemble_predict_table; progress is told of all rows. */
-SR_MUST_CHECK sr_status sr__predict_table(sr_context *ctx, const sr_ensemble *ensemble,
-                                          const sr_table *table, int shares, sr__rows_done done,
+/* Answers for whole rows; progress is told of all rows. */
+SR_MUST_CHECK sr_status sr__predict_rows(sr_context *ctx, const sr_ensemble *ensemble,
+                                         const sr_table *table, const sr_predict_options *options,
+                                         sr__rows_done done, sr_table **predictions);
+/* Answers along series: sr_predict_options.along is 1 or more. */
+SR_MUST_CHECK sr_status sr__predict_along(sr_context *ctx, const sr_ensemble *ensemble,
+                                          const sr_table *table, const sr_predict_options *options,
                                           sr_table **predictions);
+/* SR_ERROR_ARGUMENT where a program set what no option may be. */
+SR_MUST_CHECK sr_status sr__predict_options_check(sr_context *ctx,
+                                                  const sr_predict_options *options);
 /* Shows names of features, channels and classes in the view. */
 void sr__ensemble_show_schema(sr_ensemble *ensemble);
 /* Shows the records in the view. */

@@ -245,11 +245,11 @@ sr_status sr_ensemble_votes(sr_context *ctx, const sr_ensemble *ensemble, const 
 
 /* One column per class, then the uncertainty, whichever are asked for; the column of rows that are
  * outside is filled by the votes. */
-static void fill_columns(const float *proba, int64_t rows, int64_t classes, int shares,
-                         float *column) {
-  for (int64_t c = 0; shares & SR_PREDICT_SHARES && c < classes; c++, column += rows)
+static void fill_columns(const float *proba, int64_t rows, int64_t classes,
+                         const sr_predict_options *o, float *column) {
+  for (int64_t c = 0; o->proba && c < classes; c++, column += rows)
     for (int64_t i = 0; i < rows; i++) column[i] = proba[i * classes + c];
-  for (int64_t i = 0; shares & SR_PREDICT_UNCERTAINTY && i < rows; i++) {
+  for (int64_t i = 0; o->uncertainty && i < rows; i++) {
     float largest = 0.0f;
     for (int64_t c = 0; c < classes; c++)
       if (proba[i * classes + c] > largest) largest = proba[i * classes + c];
@@ -269,47 +269,81 @@ sr_status sr__name_shares(sr_context *ctx, const sr_dictionary *classes, sr__are
   return SR_OK;
 }
 
-sr_status sr_ensemble_predict_table(sr_context *ctx, const sr_ensemble *ensemble,
-                                    const sr_table *table, int shares, sr_table **predictions) {
-  return sr__predict_table(ctx, ensemble, table, shares, (sr__rows_done){0}, predictions);
+static const sr_option predict_options[] = {
+    SR_FLAG(sr_predict_options, proba, "no", "also write each class's share of the vote"),
+    SR_FLAG(sr_predict_options, uncertainty, "no", "also write 1 - the largest share of the vote"),
+    SR_FLAG(sr_predict_options, outside, "no",
+            "also write 1 where a row is unlike those of training (maps: area of applicability), "
+            "else 0"),
+    SR_INTEGER(sr_predict_options, along, "0", 0, 1e12,
+               "series: the answer after every so many samples, as if they were still coming in "
+               "(mamba); 0 is one answer"),
+    SR_INTEGER(sr_predict_options, tile, "0", 0, 1e12,
+               "rasters: cells in memory at once, which the map does not depend on; 0 is about "
+               "256 MB"),
+    SR_OPTIONS_END};
+
+const sr_option *sr_predict_option_list(void) { return predict_options; }
+
+void sr_predict_options_init(sr_predict_options *options) {
+  sr_options_init(predict_options, options);
 }
 
-sr_status sr__predict_table(sr_context *ctx, const sr_ensemble *ensemble, const sr_table *table,
-                            int shares, sr__rows_done done, sr_table **predictions) {
+sr_status sr__predict_options_check(sr_context *ctx, const sr_predict_options *options) {
+  if (options->along > 0 && options->outside)
+    return sr__fail(ctx, SR_ERROR_ARGUMENT,
+                    "what lies outside is told of whole series, not along them: leave one out");
+  return sr__options_check(ctx, "predict", predict_options, options);
+}
+
+sr_status sr_ensemble_predict_table(sr_context *ctx, const sr_ensemble *ensemble,
+                                    const sr_table *table, const sr_predict_options *options,
+                                    sr_table **predictions) {
+  sr_predict_options defaults;
+  sr_predict_options_init(&defaults);
+  if (!options) options = &defaults;
+  *predictions = NULL;
+  sr_status status = sr__predict_options_check(ctx, options);
+  if (status != SR_OK) return status;
+  return options->along > 0
+             ? sr__predict_along(ctx, ensemble, table, options, predictions)
+             : sr__predict_rows(ctx, ensemble, table, options, (sr__rows_done){0}, predictions);
+}
+
+sr_status sr__predict_rows(sr_context *ctx, const sr_ensemble *ensemble, const sr_table *table,
+                           const sr_predict_options *o, sr__rows_done done,
+                           sr_table **predictions) {
   sr_status status = SR_OK;
   sr_table_view view = *sr_table_get(table);
   int64_t rows = view.rows, classes = ensemble->view.classes.count;
-  int64_t columns = (shares & SR_PREDICT_SHARES ? classes : 0) +
-                    (shares & SR_PREDICT_UNCERTAINTY ? 1 : 0) +
-                    (shares & SR_PREDICT_OUTSIDE ? 1 : 0);
+  int64_t columns = (o->proba ? classes : 0) + o->uncertainty + o->outside;
   int32_t *label = NULL;
   float *proba = NULL, *column = NULL;
   const char **name = NULL;
   sr__arena arena = {0};
   *predictions = NULL;
-  if (shares & SR_PREDICT_OUTSIDE && !ensemble->evaluation.applicability)
+  if (o->outside && !ensemble->evaluation.applicability)
     SR_TRY(sr__fail(ctx, SR_ERROR_UNSUPPORTED,
                     "the model does not know its area of applicability: it was trained without "
                     "coordinates or without an evaluation"));
   SR_NEW(ctx, label, rows);
-  if (shares) {
+  if (columns > 0) {
     SR_NEW(ctx, proba, rows * classes);
     SR_NEW(ctx, column, rows * columns);
     SR_NEW(ctx, name, classes + 2);
-    if (shares & SR_PREDICT_SHARES)
-      SR_TRY(sr__name_shares(ctx, &ensemble->view.classes, &arena, name));
-    int64_t next = shares & SR_PREDICT_SHARES ? classes : 0;
-    if (shares & SR_PREDICT_UNCERTAINTY) name[next++] = "uncertainty";
-    if (shares & SR_PREDICT_OUTSIDE) name[next] = "outside";
+    if (o->proba) SR_TRY(sr__name_shares(ctx, &ensemble->view.classes, &arena, name));
+    int64_t next = o->proba ? classes : 0;
+    if (o->uncertainty) name[next++] = "uncertainty";
+    if (o->outside) name[next] = "outside";
   }
   predict_job job = {.ensemble = ensemble,
                      .rule = ensemble->view.vote,
                      .label = label,
                      .proba = proba,
-                     .outside = shares & SR_PREDICT_OUTSIDE ? column + (columns - 1) * rows : NULL,
+                     .outside = o->outside ? column + (columns - 1) * rows : NULL,
                      .rows_done = done};
   SR_TRY(predict_all(ctx, table, &job));
-  if (shares) fill_columns(proba, rows, classes, shares, column);
+  if (columns > 0) fill_columns(proba, rows, classes, o, column);
   view.features = columns;
   view.x = column;
   view.feature_names = name;

@@ -7,7 +7,7 @@ enum { TILE_BYTES = 1 << 28 };
 typedef struct raster_job {
   const sr_ensemble *ensemble;
   const sr__tile_operations *how;
-  int shares;
+  const sr_predict_options *options;
   sr__raster_shape shape;
   int64_t tile_cells, seen; /* cells of tiles that are done */
   sr__raster_reader *reader;
@@ -23,7 +23,9 @@ int sr_reads_in_tiles(const char *input, const sr_read_options *options, const c
 /* So many that the tile's features, places and votes are about TILE_BYTES. */
 static int64_t default_cells(const raster_job *job) {
   int64_t classes = job->ensemble->view.classes.count;
-  int64_t bytes = 8 * job->shape.features + 48 + (job->shares ? 8 * classes + 8 : 0);
+  const sr_predict_options *o = job->options;
+  bool asked = o->proba || o->uncertainty || o->outside;
+  int64_t bytes = 8 * job->shape.features + 48 + (asked ? 8 * classes + 8 : 0);
   return TILE_BYTES / bytes;
 }
 
@@ -56,10 +58,10 @@ static sr_status predict_tile(sr_context *ctx, raster_job *job, const sr__tile *
   sr_table *cells = NULL, *predictions = NULL;
   SR_TRY(job->how->read(ctx, job->reader, tile, &cells));
   if (cells) {
-    SR_TRY(sr__predict_table(ctx, job->ensemble, cells, job->shares,
-                             (sr__rows_done){job->seen, job->shape.rows * job->shape.columns,
-                                             job->said.rows > 0},
-                             &predictions));
+    SR_TRY(sr__predict_rows(ctx, job->ensemble, cells, job->options,
+                            (sr__rows_done){job->seen, job->shape.rows * job->shape.columns,
+                                            job->said.rows > 0},
+                            &predictions));
     const sr_table_view *said = sr_table_get(predictions);
     SR_TRY(judge_tile(ctx, job, sr_table_get(cells), said->label));
     job->said.rows += said->rows;
@@ -81,7 +83,7 @@ static sr_status create_output(sr_context *ctx, raster_job *job, const char *out
   sr_table_view empty = *sr_table_get(job->ensemble->schema);
   empty.rows = 0;
   SR_TRY(sr_table_wrap(ctx, &empty, &none));
-  SR_TRY(sr__predict_table(ctx, job->ensemble, none, job->shares, (sr__rows_done){0}, &columns));
+  SR_TRY(sr__predict_rows(ctx, job->ensemble, none, job->options, (sr__rows_done){0}, &columns));
   SR_TRY(job->how->create(ctx, output, &job->shape, sr_table_get(columns), &job->writer));
 cleanup:
   sr_table_free(&columns);
@@ -90,27 +92,32 @@ cleanup:
 }
 
 sr_status sr_ensemble_predict_raster(sr_context *ctx, const sr_ensemble *ensemble,
-                                     const char *input, const sr_read_options *options, int shares,
-                                     int64_t tile_cells, const char *output,
+                                     const char *input, const sr_read_options *read,
+                                     const sr_predict_options *options, const char *output,
                                      sr_raster_summary *summary) {
   sr_status status = SR_OK;
-  sr_read_options defaults;
+  sr_read_options as_named;
+  sr_predict_options defaults;
   sr__tile tile = {0};
-  raster_job job = {.ensemble = ensemble, .shares = shares};
-  sr_read_options_init(&defaults);
-  if (!options) options = &defaults;
-  job.how = sr__tiles_of(input, options, output);
+  sr_read_options_init(&as_named);
+  sr_predict_options_init(&defaults);
+  if (!read) read = &as_named;
+  raster_job job = {.ensemble = ensemble, .options = options ? options : &defaults};
+  SR_TRY(sr__predict_options_check(ctx, job.options));
+  if (job.options->along > 0)
+    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "along is of series, and a raster has none"));
+  job.how = sr__tiles_of(input, read, output);
   if (!job.how)
     SR_TRY(sr__fail(ctx, SR_ERROR_UNSUPPORTED,
                     "'%s' and '%s' are not both rasters that are read and written in tiles; "
                     "GeoTIFF files are",
                     input, output));
-  SR_TRY(job.how->open(ctx, input, options, &job.reader, &job.shape));
+  SR_TRY(job.how->open(ctx, input, read, &job.reader, &job.shape));
   if (job.shape.median)
     sr__log(ctx, SR_LOG_WARNING,
             "%s: '%s' is compared with its median, which no tile knows: the error is not told",
             input, job.shape.median);
-  job.tile_cells = tile_cells > 0 ? tile_cells : default_cells(&job);
+  job.tile_cells = job.options->tile > 0 ? job.options->tile : default_cells(&job);
   SR_TRY(create_output(ctx, &job, output));
   while (sr__next_tile(&job.shape, job.tile_cells, &tile)) {
     SR_TRY(sr__check_interrupt(ctx));

@@ -146,10 +146,10 @@ cleanup:
 }
 
 /* The columns of the answers and their names. */
-static sr_status make_columns(sr_context *ctx, int shares, along_job *job, sr__arena *arena,
-                              sr_table_view *out) {
+static sr_status make_columns(sr_context *ctx, const sr_predict_options *o, along_job *job,
+                              sr__arena *arena, sr_table_view *out) {
   sr_status status = SR_OK;
-  const bool wanted = shares & SR_PREDICT_SHARES, unsure = shares & SR_PREDICT_UNCERTAINTY;
+  const bool wanted = o->proba, unsure = o->uncertainty;
   const int64_t answers = job->begin[job->view->rows];
   out->rows = answers;
   out->features = 2 + (wanted ? job->classes : 0) + unsure;
@@ -175,19 +175,17 @@ cleanup:
   return status;
 }
 
-sr_status sr_ensemble_predict_along(sr_context *ctx, const sr_ensemble *ensemble,
-                                    const sr_table *table, int64_t every, int shares,
-                                    sr_table **predictions) {
+sr_status sr__predict_along(sr_context *ctx, const sr_ensemble *ensemble, const sr_table *table,
+                            const sr_predict_options *options, sr_table **predictions) {
   sr_status status = SR_OK;
   sr_table *owned = NULL;
   const sr_table *matched = NULL;
   sr__arena arena = {0};
+  const int64_t every = options->along;
   along_job job = {.ensemble = ensemble, .every = every, .classes = ensemble->view.classes.count};
   sr_table_view out = {0};
   int64_t *begin = NULL;
   *predictions = NULL;
-  if (every < 1)
-    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "every is %lld, expected 1 or more", (long long)every));
   SR_NEW_ZERO(ctx, job.stream, sr_context_threads(ctx));
   SR_TRY(sr_stream_new(ctx, ensemble, &job.stream[0])); /* refuses before anything is made */
   SR_TRY(sr__match_columns(ctx, sr_table_get(ensemble->schema), table, &matched, &owned));
@@ -196,7 +194,7 @@ sr_status sr_ensemble_predict_along(sr_context *ctx, const sr_ensemble *ensemble
   for (int64_t r = 0; r < job.view->rows; r++)
     begin[r + 1] = begin[r] + (samples_of(job.view, r) + every - 1) / every;
   job.begin = begin;
-  SR_TRY(make_columns(ctx, shares, &job, &arena, &out));
+  SR_TRY(make_columns(ctx, options, &job, &arena, &out));
   SR_TRY(sr__parallel_for(ctx, job.view->rows, follow_series, &job));
   SR_TRY(sr_table_new(ctx, &out, predictions));
 cleanup:

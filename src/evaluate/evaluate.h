@@ -16,6 +16,9 @@
          "rows or graph steps left out around what is held out, on maps a distance in their unit " \
          "(meters for degrees); -1 is by T, on maps by the reach of the residuals")
 
+/* What can be wrong in them is found before a row is looked at. */
+SR_MUST_CHECK sr_status sr__folds_options_check(sr_context *ctx, const sr_folds_options *options);
+
 /* ---- fitting on a fold -------------------------------------------------------------------- */
 
 /* Rows of one fold, increasing. */

@@ -23,6 +23,12 @@ const sr_option *sr_folds_option_list(void) { return folds_options; }
 
 void sr_folds_options_init(sr_folds_options *options) { sr_options_init(folds_options, options); }
 
+sr_status sr__folds_options_check(sr_context *ctx, const sr_folds_options *options) {
+  if (options->folds == 1)
+    return sr__fail(ctx, SR_ERROR_ARGUMENT, "folds is 1, expected 2 or more, or 0 for groups");
+  return sr__options_check(ctx, "folds", folds_options, options);
+}
+
 /* Blocks of a series are dealt in order, the same number to every fold. */
 static int32_t block_count(const sr_structure *s, int32_t folds) {
   double rows = (double)s->view.rows, wanted = rows / (BLOCK_SCALES * s->scale);
@@ -217,13 +223,11 @@ sr_status sr_folds_new(sr_context *ctx, const sr_structure *structure,
   sr_folds_options_init(&defaults);
   if (!options) options = &defaults;
   bool by_group = structure->view.unit == SR_UNIT_GROUP;
+  SR_TRY(sr__folds_options_check(ctx, options));
   if (options->folds == 0 && !by_group)
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT,
                     "groups cannot be left out one by one: the data name none; give the group "
                     "column, or 2 or more folds"));
-  if (options->folds < 0 || options->folds == 1 || options->folds > INT32_MAX)
-    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "folds is %lld, expected 2 or more",
-                    (long long)options->folds));
   SR_NEW_ZERO(ctx, f, 1);
   f->allocator = sr__allocator(ctx);
   f->view = (sr_folds_view){.rows = structure->view.rows,

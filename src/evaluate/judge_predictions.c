@@ -181,9 +181,7 @@ sr_status sr_judge(sr_context *ctx, const sr_table *table, const sr_structure *s
   sr_judge_options_init(&defaults);
   if (!options) options = &defaults;
   *judgment = (sr_judgment){.level = options->level, .low = NAN, .high = NAN};
-  if (!(options->level > 0.0 && options->level < 1.0))
-    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "level is %g, expected a number between 0 and 1",
-                    options->level));
+  SR_TRY(sr__options_check(ctx, "judge", judge_options, options));
   if (!view->label) SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "the table has no classes to judge by"));
   if (predictions->value)
     SR_TRY(sr__fail(ctx, SR_ERROR_UNSUPPORTED,

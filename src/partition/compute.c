@@ -1,4 +1,5 @@
 /* From a graph to its parts: the way is chosen by the graph and the mode. */
+#include "core/options.h"
 #include "partition.h"
 
 enum { DEFAULT_PARTS = 64 };
@@ -25,17 +26,11 @@ static sr_status check_options(sr_context *ctx, const sr_graph_view *view,
                                const sr_parts_options *options) {
   if (view->nodes < 1)
     return sr__fail(ctx, SR_ERROR_DATA, "a graph without nodes cannot be cut into parts");
-  if (options->parts < 0 || options->parts > view->nodes)
+  if (options->parts > view->nodes)
     return sr__fail(ctx, SR_ERROR_ARGUMENT,
                     "%lld parts were asked for; a graph of %lld nodes gives 1 to %lld",
                     (long long)options->parts, (long long)view->nodes, (long long)view->nodes);
-  if (options->mode != SR_PARTS_EXACT && options->mode != SR_PARTS_FAST)
-    return sr__fail(ctx, SR_ERROR_ARGUMENT, "mode %d of parts is neither exact nor fast",
-                    (int)options->mode);
-  if (!(options->imbalance >= 0 && options->imbalance <= 1))
-    return sr__fail(ctx, SR_ERROR_ARGUMENT, "an imbalance of %g was asked for; it goes from 0 to 1",
-                    options->imbalance);
-  return SR_OK;
+  return sr__options_check(ctx, "parts", parts_options, options);
 }
 
 /* One way from a graph to labels. */

@@ -9,8 +9,18 @@
 #include "object.h"
 #include "solver.h"
 
+static const sr_option spectrum_options[] = {
+    SR_TEXT(sr_spectrum_options, solver, "auto", "solver of the Fiedler pair"),
+    SR_INTEGER(sr_spectrum_options, pairs, "1", 1, 1e6, "smallest eigenvalues that are told"),
+    SR_REAL(sr_spectrum_options, tolerance, "1e-6", 1e-16, 0.999, "relative error of lambda_2"),
+    SR_INTEGER(sr_spectrum_options, max_iterations, "0", 0, 1e12,
+               "steps of the solver at most; 0 is the solver's own number"),
+    SR_OPTIONS_END};
+
+const sr_option *sr_spectrum_option_list(void) { return spectrum_options; }
+
 void sr_spectrum_options_init(sr_spectrum_options *options) {
-  *options = (sr_spectrum_options){.pairs = 1, .tolerance = 1e-6};
+  sr_options_init(spectrum_options, options);
 }
 
 const sr_spectrum_view *sr_spectrum_get(const sr_spectrum *spectrum) { return &spectrum->view; }
@@ -209,19 +219,6 @@ static void selection_free(sr_context *ctx, selection *s) {
 
 /* ---- the call ------------------------------------------------------------------------------- */
 
-static sr_status check_options(sr_context *ctx, const sr_spectrum_options *options) {
-  if (options->pairs < 1)
-    return sr__fail(ctx, SR_ERROR_ARGUMENT, "a spectrum of %d pairs was asked for: at least 1",
-                    options->pairs);
-  if (!(options->tolerance > 0 && options->tolerance < 1))
-    return sr__fail(ctx, SR_ERROR_ARGUMENT, "the tolerance is %g: it must lie between 0 and 1",
-                    options->tolerance);
-  if (options->max_iterations < 0)
-    return sr__fail(ctx, SR_ERROR_ARGUMENT, "max_iterations is %lld: 0 or more",
-                    (long long)options->max_iterations);
-  return SR_OK;
-}
-
 static sr_status check_size(sr_context *ctx, const selection *s, int32_t pairs) {
   if (s->graph.nodes < 2)
     return sr__fail(ctx, SR_ERROR_DATA,
@@ -268,29 +265,30 @@ sr_status sr_spectrum_compute(sr_context *ctx, const sr_graph *graph,
   *spectrum = NULL;
   sr_spectrum_options_init(&defaults);
   if (!options) options = &defaults;
-  SR_TRY(check_options(ctx, options));
+  SR_TRY(sr__options_check(ctx, "spectrum", spectrum_options, options));
   SR_TRY(sr__configure(ctx, "solver", sr_solver_method, options->solver ? options->solver : "auto",
                        &chosen));
   const sr__solver *solver = (const sr__solver *)chosen.method; /* `about` is its first field */
   SR_TRY(view->window > 0 && !view->weight ? select_run(ctx, view, &s)
                                            : select_component(ctx, graph, &s));
-  SR_TRY(check_size(ctx, &s, options->pairs));
-  SR_TRY(sr__spectrum_new(ctx, view->nodes, options->pairs, &made));
+  const int32_t pairs = (int32_t)options->pairs;
+  SR_TRY(check_size(ctx, &s, pairs));
+  SR_TRY(sr__spectrum_new(ctx, view->nodes, pairs, &made));
   sr__problem problem = {.graph = s.graph,
                          .window = s.window,
-                         .pairs = options->pairs,
+                         .pairs = pairs,
                          .options = options,
                          .seed = seed,
                          .own = chosen.options};
-  answer = (sr__answer){.value = made->value, .room = view->nodes * options->pairs};
+  answer = (sr__answer){.value = made->value, .room = view->nodes * pairs};
   if (!solver->makes_room) SR_TRY(sr__answer_room(ctx, &answer));
   SR_TRY(solver->solve(ctx, &problem, &answer));
   made->view.vector = made->vector = answer.vector;
   answer.vector = NULL;
-  for (int32_t p = 0; p < options->pairs; p++)
+  for (int32_t p = 0; p < pairs; p++)
     SR_TRY(measure(ctx, &s.graph, made->vector + p * s.graph.nodes, answer.value_is_exact,
                    &made->value[p], p == 0 ? &made->view.residual : NULL));
-  put_in_place(&s, view->nodes, options->pairs, made->vector);
+  put_in_place(&s, view->nodes, pairs, made->vector);
   made->view.iterations = answer.iterations;
   made->view.solver = answer.solver ? answer.solver : solver->about.name;
   made->view.components = s.components;

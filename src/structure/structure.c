@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "core/options.h"
 #include "core/random.h"
 #include "data/table.h"
 #include "dependence/dependence.h"
@@ -201,12 +202,10 @@ sr_status sr_structure_estimate(sr_context *ctx, const sr_table *table,
   *structure = NULL;
   sr_structure_options_init(&defaults);
   if (!options) options = &defaults;
-  if (options->tmix != 0.0 && !(options->tmix >= 1.0 && isfinite(options->tmix)))
+  SR_TRY(sr__options_check(ctx, "structure", structure_options, options));
+  if (options->tmix > 0.0 && options->tmix < 1.0)
     SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "tmix is %g, expected 1 or more rows (0 = estimate)",
                     options->tmix));
-  if (options->parts < 0)
-    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "parts is %lld, expected 1 or more",
-                    (long long)options->parts));
   SR_TRY(new_structure(ctx, view->rows, &s));
   s->view.overlap = view->overlap;
   const char *graph = options->graph;

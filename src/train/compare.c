@@ -113,23 +113,12 @@ cleanup:
   return status;
 }
 
-sr_status sr__check_judged(sr_context *ctx, const char *what, int64_t members, double level,
-                           sr_vote vote) {
-  if (members < 1 || members > INT32_MAX)
-    return sr__fail(ctx, SR_ERROR_ARGUMENT, "members is %lld, expected 1 or more",
-                    (long long)members);
-  if (!(level > 0.0 && level < 1.0))
-    return sr__fail(ctx, SR_ERROR_ARGUMENT, "level is %g, expected a number between 0 and 1",
-                    level);
-  if (vote == SR_VOTE_GATED)
-    return sr__fail(ctx, SR_ERROR_UNSUPPORTED, "%s votes hard or soft, not gated", what);
-  return SR_OK;
-}
-
 static sr_status check_options(sr_context *ctx, compare_job *job) {
   sr_status status = SR_OK;
   const sr_compare_options *o = job->options;
   sr_comparison *c = job->comparison;
+  SR_TRY(sr__options_check(ctx, "compare", compare_options, o));
+  SR_TRY(sr__folds_options_check(ctx, &o->folds));
   SR_NEW_ZERO(ctx, c->text, 2 * MOST_METHODS);
   SR_TRY(parse_list(ctx, (listed_methods){"plan", sr_train_plan_method, o->plans}, c, job->plan,
                     job->plan_text, &job->plan_count));
@@ -137,7 +126,6 @@ static sr_status check_options(sr_context *ctx, compare_job *job) {
                     job->learner_text, &job->learner_count));
   if (o->structure.graph && *o->structure.graph)
     SR_TRY(sr_method_check(ctx, "graph", sr_graph_method, o->structure.graph, NULL));
-  SR_TRY(sr__check_judged(ctx, "a comparison", o->members, o->level, o->vote));
 cleanup:
   return status;
 }

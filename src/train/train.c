@@ -38,19 +38,12 @@ void sr_train_options_init(sr_train_options *options) {
 static sr_status check_options(sr_context *ctx, const sr_train_options *o,
                                sr__configuration *plan) {
   sr_status status = SR_OK;
+  SR_TRY(sr__options_check(ctx, "train", train_options, o));
   SR_TRY(sr__configure(ctx, "plan", sr_train_plan_method, o->plan, plan));
   SR_TRY(sr_method_check(ctx, "learner", sr_learner_method, o->learner, NULL));
   if (o->structure.graph && *o->structure.graph)
     SR_TRY(sr_method_check(ctx, "graph", sr_graph_method, o->structure.graph, NULL));
-  if (o->members < 1 || o->members > INT32_MAX)
-    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "members is %lld, expected 1 or more",
-                    (long long)o->members));
-  if (o->evaluate.folds.folds < 0 || o->evaluate.folds.folds == 1)
-    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "folds is %lld, expected 2 or more",
-                    (long long)o->evaluate.folds.folds));
-  if (!(o->evaluate.level > 0.0 && o->evaluate.level < 1.0))
-    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "level is %g, expected a number between 0 and 1",
-                    o->evaluate.level));
+  SR_TRY(sr__folds_options_check(ctx, &o->evaluate.folds));
 cleanup:
   return status;
 }

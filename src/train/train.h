@@ -11,11 +11,6 @@
   AT(TEXT, "class_weight", class_weight, "", \
      "what classes weigh: balanced, or a csv file with lines CLASS,WEIGHT")
 
-/* SR_ERROR_ARGUMENT or SR_ERROR_UNSUPPORTED where `what` ("a search") cannot judge ensembles of so
- * many members with such intervals and votes. */
-SR_MUST_CHECK sr_status sr__check_judged(sr_context *ctx, const char *what, int64_t members,
-                                         double level, sr_vote vote);
-
 /* What a choice may look at. */
 typedef struct sr__choose_input {
   const sr_structure *structure;

@@ -531,12 +531,10 @@ cleanup:
 static sr_status check_options(sr_context *ctx, tune_job *job) {
   sr_status status = SR_OK;
   const sr_tune_options *o = job->options;
+  SR_TRY(sr__options_check(ctx, "tune", tune_options, o));
+  SR_TRY(sr__folds_options_check(ctx, &o->folds));
   SR_TRY(parse_methods(ctx, "plan", sr_train_plan_method, o->plans, false, &job->plans));
   SR_TRY(parse_methods(ctx, "learner", sr_learner_method, o->learners, true, &job->learners));
-  if (o->tries < 1 || o->tries > 10000)
-    SR_TRY(sr__fail(ctx, SR_ERROR_ARGUMENT, "tries is %lld, expected 1 to 10000",
-                    (long long)o->tries));
-  SR_TRY(sr__check_judged(ctx, "a search", o->members, o->level, o->vote));
 cleanup:
   return status;
 }
