@@ -9,7 +9,6 @@ import re
 import select
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
@@ -18,7 +17,6 @@ import time
 import unittest
 
 COMMAND = os.environ["SR_COMMAND"]
-TIOCGPTN = 0x80045430
 SLOW = bool(os.environ.get("SR_SANITIZE"))  # sanitized kernels are some fifty times slower
 SMALL = ("--heads", "2", "--batch", "4", "--start", "20", "--capacity", "300", "--epsilon-steps", "50")
 
@@ -300,12 +298,15 @@ class Play(unittest.TestCase):
     """The game on a pseudo-terminal: what it draws, and that its modes come back on every way out."""
 
     def play(self, *arguments, keys=b"", signals=(), soon_over=False):
-        pid, master = pty.fork()
+        master, slave = pty.openpty()
+        before = termios.tcgetattr(slave)  # while nobody else has the terminal
+        pid = os.fork()
         if pid == 0:
+            os.setsid()
+            fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+            for stream in range(3):
+                os.dup2(slave, stream)
             os.execve(COMMAND, [COMMAND, "rl", "play", *arguments], {**os.environ, "NO_COLOR": "1"})
-        number = struct.unpack("i", fcntl.ioctl(master, TIOCGPTN, struct.pack("i", 0)))[0]
-        slave = os.open(f"/dev/pts/{number}", os.O_RDWR | os.O_NOCTTY)
-        before = termios.tcgetattr(slave)
         seen, raw, limit, sent, over = b"", None, time.time() + 60, False, False
         while time.time() < limit:
             if select.select([master], [], [], 0.05)[0]:
