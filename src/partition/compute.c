@@ -122,7 +122,7 @@ cleanup:
 /* What may be better than the coarse tree: straight cuts of a lattice, and plain bisection. The
  * Fiedler vector of a box is that of its longest axis, so that plain cuts of a box are straight
  * too, or worse. Planes of eight neighbors are known in large graphs alone: small ones have plain
- * cuts. */
+ * cuts. The fast mode does not make the plain tree of a large graph. */
 static sr_status try_others(sr_context *ctx, cut_job *job) {
   sr_status status = SR_OK;
   int32_t *other = NULL;
@@ -131,7 +131,8 @@ static sr_status try_others(sr_context *ctx, cut_job *job) {
   SR_NEW(ctx, other, graph->nodes);
   SR_TRY(sr__lattice_tree(ctx, job->working, job->parts, is_large, other, &is_lattice));
   if (is_lattice) SR_TRY(offer(ctx, job, other));
-  if (!is_large || !(is_lattice || is_irregular(graph))) SR_TRY(try_plain(ctx, job, other));
+  bool fast = job->options->mode == SR_PARTS_FAST;
+  if (!is_large || !(fast || is_lattice || is_irregular(graph))) SR_TRY(try_plain(ctx, job, other));
 cleanup:
   sr__free(ctx, other);
   return status;
@@ -143,7 +144,7 @@ static sr_status cut_working_graph(sr_context *ctx, cut_job *job) {
   job->method = fast ? "fast" : "exact";
   if (!fast && job->options->pure) return cut_tree(ctx, job, false, job->label);
   SR_TRY(cut_refined(ctx, job));
-  if (!fast) SR_TRY(try_others(ctx, job));
+  SR_TRY(try_others(ctx, job));
 cleanup:
   return status;
 }
