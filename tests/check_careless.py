@@ -148,6 +148,37 @@ class Careless(unittest.TestCase):
         self.assertLess(told["error"]["honest_low"], 0.08)
         self.assertLess(told["error"]["honest_high"], 0.2)
 
+    def test_a_few_rows_out_of_place_do_not_hide_the_sorting(self):
+        draw = random.Random(11)
+        kinds = [k for k in "abc" for _ in range(50)]
+
+        def hint(labels):
+            rows = [[round(draw.gauss(ord(k[0]), 1), 2), k] for k in labels]
+            told = json.loads(self.run_command("diagnose", self.write("out.csv", "a,y", rows), "--target", "y", "--json").stdout)
+            return "sorted by class" in " ".join(told["warnings"])
+
+        for i, j in ((10, 70), (10, 140), (49, 50), (0, 149), (60, 61)):  # a pair of rows has changed places
+            swapped = list(kinds)
+            swapped[i], swapped[j] = swapped[j], swapped[i]
+            self.assertTrue(hint(swapped), (i, j))
+        self.assertTrue(hint(kinds[1:] + kinds[:1]))
+        self.assertTrue(hint([k for k in "abcd" for _ in range(300)] + list("abcd")))
+        # a stream that comes back to a class is none, nor one whose rare class is met here and there
+        self.assertFalse(hint("a" * 70 + "b" * 50 + "a" * 30))
+        self.assertFalse(hint("a" * 500 + "b" * 490 + "a" * 10))
+        self.assertFalse(hint("a" * 970 + "b" + "a" * 20 + "b" * 2 + "a" * 7))
+        self.assertFalse(hint(kinds[:20] + kinds[50:53] + kinds[20:50] + kinds[53:]))
+        false = 0
+        for run in range(40):  # slow labels: a class stays for 20 to 160 rows
+            label, labels = 0, []
+            for _ in range(600):
+                if draw.random() < 1 / (20 << run % 4):
+                    label = draw.randrange(3)
+                labels.append("abc"[label])
+            exact = sum(x != y for x, y in zip(labels, labels[1:])) + 1 == len(set(labels))
+            false += hint(labels) and not exact
+        self.assertEqual(false, 0)
+
     def test_weights_that_silence_rows(self):
         huge = self.two_classes("huge.csv", lambda i, label: "1e38" if i == 7 else 1)
         for learner in ("tree", "ridge"):

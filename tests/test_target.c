@@ -124,7 +124,8 @@ static void measurements_are_no_classes(void **state) {
   sr_context_free(&ctx);
 }
 
-/* One number is one class, however it is written; text is kept as it is. */
+/* One number is one class, however it is written and whatever the other classes are; ids that are
+ * too long for a number stay apart. */
 static void numbers_that_are_equal_are_one_class(void **state) {
   (void)state;
   sr_context *ctx = test_context(2);
@@ -141,8 +142,18 @@ static void numbers_that_are_equal_are_one_class(void **state) {
   assert_int_equal(sr_table_get(table)->classes.count, 2);
   assert_string_equal(class_of(table, 0), "1");
   sr_table_free(&table);
-  table = read_text(ctx, "1,a\n1.0,b\nx,a\n", "x.csv", &options);
-  assert_int_equal(sr_table_get(table)->classes.count, 3);
+  table = read_text(ctx, "1.0,b\nx,a\n1,a\n01,b\n-0,a\n0,b\nX,b\n+1,a\n", "x.csv", &options);
+  view = sr_table_get(table);
+  const int32_t mixed[] = {1, 3, 1, 1, 0, 0, 2, 1};
+  assert_int_equal(view->classes.count, 4);
+  assert_string_equal(view->classes.names[1], "1");
+  assert_memory_equal(view->label, mixed, sizeof mixed);
+  sr_table_free(&table);
+  table = read_text(ctx,
+                    "1237648720693755918,a\n1237648720693755919,b\n12e456,a\n99e999,b\n"
+                    "1237648720693755919,b\n",
+                    "x.csv", &options);
+  assert_int_equal(sr_table_get(table)->classes.count, 4);
   sr_table_free(&table);
   sr_context_free(&ctx);
 }

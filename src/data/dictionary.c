@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "names.h"
 #include "parse_number.h"
 
 /* The array of names and its characters in one allocation, so that one release frees both. */
@@ -108,7 +109,7 @@ static int by_value(const void *left, const void *right) {
 }
 
 static bool number_of(const char *name, double *value) {
-  return sr__whole_double(name, strlen(name), value) && !isnan(*value);
+  return sr__whole_double(name, strlen(name), value) && sr__names_one_number(*value);
 }
 
 /* Names that were not found as they are written are found by their value; `alone`: only where one

@@ -1,5 +1,6 @@
 #include "names.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "parse_number.h"
@@ -97,12 +98,18 @@ static int compare_ranked(const void *left, const void *right) {
   return strcmp(a->text, b->text);
 }
 
+bool sr__names_one_number(double value) { return fabs(value) <= 0x1p53 - 1.0; }
+
+static bool are_one_number(const ranked *a, const ranked *b) {
+  return a->is_number && b->is_number && a->value == b->value && sr__names_one_number(a->value);
+}
+
 /* Equal numbers stand together in the order: each run becomes one name, its shortest. */
 static int32_t merge_numbers(const ranked *order, int64_t count, int32_t *rank,
                              const char **texts) {
   int32_t last = -1;
   for (int64_t i = 0; i < count; i++) {
-    if (i == 0 || order[i].value != order[i - 1].value)
+    if (i == 0 || !are_one_number(&order[i], &order[i - 1]))
       texts[++last] = order[i].text;
     else if (strlen(order[i].text) < strlen(texts[last]))
       texts[last] = order[i].text;
@@ -126,7 +133,6 @@ static sr_status sort_names(sr_context *ctx, const sr__names *names, bool merge,
     entry->is_number =
         sr__whole_double(entry->text, sr__names_length(names, code), &entry->value) &&
         entry->value == entry->value;
-    merge &= entry->is_number;
   }
   qsort(order, (size_t)names->count, sizeof *order, compare_ranked);
   for (int64_t i = 0; i < names->count; i++) {

@@ -25,8 +25,11 @@ size_t sr__names_length(const sr__names *names, int64_t code);
 /* Numbers first, by value, then text by its bytes; rank[code] is the place of each name. */
 SR_MUST_CHECK sr_status sr__names_sort(sr_context *ctx, const sr__names *names, int32_t *rank,
                                        sr_dictionary *sorted);
-/* The same for classes: where all are numbers, texts of one number ("1", "+1", "1.0") are one
- * class, by its shortest text. */
+/* Whether all texts of this value mean one number: beyond 2^53 a double stands for several whole
+ * numbers, such as ids, and infinity for all that are too large. */
+bool sr__names_one_number(double value);
+/* The same for classes: texts of one number ("1", "+1", "1.0") are one class, by its shortest text,
+ * whatever the other classes are. */
 SR_MUST_CHECK sr_status sr__names_sort_classes(sr_context *ctx, const sr__names *names,
                                                int32_t *rank, sr_dictionary *sorted);
 /* The names in the order of their codes. */

@@ -47,17 +47,62 @@ cleanup:
   return status;
 }
 
-/* Classes one after the other: the file was sorted, so its order tells nothing of time. */
-static bool is_sorted_by_class(const sr_table_view *view) {
-  int64_t runs = 0;
-  int32_t last = -1;
-  if (!view->label || view->time || view->group || view->classes.count < 2) return false;
-  for (int64_t i = 0; i < view->rows; i++) {
-    if (view->label[i] < 0 || view->label[i] == last) continue;
-    runs++;
-    last = view->label[i];
+/* Rows at the wrong place of a file that was sorted by class: at most a hundredth of all (a pair is
+ * always allowed) and a tenth of the rarest class, so that short visits of a stream do not pass for
+ * them. */
+static int64_t most_strays(const int64_t *rows_of, const sr_table_view *view) {
+  enum { ALLOWED = 2, SHARE = 100, SHARE_OF_CLASS = 10 };
+  int64_t rarest = view->rows, most = view->rows / SHARE;
+  if (most < ALLOWED) most = ALLOWED;
+  for (int32_t c = 0; c < view->classes.count; c++)
+    if (rows_of[c] > 0 && rows_of[c] < rarest) rarest = rows_of[c];
+  return most < rarest / SHARE_OF_CLASS ? most : rarest / SHARE_OF_CLASS;
+}
+
+/* Stretches of one class; those of at most `strays_up_to` rows are passed over and their rows
+ * counted. Rows without a class are not there. */
+static int64_t count_stretches(const sr_table_view *view, int64_t strays_up_to, int64_t *strays) {
+  int64_t stretches = 0, length = 0;
+  int32_t current = -1, last = -1;
+  *strays = 0;
+  for (int64_t i = 0; i <= view->rows; i++) {
+    int32_t label = i < view->rows ? view->label[i] : INT32_MAX;
+    if (label < 0) continue;
+    if (label == current) {
+      length++;
+      continue;
+    }
+    bool is_stray = length <= strays_up_to;
+    if (is_stray) *strays += length;
+    if (!is_stray && current != last) {
+      stretches++;
+      last = current;
+    }
+    current = label;
+    length = 1;
   }
-  return runs >= 2 && runs == view->classes.count && view->rows >= 10 * runs;
+  return stretches;
+}
+
+/* Classes one after the other, but for a few single rows or pairs: the file was sorted, so its
+ * order tells nothing of time. */
+static sr_status find_sorting(sr_context *ctx, const sr_table_view *view, bool *sorted) {
+  enum { STRAY = 2, LEAST_ROWS = 10 };
+  sr_status status = SR_OK;
+  int64_t *rows_of = NULL, strays, classes = 0;
+  *sorted = false;
+  if (!view->label || view->time || view->group || view->classes.count < 2) return SR_OK;
+  SR_NEW_ZERO(ctx, rows_of, view->classes.count);
+  for (int64_t i = 0; i < view->rows; i++)
+    if (view->label[i] >= 0) rows_of[view->label[i]]++;
+  for (int32_t c = 0; c < view->classes.count; c++) classes += rows_of[c] > 0;
+  if (classes < 2 || view->rows < LEAST_ROWS * classes) goto cleanup;
+  *sorted =
+      count_stretches(view, 0, &strays) == classes ||
+      (count_stretches(view, STRAY, &strays) == classes && strays <= most_strays(rows_of, view));
+cleanup:
+  sr__free(ctx, rows_of);
+  return status;
 }
 
 /* Windows follow the order of the rows; where nothing cuts that order, no graph is needed. */
@@ -222,8 +267,9 @@ sr_status sr_structure_estimate(sr_context *ctx, const sr_table *table,
                     "regions were named, but the rows are no map; name their coordinates and leave "
                     "out a graph of time, or leave out the regions"));
   if (s->map) tell_map(s, view->label || view->value);
-  if (sr__structure_is_series(s) && !(graph && *graph) && is_sorted_by_class(view))
-    SR_TRY(shuffle_rows(ctx, seed, s));
+  bool sorted = false;
+  if (sr__structure_is_series(s) && !(graph && *graph)) SR_TRY(find_sorting(ctx, view, &sorted));
+  if (sorted) SR_TRY(shuffle_rows(ctx, seed, s));
   SR_TRY(find_scale(ctx, table, options, seed, s));
   SR_TRY(sr__structure_make_parts(ctx, s, options->parts));
   s->view.seconds = sr_seconds() - start;
