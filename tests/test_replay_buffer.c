@@ -4,6 +4,7 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "core/maths.h"
 #include "replay/buffer.h"
 #include "replay/sampler.h"
 #include "replay/sum_tree.h"
@@ -494,6 +495,46 @@ static void priorities_decide_the_draws(void **state) {
   bench_close(&b);
 }
 
+/* What a model's next draw hangs on is stored: powers of the library's own, not those that a C
+ * library chooses by the processor. */
+static void priorities_are_the_same_bits_on_every_machine(void **state) {
+  (void)state;
+  bench b;
+  bench_open(&b, "per:alpha=0.6,epsilon=0.01", 200, 3, 1);
+  bench_write(&b, 150);
+  int64_t row[BATCH];
+  float weight[BATCH], error[BATCH];
+  double priority[ROWS_MAX] = {0};
+  for (int k = 0; k < 40; k++) {
+    draw_batch(&b, -1, 0, row, weight);
+    for (int i = 0; i < BATCH; i++) {
+      error[i] = (float)((double)((row[i] * 37 + k) % 1009) / 100.0);
+      priority[row[i]] = sr__pow_portable((double)error[i] + 0.01, 0.6);
+    }
+    for (int i = 0; i < BATCH; i++) /* a row drawn twice has its last error */
+      for (int j = 0; j < i; j++)
+        if (row[i] == row[j]) error[j] = error[i];
+    b.sampler->learned(b.state, &(sr__batch){BATCH, row, weight}, error);
+  }
+  sr__bytes bytes = {.ctx = b.ctx};
+  b.sampler->save(b.state, &bytes);
+  assert_ok(b.ctx, bytes.status);
+  sr__byte_reader reader = {b.ctx, bytes.data, bytes.size, 0, "the sampler", SR_OK};
+  sr__get_f64(&reader); /* the largest so far */
+  int drawn = 0;
+  for (int64_t slot = 0; slot < 200; slot++) {
+    double stored = sr__get_f64(&reader);
+    for (int64_t r = 0; r < b.told->rows; r++) {
+      if (sr__buffer_slot(b.buffer, r) != slot || priority[r] == 0) continue;
+      assert_memory_equal(&stored, &priority[r], sizeof stored);
+      drawn++;
+    }
+  }
+  assert_true(drawn > 100);
+  sr__bytes_free(&bytes);
+  bench_close(&b);
+}
+
 /* Hidden features in four clouds: a head's rows are whole clouds or pieces of them, never a random
  * share. */
 static sr_status clouds(sr_context *ctx, void *data, int64_t count, const int64_t *rows,
@@ -713,6 +754,8 @@ int main(void) {
                                      cmocka_unit_test(routed_parts_are_blocks_in_turn),
                                      cmocka_unit_test(parts_follow_the_memory_of_pictures),
                                      cmocka_unit_test(priorities_decide_the_draws),
+                                     cmocka_unit_test(
+                                         priorities_are_the_same_bits_on_every_machine),
                                      cmocka_unit_test(features_route_clouds),
                                      cmocka_unit_test(samplers_grow_with_the_buffer),
                                      cmocka_unit_test(samplers_save_and_load),

@@ -2,8 +2,7 @@
  * beta rises. */
 #include "sampler.h"
 
-#include <math.h>
-
+#include "core/maths.h"
 #include "sum_tree.h"
 
 typedef struct per_options {
@@ -76,16 +75,22 @@ static void draw(void *state, sr__random *random, double progress, sr__batch *ba
     }
     double chance = sr__sum_tree_weight(&own->tree, sr__buffer_slot(own->buffer, row)) / total;
     batch->row[i] = row;
-    batch->weight[i] = (float)pow((double)own->buffer->whole * chance, -beta);
+    batch->weight[i] = (float)sr__pow_portable((double)own->buffer->whole * chance, -beta);
     if (batch->weight[i] > largest) largest = batch->weight[i];
   }
   for (int32_t i = 0; i < batch->count; i++) batch->weight[i] = (float)(batch->weight[i] / largest);
 }
 
+/* size^alpha, where alpha or size may be 0. */
+static double priority_of(double size, double alpha) {
+  if (alpha == 0) return 1;
+  return size > 0 ? sr__pow_portable(size, alpha) : 0;
+}
+
 static void learned(void *state, const sr__batch *batch, const float *errors) {
   per *own = state;
   for (int32_t i = 0; i < batch->count; i++) {
-    double priority = pow((double)errors[i] + own->chosen.epsilon, own->chosen.alpha);
+    double priority = priority_of((double)errors[i] + own->chosen.epsilon, own->chosen.alpha);
     if (priority > own->largest) own->largest = priority;
     sr__sum_tree_set(&own->tree, sr__buffer_slot(own->buffer, batch->row[i]), priority);
   }
