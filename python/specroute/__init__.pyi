@@ -234,6 +234,8 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
     honest_interval_: tuple[float, float]
     naive_error_: float
     forward_error_: float
+    use_error_: float
+    use_interval_: tuple[float, float]
     tmix_: float
     parts_: NDArray[np.int32] | None
     plan_: dict[str, Any]
@@ -271,6 +273,8 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
         groups: ArrayLike | None = ...,
         coords: ArrayLike | None = ...,
         times: ArrayLike | None = ...,
+        regions: ArrayLike | None = ...,
+        predict_on: Any = ...,
     ) -> SpecrouteClassifier: ...
     def predict(self, X: Any) -> NDArray[Any]: ...
     def predict_proba(self, X: Any) -> NDArray[np.float64]: ...

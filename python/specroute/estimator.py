@@ -15,7 +15,7 @@ from . import _declarations as c
 from ._library import (ArgumentError, call, encode, lib, made, set_options, text, threads_of,
                        to_bytes)
 from .functions import Plan, Report, Structure, plan_from_bags, structure_of
-from .table import Table, codes_of, features, is_frame, is_series, names_of, shown, whole
+from .table import Table, codes_of, features, ground, is_frame, is_series, names_of, shown, whole
 
 
 def _seed(random_state):
@@ -148,6 +148,8 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
         The error on rows of the same process far from every training row.
     naive_error_, forward_error_ : float
         The error on new rows of the same stretch, and on the future; NaN where it was not told.
+    use_error_, use_interval_ : float, (float, float)
+        With ``predict_on``: the error at the distances of use; NaN where it was not told.
     tmix_ : float
         Rows until a row is new.
     parts_ : array
@@ -232,12 +234,15 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
             plan = self.plan if isinstance(self.plan, Plan) else plan_from_bags(self.plan, rows)
         return structure, plan
 
-    def fit(self, X, y, sample_weight=None, groups=None, coords=None, times=None, regions=None):
+    def fit(self, X, y, sample_weight=None, groups=None, coords=None, times=None, regions=None,
+            predict_on=None):
         """Trains on rows and classes; every other array has one entry per row.
 
         ``groups`` names rows that belong together, ``coords`` holds two or three coordinates,
         ``times`` says when each row was seen: rows are put in that order. ``regions`` names the ground of
-        rows with ``coords`` whose law may differ; None: as the coordinates show.
+        rows with ``coords`` whose law may differ; None: as the coordinates show. ``predict_on`` is where
+        the model will be used, in the system of ``coords``: a :class:`Table` with coordinates, a pair
+        ``(X, coords)``, or coordinates alone; it tells the error at these distances (``use_error_``).
         """
         X = _checked(self, X, reset=True)
         if y is None:
@@ -259,6 +264,9 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
         weight = weights_of(sample_weight, self.class_weight, X, y)
         table, order = whole(X, label, self.classes_, weight, groups, coords, times, threads, regions)
         structure, plan = self._given(table, order, seed, threads, rows)
+        use = None if predict_on is None else ground(predict_on, table, threads)
+        if use is not None:
+            options.evaluate.predict_on = use.address
         made_of = c.sr_train_input(structure=structure._handle.address if structure else None,
                                    plan=plan._handle.address if plan else None)
         self._model = made("sr_ensemble_free", "sr_train_with", table, ctypes.byref(made_of),
@@ -287,6 +295,9 @@ class SpecrouteClassifier(ClassifierMixin, BaseEstimator):
         self.honest_error_, self.naive_error_ = number("honest"), number("naive")
         self.honest_interval_ = number("honest_low"), number("honest_high")
         self.forward_error_ = number("forward")
+        error = next((asked for asked in error.get("questions") or () if asked["name"] == "use"), {})
+        self.use_error_ = number("estimate")
+        self.use_interval_ = number("low"), number("high")
         self.parts_ = None
         if view.structure and taught is not None:
             self.parts_ = np.full(rows, -1, np.int32)

@@ -236,6 +236,44 @@ def _column(values, rows, what):
     return values
 
 
+def _places(coords, rows, what):
+    """Coordinates as rows x 2 or 3 numbers."""
+    coords = _column(coords, rows, what).astype(np.float64)
+    if coords.ndim != 2 or coords.shape[1] not in (2, 3):
+        raise ArgumentError(f"{what} has the shape {coords.shape}, expected two or three columns")
+    if not np.isfinite(coords).all():
+        raise DataError(f"{what} holds a value that is not finite")
+    return coords
+
+
+def ground(where, table, threads=0):
+    """The places where a model of the rows of ``table`` will be used, in the system of their coordinates."""
+    own = lib.sr_table_get(table).contents
+    if own.coordinate_count < 2:
+        raise ArgumentError("predict_on needs rows with places: give coords")
+    rows, view = None, c.sr_table_view()
+    if isinstance(where, tuple) and len(where) == 2 and np.ndim(where[1]) == 2:
+        X, where = where
+    else:
+        X = where if isinstance(where, Table) else None
+    kept = [] if X is None else [features(X, threads)]
+    if kept:
+        view = c.sr_table_view.from_buffer_copy(lib.sr_table_get(kept[0]).contents)
+        rows = view.rows
+    if isinstance(where, Table):
+        where = where.coords
+        if where is None:
+            raise ArgumentError("the table of predict_on has no coordinates; read it with coords")
+    places = _places(where, len(where) if rows is None else rows, "predict_on")
+    if places.shape[1] != own.coordinate_count:
+        raise ArgumentError(f"predict_on has {places.shape[1]} coordinates, expected {own.coordinate_count} as coords has")
+    columns = np.ascontiguousarray(places.T)
+    view.rows, view.coordinate_count, view.coordinates = len(places), places.shape[1], columns.ctypes.data
+    view.projection = own.projection
+    kept += [columns, table, view]
+    return made("sr_table_free", "sr_table_wrap", ctypes.byref(view), keep=kept)
+
+
 def codes_of(values):
     """Codes from 0 and their values, as np.unique gives them."""
     values = np.asarray(values)
@@ -284,11 +322,7 @@ def whole(X, label=None, classes=None, weight=None, groups=None, coords=None, ti
         codes, names = codes_of(_column(regions, rows, "regions"))
         view.region, view.regions = take(codes, np.int32), _dictionary([str(n) for n in names])
     if coords is not None:
-        coords = _column(coords, rows, "coords").astype(np.float64)
-        if coords.ndim != 2 or coords.shape[1] not in (2, 3):
-            raise ArgumentError(f"coords has the shape {coords.shape}, expected two or three columns")
-        if not np.isfinite(coords).all():
-            raise DataError("coords holds a value that is not finite")
+        coords = _places(coords, rows, "coords")
         view.coordinate_count, view.coordinates = coords.shape[1], take(coords.T, np.float64)
     if times is not None:
         times = seconds(_column(times, rows, "times"))

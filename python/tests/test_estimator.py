@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import subprocess
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import specroute
 from specroute import PartKFold, RoutedBagging, SpecrouteClassifier
+from specroute._library import command_path
 
 WEIGHTS = {
     "check_sample_weight_equivalence_on_dense_data":
@@ -180,6 +182,52 @@ def test_what_is_known_of_rows_is_used(witness):
     assert {q["name"]: q["units"] for q in named.report_["error"]["questions"]}["regions"] == 3
     own = clone(how).set_params(parts=np.arange(600) // 100).fit(X, y)
     assert own.parts_.tolist() == (np.arange(600) // 100).tolist()
+
+
+def test_the_error_where_the_model_will_be_used(tmp_path):
+    rng = np.random.default_rng(3)
+    places = rng.uniform(0, 100, size=(900, 2))
+    X = np.column_stack([np.sin(places[:, 0] / 9), np.cos(places[:, 1] / 7)])
+    y = np.where(X.sum(axis=1) + 0.7 * rng.normal(size=900) > 0, "wet", "dry")
+    how = SpecrouteClassifier(plan="uniform", n_estimators=20, random_state=1, importance=False)
+
+    def used(where):
+        return clone(how).fit(X[:600], y[:600], coords=places[:600], predict_on=where)
+
+    none = used(None)
+    assert np.isnan(none.use_error_) and np.isnan(none.use_interval_).all()
+    near = used(places[600:])
+    low, high = near.use_interval_
+    assert 0 <= low < near.use_error_ < high <= 1 and near.report_["error"]["outside"] is None
+    assert near.honest_error_ == none.honest_error_
+    np.testing.assert_array_equal(near.predict_proba(X), none.predict_proba(X))
+    whole = used((X[600:], places[600:]))
+    assert whole.use_error_ == near.use_error_ and whole.report_["error"]["outside"] < 0.1
+    unlike = used((X[600:] + 9, places[600:]))
+    assert unlike.report_["error"]["outside"] > 0.9 and np.isnan(unlike.use_interval_).all()
+    far = used(places[600:] + 400)
+    assert np.isnan(far.use_interval_).all() and "farther than anything held out" in str(far.report_)
+    for frame in (lambda rows: rows, pytest.importorskip("pandas").DataFrame):
+        assert used((frame(X[600:]), frame(places[600:]))).use_interval_ == near.use_interval_
+
+    # The command says the same of the same files.
+    for name, rows in ("own", slice(0, 600)), ("use", slice(600, 900)):
+        cells = np.column_stack([X[rows].astype("U"), y[rows], places[rows].astype("U")])
+        np.savetxt(tmp_path / f"{name}.csv", cells, "%s", ",", header="a,b,y,east,north", comments="")
+    own = specroute.read(tmp_path / "own.csv", "y", coords=["east", "north"])
+    use = specroute.read(tmp_path / "use.csv", "y", coords=["east", "north"])
+    told = clone(how).fit(own.X, own.y, coords=own.coords, predict_on=use)
+    subprocess.run([command_path(), "train", tmp_path / "own.csv", "--target", "y", "--coords", "east,north",
+                    "--predict-on", tmp_path / "use.csv", "--plan", "uniform", "--members", "20", "--no-importance",
+                    "--seed", str(np.random.RandomState(1).randint(0, 2**31 - 1)), "-o", tmp_path / "m", "--json"], check=True, capture_output=True)
+    again = specroute.load(tmp_path / "m")
+    assert [again.use_error_, *again.use_interval_] == pytest.approx([told.use_error_, *told.use_interval_])
+    for wrong, said in ((places[600:, :1], "two or three"), (np.full((3, 2), np.nan), "not finite"),
+                        (np.zeros((3, 3)), "expected 2"), ((X[600:], places[:5]), "5 entries")):
+        with pytest.raises(ValueError, match=said):
+            used(wrong)
+    with pytest.raises(ValueError, match="give coords"):
+        clone(how).fit(X, y, predict_on=places)
 
 
 def test_graphs_and_bags_of_ones_own(witness):
