@@ -1,6 +1,7 @@
 /* The ridge solver against scikit-learn and against refitting without each row. */
 #include <math.h>
 
+#include "learner/linear/linear.h"
 #include "learner/ridge/ridge.h"
 #include "learner_kit.h"
 
@@ -166,14 +167,14 @@ static void penalty_is_the_best_left_out(void **state) {
       for (int64_t i = 0; i < n; i++) z[i * p + j] = (s.x[i * p + j] - mean) / sqrt(square);
     }
     int best = 0;
-    double error[SR__RIDGE_ALPHAS];
-    for (int a = 0; a < SR__RIDGE_ALPHAS; a++) {
-      error[a] = left_out_error(&s, z, sr__ridge_alpha(a));
+    double error[SR__PENALTIES];
+    for (int a = 0; a < sr__linear_penalties(1e6); a++) {
+      error[a] = left_out_error(&s, z, sr__linear_penalty(a));
       if (error[a] < error[best]) best = a;
     }
     sr__ridge_model model = {0};
     assert_ok(ctx, sr__ridge_solve(ctx, &s.problem, &model));
-    assert_close(model.alpha, sr__ridge_alpha(best), 1e-12);
+    assert_close(model.alpha, sr__linear_penalty(best), 1e-12);
     free_model(ctx, &model);
     free(z);
     free_problem(&s);
@@ -183,9 +184,33 @@ static void penalty_is_the_best_left_out(void **state) {
 
 static void grid_is_logspace(void **state) {
   (void)state;
-  assert_close(sr__ridge_alpha(0), 1e-3, 1e-15);
-  assert_close(sr__ridge_alpha(3), 0.1, 1e-14);
-  assert_close(sr__ridge_alpha(9), 1e3, 1e-12);
+  assert_close(sr__linear_penalty(0), 1e-3, 1e-15);
+  assert_close(sr__linear_penalty(3), 0.1, 1e-14);
+  assert_close(sr__linear_penalty(9), 1e3, 1e-12);
+  assert_int_equal(sr__linear_penalties(1e3), 10);
+  assert_int_equal(sr__linear_penalties(1e6), 14);
+}
+
+/* Labels that no column tells ask for the largest penalty that is allowed: 1,000 where a class has
+ * two rows, beyond it where each has three. */
+static void rare_classes_hold_the_penalty_down(void **state) {
+  (void)state;
+  for (int shape = 0; shape < 4; shape++) {
+    int64_t n = 40, p = shape % 2 ? 60 : 6;
+    int rare = shape < 2 ? 2 : 3;
+    sr_context *ctx = test_context(1);
+    small_problem s = new_problem(n, p, 3);
+    for (int64_t i = 0; i < n; i++) s.label[i] = i < rare ? 2 : (int32_t)(i % 2);
+    sr__ridge_model model = {0};
+    assert_ok(ctx, sr__ridge_solve(ctx, &s.problem, &model));
+    if (rare == 2)
+      assert_close(model.alpha, 1e3, 1e-9);
+    else
+      assert_true(model.alpha > 1e4);
+    free_model(ctx, &model);
+    free_problem(&s);
+    sr_context_free(&ctx);
+  }
 }
 
 /* ---- odd columns -------------------------------------------------------------------------- */
@@ -273,6 +298,7 @@ int main(void) {
       cmocka_unit_test(decisions_are_those_of_scikit_learn),
       cmocka_unit_test(penalty_is_the_best_left_out),
       cmocka_unit_test(grid_is_logspace),
+      cmocka_unit_test(rare_classes_hold_the_penalty_down),
       cmocka_unit_test(constant_and_missing_columns_are_harmless),
       cmocka_unit_test(counts_are_weights),
   };

@@ -22,7 +22,7 @@ for rows, columns, classes, weighted in [(60, 5, 3, 0), (25, 40, 3, 0), (60, 5, 
     mean = (s[:, None] * x).sum(0) / s.sum()
     sd = np.sqrt((s[:, None] * (x - mean) ** 2).sum(0) / s.sum())
     z = (x - mean) / sd
-    model = RidgeClassifierCV(alphas=np.logspace(-3, 3, 10)).fit(z, y, sample_weight=s)
+    model = RidgeClassifierCV(alphas=10 ** (-3 + np.arange(14) * 6 / 9)).fit(z, y, sample_weight=s)
     decision = model.decision_function(z)
     if decision.ndim == 1:
         decision = np.column_stack([-decision, decision])

@@ -62,6 +62,12 @@ typedef struct sr__linear_model {
 enum { SR__PENALTIES = 19 };
 /* 10^(-3 + 6 i / 9). */
 double sr__linear_penalty(int i);
+/* How many of them, from the least on, are at most `most`. */
+int sr__linear_penalties(double most);
+/* The largest penalty to try on rows of these classes: 10^6, or 10^3 where a class has fewer than
+ * three rows. */
+SR_MUST_CHECK sr_status sr__linear_most_penalty(sr_context *ctx, const int32_t *label, int64_t rows,
+                                                int32_t classes, double *most);
 
 typedef struct sr__linear_report {
   double curve[SR__PENALTIES]; /* mean squared left-out error; NaN where the walk did not look */

@@ -43,17 +43,14 @@ int32_t sr__linear_classes_vote(const sr__linear_classes *model, const double *s
 /* ---- fitting ------------------------------------------------------------------------------- */
 
 static sr_status find_classes(sr_context *ctx, const int32_t *label, int64_t rows,
-                              sr__linear_classes *made, int32_t *place, int64_t *fewest) {
+                              sr__linear_classes *made, int32_t *place) {
   sr_status status = SR_OK;
   int64_t *count = NULL;
   SR_NEW_ZERO(ctx, count, made->classes);
   for (int64_t i = 0; i < rows; i++) count[label[i]]++;
-  *fewest = rows;
   for (int32_t c = 0; c < made->classes; c++) {
     place[c] = made->known;
-    if (count[c] == 0) continue;
-    made->known++;
-    if (count[c] < *fewest) *fewest = count[c];
+    made->known += count[c] > 0;
   }
   SR_NEW(ctx, made->class_of, made->known);
   for (int32_t c = 0; c < made->classes; c++)
@@ -147,7 +144,7 @@ sr_status sr__linear_classes_fit(sr_context *ctx, const sr__classes_problem *pro
   sr__classes_report own = {0};
   sr__classes_problem settled = *problem;
   int32_t *place = NULL; /* of a class among the known ones */
-  int64_t fewest = 0, rows = problem->maker->rows;
+  int64_t rows = problem->maker->rows;
   *model = NULL;
   if (rows < 1)
     SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "a ridge classifier needs at least one row and got none"));
@@ -156,8 +153,10 @@ sr_status sr__linear_classes_fit(sr_context *ctx, const sr__classes_problem *pro
   made->classes = problem->classes;
   made->sharpness = 1.0;
   SR_NEW(ctx, place, problem->classes);
-  SR_TRY(find_classes(ctx, problem->label, rows, made, place, &fewest));
-  if (!(settled.options.most_penalty > 0.0)) settled.options.most_penalty = fewest < 3 ? 1e3 : 1e6;
+  SR_TRY(find_classes(ctx, problem->label, rows, made, place));
+  if (!(settled.options.most_penalty > 0.0))
+    SR_TRY(sr__linear_most_penalty(ctx, problem->label, rows, problem->classes,
+                                   &settled.options.most_penalty));
   if (made->known > 1) {
     SR_TRY(fit_targets(ctx, &settled, place, proba, &own, made));
   } else if (proba) {

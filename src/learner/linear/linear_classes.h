@@ -19,7 +19,7 @@ typedef struct sr__linear_classes {
 } sr__linear_classes;
 
 typedef struct sr__linear_classes_options {
-  double most_penalty; /* 0: 10^6, or 10^3 where a class has fewer than three rows */
+  double most_penalty; /* 0: sr__linear_most_penalty */
   int64_t memory;      /* bytes, see sr__linear_problem */
 } sr__linear_classes_options;
 

@@ -5,6 +5,26 @@
 
 double sr__linear_penalty(int i) { return sr__pow_portable(10.0, -3.0 + 6.0 * i / 9.0); }
 
+int sr__linear_penalties(double most) {
+  int count = 1;
+  while (count < SR__PENALTIES && sr__linear_penalty(count) <= most * (1.0 + 1e-9)) count++;
+  return count;
+}
+
+sr_status sr__linear_most_penalty(sr_context *ctx, const int32_t *label, int64_t rows,
+                                  int32_t classes, double *most) {
+  sr_status status = SR_OK;
+  int64_t *count = NULL;
+  SR_NEW_ZERO(ctx, count, classes);
+  for (int64_t i = 0; i < rows; i++) count[label[i]]++;
+  *most = 1e6;
+  for (int32_t c = 0; c < classes; c++)
+    if (count[c] > 0 && count[c] < 3) *most = 1e3;
+cleanup:
+  sr__free(ctx, count);
+  return status;
+}
+
 void sr__linear_free(sr__linear_model *model) {
   if (!model) return;
   sr_allocator allocator = model->allocator;
@@ -44,11 +64,8 @@ sr_status sr__linear_walk(sr__linear_work *work, sr__penalty_fn at, void *data, 
   sr_status status = SR_OK;
   double *curve = work->report.curve, *other = NULL, *other_residual = NULL;
   int64_t residuals = work->n * work->targets;
-  int here = START, direction = 1, last = START;
+  int here = START, direction = 1, last = sr__linear_penalties(work->problem->most_penalty) - 1;
   bool moved = false, turned = false;
-  while (last + 1 < SR__PENALTIES &&
-         sr__linear_penalty(last + 1) <= work->problem->most_penalty * (1.0 + 1e-9))
-    last++;
   SR_NEW(work->ctx, other, size);
   SR_NEW(work->ctx, other_residual, residuals);
   SR_TRY(at(work, data, sr__linear_penalty(here), solution, work->residual, &curve[here]));

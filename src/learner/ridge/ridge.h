@@ -28,11 +28,8 @@ typedef struct sr__ridge_model {
   uint8_t *seen;
 } sr__ridge_model;
 
-enum { SR__RIDGE_ALPHAS = 10 };
-/* 10^(-3 + 6 i / 9), i = 0 .. 9. */
-double sr__ridge_alpha(int i);
-
-/* Fills a zeroed model; free with sr__ridge_free_model even after a failure. */
+/* Fills a zeroed model, its alpha the best of sr__linear_penalty up to sr__linear_most_penalty;
+ * free with sr__ridge_free_model even after a failure. */
 SR_MUST_CHECK sr_status sr__ridge_solve(sr_context *ctx, const sr__ridge_problem *problem,
                                         sr__ridge_model *model);
 void sr__ridge_free_model(const sr_allocator *allocator, sr__ridge_model *model);

@@ -8,10 +8,10 @@
 #include <math.h>
 
 #include "core/dense.h"
-#include "core/maths.h"
+#include "learner/linear/linear.h"
 #include "ridge.h"
 
-enum { CHUNK_VALUES = 1 << 18, ALPHAS = SR__RIDGE_ALPHAS };
+enum { CHUNK_VALUES = 1 << 18 };
 
 typedef struct ridge_work {
   sr_context *ctx;
@@ -25,10 +25,9 @@ typedef struct ridge_work {
   double *target;       /* n x targets, row-major: sqrt(s) (+-1 - mean) */
   double *target_mean;
   double *weights; /* p x targets: W */
-  double score[ALPHAS];
+  int alphas;      /* that are tried */
+  double score[SR__PENALTIES];
 } ridge_work;
-
-double sr__ridge_alpha(int i) { return sr__pow_portable(10.0, -3.0 + 6.0 * i / (ALPHAS - 1)); }
 
 sr_status sr__ridge_new_model(sr_context *ctx, int32_t classes, int64_t columns,
                               sr__ridge_model *model) {
@@ -154,10 +153,10 @@ cleanup:
 
 /* Of equal scores the larger penalty. */
 static double choose_alpha(const ridge_work *w) {
-  int best = ALPHAS - 1;
-  for (int a = ALPHAS - 2; a >= 0; a--)
+  int best = w->alphas - 1;
+  for (int a = best - 1; a >= 0; a--)
     if (w->score[a] < w->score[best]) best = a;
-  return sr__ridge_alpha(best);
+  return sr__linear_penalty(best);
 }
 
 /* ---- more rows than columns ---------------------------------------------------------------- */
@@ -205,8 +204,8 @@ static void shrink(const ridge_work *w, primal_parts *parts, double alpha) {
 static sr_status score_chunk(ridge_work *w, primal_parts *parts, int64_t begin, int64_t rows) {
   sr_status status = SR_OK;
   int32_t k = w->targets;
-  for (int a = 0; a < ALPHAS; a++) {
-    double alpha = sr__ridge_alpha(a);
+  for (int a = 0; a < w->alphas; a++) {
+    double alpha = sr__linear_penalty(a);
     shrink(w, parts, alpha);
     SR_TRY(sr__dense_multiply(w->ctx, (sr__product_shape){rows, k, w->p},
                               (sr__factor_view){parts->rotated, w->p, false},
@@ -337,7 +336,7 @@ static sr_status solve_dual_at(const ridge_work *w, dual_parts *parts, double al
 static sr_status score_dual(ridge_work *w, dual_parts *parts, int a) {
   sr_status status = SR_OK;
   int k = w->targets;
-  double alpha = sr__ridge_alpha(a);
+  double alpha = sr__linear_penalty(a);
   SR_TRY(solve_dual_at(w, parts, alpha));
   for (int64_t i = 0; i < w->n; i++) {
     double inverse = 0.0;
@@ -365,7 +364,7 @@ static sr_status solve_dual(ridge_work *w, double *alpha) {
                             (sr__factor_view){parts.gram, n, false},
                             (sr__factor_view){w->target, k, false},
                             (sr__product_view){parts.cross, k, false}));
-  for (int a = 0; a < ALPHAS; a++) SR_TRY(score_dual(w, &parts, a));
+  for (int a = 0; a < w->alphas; a++) SR_TRY(score_dual(w, &parts, a));
   *alpha = choose_alpha(w);
   SR_TRY(solve_dual_at(w, &parts, *alpha));
   for (int64_t first = 0; first < w->p; first += parts.chunk) {
@@ -397,8 +396,11 @@ sr_status sr__ridge_solve(sr_context *ctx, const sr__ridge_problem *problem,
                           sr__ridge_model *model) {
   sr_status status = SR_OK;
   ridge_work w = {.ctx = ctx, .problem = problem, .n = problem->rows, .p = problem->columns};
+  double most = 0.0;
   SR_TRY(sr__ridge_new_model(ctx, problem->classes, problem->columns, model));
   for (int64_t i = 0; i < w.n; i++) model->seen[problem->label[i]] = 1;
+  SR_TRY(sr__linear_most_penalty(ctx, problem->label, w.n, problem->classes, &most));
+  w.alphas = sr__linear_penalties(most);
   SR_TRY(prepare_work(&w, model));
   /* A single class needs no decision: its intercept stands alone. */
   if (w.targets > 1)
