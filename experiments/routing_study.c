@@ -124,6 +124,11 @@ sr_interval routing_paired(const result_sample *a, const result_sample *b, int c
   return r;
 }
 
+static void add_name(char *list, size_t size, const char *name) {
+  size_t used = strlen(list);
+  snprintf(list + used, size - used, "%s%s", used ? "; " : "", name);
+}
+
 void routing_count(routing_tally *t, const char *where, const sr_interval *plain,
                    const sr_interval *size) {
   t->sets++;
@@ -132,15 +137,33 @@ void routing_count(routing_tally *t, const char *where, const sr_interval *plain
   } else if (plain->high < 0 && size->high < 0) {
     t->helps++;
     t->by_place++;
-    size_t used = strlen(t->names);
-    snprintf(t->names + used, sizeof t->names - used, "%s%s", used ? ", " : "", where);
+    add_name(t->names, sizeof t->names, where);
   } else if (plain->high < 0) {
     t->helps++;
+    add_name(t->only, sizeof t->only, where);
   } else if (plain->low > 0) {
     t->harms++;
+    add_name(t->worse, sizeof t->worse, where);
   } else {
     t->open++;
+    add_name(t->unclear, sizeof t->unclear, where);
+    if (-plain->low > t->most) t->most = -plain->low;
   }
+}
+
+void routing_say_where(conclusion *c, const routing_tally *t, const char *words,
+                       const char *control) {
+  char bound[64] = "", missing[64] = "";
+  if (t->open > 0) snprintf(bound, sizeof bound, ", where no gain above %.3f is left", t->most);
+  if (t->missing > 0)
+    snprintf(missing, sizeof missing, " Too few seeds: %d of %d.", t->missing, t->sets);
+  conclusion_add_remark(c,
+                        "%s. Better than uniform and than the control (%s): %s. Better than "
+                        "uniform alone: %s. Worse than uniform: "
+                        "%s. Not told apart from uniform: %s%s.%s",
+                        words, control, t->names[0] ? t->names : "nowhere",
+                        t->only[0] ? t->only : "nowhere", t->worse[0] ? t->worse : "nowhere",
+                        t->unclear[0] ? t->unclear : "nowhere", bound, missing);
 }
 
 void routing_decide(conclusion *c, const routing_tally *t, const char *claim) {

@@ -42,10 +42,16 @@ sr_interval routing_paired(const result_sample *a, const result_sample *b, int c
  * zero) or open. */
 typedef struct routing_tally {
   int sets, helps, by_place, harms, open, missing;
-  char names[256]; /* of sets where routing helps by place */
+  char names[256];                          /* of sets where routing helps by place */
+  char only[256], worse[256], unclear[256]; /* where it helps alone, harms, is open */
+  double most;                              /* gain that an open interval leaves possible */
 } routing_tally;
 void routing_count(routing_tally *tally, const char *where, const sr_interval *against_plain,
                    const sr_interval *against_size);
+/* Where an arm helps and where not, with the names of the sets, as a remark. `control` names what
+ * it is set beside. */
+void routing_say_where(conclusion *c, const routing_tally *tally, const char *words,
+                       const char *control);
 /* All sets help by place: reproduced. None does and none is open: not reproduced. Some: partly,
  * with their names. Else it cannot be told with these seeds. */
 void routing_decide(conclusion *c, const routing_tally *tally, const char *claim);

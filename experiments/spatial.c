@@ -418,12 +418,7 @@ static sr_status read_results(conclusion *c) {
     conclusion_add_cell(c, sets[NEW_MAP].label, arms[arm].label, NAN, NAN, &s);
   }
   for (int k = 0; k < CLAIMS; k++)
-    conclusion_add_remark(c,
-                          "%s: better than uniform in %d of %d sets, of these %d also better than "
-                          "the control (%s); worse in %d, open in %d, too few seeds in %d.",
-                          claims[k].words, tally[k].helps, tally[k].sets, tally[k].by_place,
-                          tally[k].names[0] ? tally[k].names : "none", tally[k].harms,
-                          tally[k].open, tally[k].missing);
+    routing_say_where(c, &tally[k], claims[k].words, arms[claims[k].control].label);
   conclusion_add_remark(
       c,
       "The Bayes risk of a real map is not known, so the paper's excess risks can "

@@ -116,19 +116,24 @@ class Verdicts(unittest.TestCase):
     def test_gated_votes_and_honest_selection(self):
         gated, auto = ("routed:part_share=0.5", "space vote=gated"), ("auto", "space")
         self.spatial(0.3, 0.3, others={gated: 0.25, auto: 0.25}.items())
+        sets = ("Germany, polygons; Germany, regions; Maipo, fields; Zion, tiles; Sea surface, sector; Sea surface, years; "
+                "Simulated, new map")
+        claims = ("Votes weighted by near parts", "routed"), ("Honest selection", "size of spectral")
         page = self.remarks()
-        for words in ("Votes weighted by near parts", "Honest selection"):
-            self.assertIn(f"{words}: better than uniform in 7 of 7 sets, of these 7 also better than the control", page)
-        self.assertIn("Half of the parts per member: better than uniform in 0 of 7 sets, of these 0 also", page)
+        for words, control in claims:
+            self.assertIn(f"{words}. Better than uniform and than the control ({control}): {sets}. Better than uniform alone: nowhere. "
+                          "Worse than uniform: nowhere. Not told apart from uniform: nowhere.", page)
+        self.assertRegex(page, "Half of the parts per member. Better .*: nowhere. Better than uniform alone: nowhere. Worse than uniform: "
+                         f"nowhere. Not told apart from uniform: {sets}, where no gain above 0.0.. is left")
         # what equal votes of the same members reach too, and small bags without a choice, is no merit of either
         self.spatial(0.3, 0.25, others={gated: 0.25, ("routed:part_share=0.5", "space"): 0.25, auto: 0.25}.items())
         page = self.remarks()
-        for words in ("Votes weighted by near parts", "Honest selection"):
-            self.assertIn(f"{words}: better than uniform in 7 of 7 sets, of these 0 also better than the control (none)", page)
+        for words, control in claims:
+            self.assertIn(f"{words}. Better than uniform and than the control ({control}): nowhere. Better than uniform alone: {sets}.", page)
         self.spatial(0.3, 0.3, others={gated: 0.35, auto: 0.35}.items())
         page = self.remarks()
-        for words in ("Votes weighted by near parts", "Honest selection"):
-            self.assertRegex(page, f"{words}: better than uniform in 0 of 7 .*; worse in 7, open in 0")
+        for words, _ in claims:
+            self.assertRegex(page, f"{words}.* Worse than uniform: {sets}. Not told apart from uniform: nowhere.")
 
 
 if __name__ == "__main__":
