@@ -32,8 +32,15 @@ static sr_status take_input(cli_run *run, const sr_read_options *read, predictio
   return status;
 }
 
+/* Later steps of a grid, one of which was asked for the class in training: here it is a feature. */
+static bool target_is_a_feature(const prediction *p) {
+  const sr_table_view *view = p->table ? sr_table_get(p->table) : NULL;
+  return view && view->cell && view->features < sr_ensemble_get(p->ensemble)->features;
+}
+
 /* The model decides how the file is read. Where the file holds the class column of the training
- * data the error is told as well; where it does not, it is read again without. */
+ * data the error is told as well; where it does not, or where the class column is one of those that
+ * the model needs, it is read again without. */
 static sr_status read_input(cli_run *run, prediction *p) {
   const char *target = sr_ensemble_get(p->ensemble)->target_name;
   sr_read_options read = cli_read_options(run);
@@ -41,9 +48,11 @@ static sr_status read_input(cli_run *run, prediction *p) {
   bool tried = strcmp(run->arguments[1], "-") != 0 && target && !read.target;
   if (tried) read.target = target;
   sr_status status = take_input(run, &read, p);
-  bool lacks_it = status == SR_ERROR_NOT_FOUND || status == SR_ERROR_UNSUPPORTED;
+  bool lacks_it = status == SR_ERROR_NOT_FOUND || status == SR_ERROR_UNSUPPORTED ||
+                  (status == SR_OK && target_is_a_feature(p));
   if (!tried || !lacks_it) return status;
   read.target = NULL;
+  sr_table_free(&p->table);
   return take_input(run, &read, p);
 }
 

@@ -35,7 +35,7 @@ if ldd "$library" | grep -vE 'linux-vdso|ld-linux|lib(c|m|pthread|dl|gcc_s)\.so'
 fi
 SR_FULL=1 MPLBACKEND=Agg "$work/venv/bin/python" -m pytest -x -p no:cacheprovider "$source/python/tests"
 echo "== exports"
-pip install onnxruntime treelite
+pip install treelite
 exports=$(SR_COMMAND="$work/venv/bin/specroute" "$work/venv/bin/python" "$source/tests/check_export.py" 2>&1) || { echo "$exports"; exit 1; }
 if grep -q skipped <<<"$exports"; then echo "$exports"; exit 1; fi
 pip install "$wheel[docs]" mypy

@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 venv=build/venv
-needed="numpy scipy scikit-learn pandas polars pyarrow matplotlib pytest joblib hypothesis lightgbm ale-py"
+needed="numpy scipy scikit-learn pandas polars pyarrow matplotlib pytest joblib hypothesis lightgbm onnxruntime ale-py"
 [ "$(cat "$venv/.packages" 2>/dev/null)" = "$needed" ] && exit 0
 echo "making $venv"
 python3 -m venv "$venv"

@@ -245,6 +245,10 @@ def check_next_month(data, cube, folder):
     later.to_netcdf(moved)
     run("train", sst, "--target", "sst:4 > median", "--variables", "sst:1-2", "-o", model, "--members", "15", "--plan", "uniform")
     said = []
+    later_target = os.path.join(folder, "later_target.model")
+    run("train", sst, "--target", "sst:3 > median", "--variables", "sst:1-2", "-o", later_target, "--members", "15", "--plan", "uniform")
+    code, told = notes("predict", later_target, sst, "--variables", "sst:2-3", "-o", os.path.join(folder, "step.csv"))
+    assert code == 0 and "'sst:2' as 'sst:1'" in told, (code, told)  # the step that was the target is a feature now
     for file, steps in ((sst, "sst:1-2"), (moved, "sst:2-3")):
         out = os.path.join(folder, "step.csv")
         code, told = notes("predict", model, file, "--variables", steps, "-o", out)

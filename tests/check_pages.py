@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Every sh and C block of README.md and docs/guide runs as it is written, on data that ships or on what a line of the page
-makes. Blocks marked no-run are counted; those in Python are run by python/tests/test_pages.py. On the release build
-(./test.sh does)."""
+"""Every sh, C and R block of README.md and docs/guide runs as it is written, on data that ships or on what a line of the page
+makes; those in Python are run by python/tests/test_pages.py. Blocks that build or install run with SR_FULL=1, those of R where
+Rscript is, which SR_FULL=1 asks for. On the release build (./test.sh does)."""
 import collections
 import os
+import shutil
 import sys
 import tempfile
 
@@ -12,6 +13,22 @@ import pages
 COMMAND = os.environ["SR_COMMAND"]
 SOURCE = os.environ.get("SR_SOURCE", os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.dirname(os.path.abspath(COMMAND))
+FULL = bool(os.environ.get("SR_FULL"))
+
+
+def run(block, folder):
+    """What is counted, and the fault or None."""
+    if block.way == "tree":
+        return ("run in a tree", pages.run_in_tree(block, folder, SOURCE)) if FULL else ("left to SR_FULL=1", None)
+    if block.way == "terminal":
+        return "run in a terminal", pages.run_in_terminal(block, folder, COMMAND)
+    if block.language == "sh":
+        return "run by sh", pages.run_shell(block, folder, COMMAND)
+    if block.language == "c":
+        return "run by C", pages.run_c(block, folder, COMMAND, SOURCE, BUILD, [])
+    if block.language == "r" and (FULL or shutil.which("Rscript")):
+        return "run by R", pages.run_r(block, folder, COMMAND)
+    return {"r": "of R, and no Rscript is here", "text": "shown"}.get(block.language, f"in {block.language}"), None
 
 
 def main():
@@ -26,17 +43,8 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             pages.prepare(SOURCE, folder)
             for block in blocks:
-                fault = None
-                if not block.runs:
-                    counts["shown" if block.language == "text" else "marked no-run"] += 1
-                elif block.language == "sh":
-                    counts["run by sh"] += 1
-                    fault = pages.run_shell(block, folder, COMMAND)
-                elif block.language == "c":
-                    counts["run by C"] += 1
-                    fault = pages.run_c(block, folder, COMMAND, SOURCE, BUILD, [])
-                else:
-                    counts[f"in {block.language}"] += 1
+                what, fault = run(block, folder)
+                counts[what] += 1
                 if fault:
                     faults.append(f"{block.place}: {fault}")
     print("\n".join(faults) or "blocks: " + ", ".join(f"{count} {what}" for what, count in sorted(counts.items())))

@@ -1,9 +1,18 @@
-"""The code blocks of README.md and docs/guide, and how they are run: those of a page in order, in one scratch folder."""
+"""The code blocks of README.md and docs/guide, and how they are run: those of a page in order, in one scratch folder. Every
+block runs but those of text, and a block of text holds no command."""
 import os
 import re
 import subprocess
+import sys
+import time
+
+import every_command
 
 LANGUAGES = {"sh", "c", "python", "r", "text"}
+# How a block of sh is run: in a copy of the source with a new Python environment (minutes, with SR_FULL=1), or in a terminal
+# where q is pressed.
+WAYS = {"tree", "terminal"}
+COMMANDS = re.compile(r"^(\$ |\./|(specroute|sudo|pip|python3?|cmake|ctest|docker|apt|apt-get|git|Rscript) )", re.M)
 # What a C block may use without saying where it comes from, as in examples/embed.c.
 C_PROLOGUE = """#include <specroute/specroute.h>
 #include <stdio.h>
@@ -39,7 +48,8 @@ class Block:
     def __init__(self, page, line, words, text):
         self.place = f"{page}:{line}"
         self.language = words[0] if words else ""
-        self.runs = "no-run" not in words and self.language != "text"
+        self.way = words[1] if len(words) > 1 else ""
+        self.runs = self.language != "text"
         self.text = text
 
 
@@ -56,10 +66,13 @@ def blocks(source, page):
             if line.startswith("```"):
                 if block is None:
                     block, start, words = [], number, line[3:].split()
-                    if not words or words[0] not in LANGUAGES or set(words[1:]) - {"no-run"}:
-                        faults.append(f"{page}:{number}: '{line}': expected {', '.join(sorted(LANGUAGES))}, and no-run or nothing")
+                    if not words or words[0] not in LANGUAGES or words[1:] and (words[0] != "sh" or words[1] not in WAYS or words[2:]):
+                        faults.append(f"{page}:{number}: '{line}': expected one of {', '.join(sorted(LANGUAGES))}, "
+                                      f"or sh and one of {', '.join(sorted(WAYS))}")
                 else:
                     found.append(Block(page, start, words, "\n".join(block) + "\n"))
+                    if words[:1] == ["text"] and COMMANDS.search(found[-1].text):
+                        faults.append(f"{page}:{start}: a command in a block of text is never run; say sh")
                     block = None
             elif block is not None:
                 block.append(line)
@@ -89,6 +102,44 @@ def run(arguments, folder, command, **more):
 
 def run_shell(block, folder, command):
     return run(["bash", "-euo", "pipefail", "-c", block.text], folder, command)
+
+
+def run_in_terminal(block, folder, command):
+    """Until it ends, q is pressed again and again."""
+    terminal = every_command.Terminal()
+    process = subprocess.Popen(["bash", "-euo", "pipefail", "-c", block.text], cwd=folder, env=environment(command), stdin=terminal.side,
+                               stdout=terminal.side, stderr=subprocess.PIPE, preexec_fn=terminal.take)
+    deadline = time.monotonic() + 60
+    while process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.3)
+        os.write(terminal.main, b"q")
+    if process.poll() is None:
+        process.kill()
+    said = process.communicate()[1].decode(errors="replace")
+    terminal.close()
+    return None if process.returncode == 0 else f"exit {process.returncode}: {said[-600:]}"
+
+
+def run_in_tree(block, folder, source):
+    """What installs and builds: in a copy of what is committed, with an empty Python environment on the PATH."""
+    tree = os.path.join(folder, "tree")
+    os.mkdir(tree)
+    archive = subprocess.Popen(["git", "-C", source, "archive", "HEAD"], stdout=subprocess.PIPE)
+    subprocess.run(["tar", "-x", "-C", tree], stdin=archive.stdout, check=True)
+    archive.stdout.close()
+    if archive.wait() != 0:
+        return "needs a repository of git"
+    empty = os.path.join(folder, "venv")
+    subprocess.run([sys.executable, "-m", "venv", empty], check=True)
+    return run(["bash", "-euo", "pipefail", "-c", block.text], tree, os.path.join(empty, "bin", "python"))
+
+
+def run_r(block, folder, command):
+    """A block says all that it needs."""
+    script = os.path.join(folder, "block.R")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(block.text)
+    return run(["Rscript", "--vanilla", script], folder, command)
 
 
 def run_c(block, folder, command, source, build, flags):
