@@ -43,6 +43,36 @@ static void intervals_equal_a_reference(void **state) {
   }
 }
 
+/* From 39 groups on the next one lies between order statistics: of 79 the second and the 78th. A
+ * group of many that are never wrong has error 0, which no interval on the logit holds. */
+static void the_next_of_many_goes_by_rank(void **state) {
+  (void)state;
+  enum { MOST = 79, ROWS = 3 };
+  double loss[MOST * ROWS], sum[MOST], rows[MOST];
+  int32_t group[MOST * ROWS];
+  for (int i = 0; i < MOST * ROWS; i++) {
+    group[i] = i % MOST;
+    loss[i] = group[i] * 37 % MOST / 100.0;
+  }
+  sr__map_answer many =
+      sr__map_interval((sr__grouped_losses){MOST * ROWS, loss, group, MOST}, sum, rows, 1.5, 0.95);
+  assert_close(many.next_low, 0.01, 1e-12);
+  assert_close(many.next_high, 0.77, 1e-12);
+  for (int i = 0; i < MOST * ROWS; i++) loss[i] = group[i] < 20 ? 0.0 : group[i] % ROWS == i % ROWS;
+  many =
+      sr__map_interval((sr__grouped_losses){MOST * ROWS, loss, group, MOST}, sum, rows, 1.5, 0.95);
+  assert_true(many.next_low == 0.0 && many.low > 0.0);
+  for (int groups = 38; groups <= 39; groups++) {
+    for (int i = 0; i < groups * ROWS; i++) {
+      group[i] = i % groups;
+      loss[i] = group[i] / 100.0;
+    }
+    sr__map_answer few = sr__map_interval((sr__grouped_losses){groups * ROWS, loss, group, groups},
+                                          sum, rows, 1.5, 0.95);
+    assert_true((few.next_low == 0.0) == (groups == 39));
+  }
+}
+
 /* ---- made-up maps ------------------------------------------------------------------------------
  */
 
@@ -491,6 +521,7 @@ static void real_maps_are_told_honestly(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(intervals_equal_a_reference),
+      cmocka_unit_test(the_next_of_many_goes_by_rank),
       cmocka_unit_test(patches_and_regions_are_asked),
       cmocka_unit_test(areas_keep_their_distance),
       cmocka_unit_test(distances_are_told_with_their_unit),

@@ -22,7 +22,8 @@ typedef struct sr__grouped_losses {
 } sr__grouped_losses;
 
 /* The mean loss over rows whose groups are independent: Student's t with worth - 1 degrees of
- * freedom on the logit scale, `widen` times the variance between groups. NaN losses are left out.
+ * freedom on the logit scale, `widen` times the variance between groups; the next of many groups by
+ * rank. NaN losses are left out.
  * `sum` and `rows` hold `groups` numbers of scratch. */
 sr__map_answer sr__map_interval(sr__grouped_losses of, double *sum, double *rows, double widen,
                                 double level);

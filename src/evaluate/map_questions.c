@@ -32,6 +32,17 @@ enum {
 /* ---- answers -----------------------------------------------------------------------------------
  */
 
+/* One more of many groups that could stand for each other: it lies between the k-th least and the
+ * k-th largest with probability 1 - 2 k / (groups + 1), whatever their law. Nothing changes where
+ * they are too few for a k. */
+static void next_by_rank(double *rate, int64_t groups, double level, sr__map_answer *a) {
+  int64_t k = (int64_t)(0.5 * (1.0 - level) * ((double)groups + 1.0) + 1e-9);
+  if (k < 1) return;
+  qsort(rate, (size_t)groups, sizeof *rate, sr__compare_doubles);
+  a->next_low = fmin(fmax(rate[k - 1], 0.0), 1.0);
+  a->next_high = fmin(fmax(rate[groups - k], 0.0), 1.0);
+}
+
 sr__map_answer sr__map_interval(sr__grouped_losses of, double *sum, double *rows, double widen,
                                 double level) {
   sr__map_answer a = {.estimate = NAN, .low = NAN, .high = NAN, .next_low = NAN, .next_high = NAN};
@@ -63,6 +74,10 @@ sr__map_answer sr__map_interval(sr__grouped_losses of, double *sum, double *rows
   a.high = 1.0 / (1.0 + sr__exp_portable(-mean - middle));
   a.next_low = 1.0 / (1.0 + sr__exp_portable(next - middle));
   a.next_high = 1.0 / (1.0 + sr__exp_portable(-next - middle));
+  int64_t count = 0;
+  for (int32_t g = 0; g < of.groups; g++)
+    if (rows[g] > 0.0) sum[count++] = sum[g] / rows[g];
+  next_by_rank(sum, count, level, &a);
   return a;
 }
 
