@@ -1,5 +1,7 @@
 /* What is done with a table once it is read: order of time, columns that count rows, the target in
  * disguise, and files that a model reads. */
+#include <time.h>
+
 #include "core/random.h"
 #include "data/match_columns.h"
 #include "read_check.h"
@@ -361,9 +363,9 @@ static void many_categories_are_matched_quickly(void **state) {
     tables[k] = read_text(ctx, text, "x.csv", &options);
   }
   const sr_table *matched = NULL;
-  double start = sr_seconds();
+  clock_t start = clock(); /* processor time: other programs run beside this one */
   assert_ok(ctx, sr__match_columns(ctx, sr_table_get(tables[0]), tables[1], &matched, &owned));
-  assert_true(sr_seconds() - start < 2);
+  assert_true(clock() - start < 2 * CLOCKS_PER_SEC);
   assert_true(isnan(cell(matched, 0, 0))); /* n120000 is new */
   assert_true(cell(matched, MANY - 1, 0) == cell(tables[0], 1, 0));
   sr_table_free(&owned);

@@ -2,8 +2,101 @@
 
 #include <math.h>
 
+#include "core/sort.h"
 #include "geographic.h"
 #include "names.h"
+
+/* ---- the order of time ---------------------------------------------------------------------- */
+
+typedef struct timed_row {
+  double time;
+  int32_t group, row;
+} timed_row;
+
+static int by_group_and_time(const void *left, const void *right) {
+  const timed_row *a = left, *b = right;
+  if (a->group != b->group) return a->group < b->group ? -1 : 1;
+  if (a->time != b->time) return a->time < b->time ? -1 : 1;
+  return (a->row > b->row) - (a->row < b->row);
+}
+
+/* Whether time never falls inside a group, in the order of the file. */
+static sr_status is_in_order(sr_context *ctx, const sr_table_view *view, bool *in_order) {
+  sr_status status = SR_OK;
+  double *last = NULL;
+  int32_t groups = view->group ? view->groups.count : 1;
+  SR_NEW(ctx, last, groups);
+  for (int32_t g = 0; g < groups; g++) last[g] = -INFINITY;
+  *in_order = true;
+  for (int64_t i = 0; i < view->rows && *in_order; i++) {
+    int32_t g = view->group ? view->group[i] : 0;
+    *in_order = view->time[i] >= last[g];
+    last[g] = view->time[i];
+  }
+cleanup:
+  sr__free(ctx, last);
+  return status;
+}
+
+/* Rows of one group and one time have no order that could be restored. */
+static sr_status check_ties(sr_context *ctx, const char *file, const sr_table_view *view,
+                            const timed_row *order) {
+  for (int64_t i = 1; i < view->rows; i++) {
+    const timed_row *a = &order[i - 1], *b = &order[i];
+    if (a->group != b->group || a->time != b->time) continue;
+    return sr__fail_at(ctx, SR_ERROR_DATA, file, 0, 0,
+                       "the rows are not in the order of time, and rows %d and %d have the same "
+                       "time (%.17g)%s, so their order cannot be told; name the column that tells "
+                       "the series apart as group, or a finer time",
+                       a->row + 1, b->row + 1, a->time, view->group ? " in the same group" : "");
+  }
+  return SR_OK;
+}
+
+/* The rows in the order of group and time, to be freed by sr__free; NULL where they stand in it. */
+static sr_status find_order(sr_context *ctx, const char *file, const sr_table_view *view,
+                            int32_t **rows) {
+  sr_status status = SR_OK;
+  timed_row *order = NULL;
+  bool in_order = false;
+  *rows = NULL;
+  if (!view->time || view->cell) return SR_OK;
+  SR_TRY(is_in_order(ctx, view, &in_order));
+  if (in_order) return SR_OK;
+  SR_NEW(ctx, order, view->rows);
+  for (int64_t i = 0; i < view->rows; i++)
+    order[i] = (timed_row){view->time[i], view->group ? view->group[i] : 0, (int32_t)i};
+  SR_TRY(sr__sort(ctx, order, view->rows, sizeof *order, by_group_and_time));
+  SR_TRY(check_ties(ctx, file, view, order));
+  SR_NEW(ctx, *rows, view->rows);
+  for (int64_t i = 0; i < view->rows; i++) (*rows)[i] = order[i].row;
+cleanup:
+  sr__free(ctx, order);
+  return status;
+}
+
+/* Puts rows in the order of group and time where they are not. *moved says whether it did. */
+static sr_status order_by_time(sr_context *ctx, const char *file, sr_table **table, bool *moved) {
+  sr_status status = SR_OK;
+  const sr_table_view *view = sr_table_get(*table);
+  int32_t *rows = NULL;
+  sr_table *sorted = NULL;
+  *moved = false;
+  SR_TRY(find_order(ctx, file, view, &rows));
+  if (!rows) return SR_OK;
+  SR_TRY(sr__table_select(ctx, *table, rows, view->rows, &sorted));
+  SR_TRY(sr__table_name_rows(ctx, sorted, rows, view->rows));
+  sr_table_free(table);
+  *table = sorted;
+  sorted = NULL;
+  *moved = true;
+cleanup:
+  sr_table_free(&sorted);
+  sr__free(ctx, rows);
+  return status;
+}
+
+/* ---- columns -------------------------------------------------------------------------------- */
 
 /* Keeps the features that are not marked, in place. */
 static void drop_features(sr_table *table, const bool *marked) {
@@ -130,7 +223,7 @@ sr_status sr_table_examine(sr_context *ctx, const sr_table *table, int64_t *orde
       SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "time is missing in row %lld; every row needs one",
                       (long long)i + 1));
   }
-  SR_TRY(sr__find_order(ctx, "", view, &rows));
+  SR_TRY(find_order(ctx, "", view, &rows));
   for (int64_t i = 0; rows && i < view->rows; i++) order[i] = rows[i];
   *moved = rows != NULL;
   if (rows) warn_of_order(ctx, name, view);
@@ -190,20 +283,15 @@ cleanup:
   return status;
 }
 
-static sr_status order_rows(sr_context *ctx, const char *file, sr_table **table) {
-  bool moved;
-  sr_status status = sr__order_by_time(ctx, file, table, &moved);
-  if (status == SR_OK && moved) warn_of_order(ctx, file, sr_table_get(*table));
-  return status;
-}
-
 sr_status sr__settle(sr_context *ctx, const char *file, const sr_read_options *options,
                      sr_table **table) {
   sr_status status = SR_OK;
+  bool moved = false;
   SR_TRY(sr__settle_degrees(ctx, options, *table));
   SR_TRY(tell_equal_names(ctx, file, sr_table_get(*table)));
   /* Rows keep their order for predictions; windows are cut in the order of time. */
-  if (!options->schema || options->window) SR_TRY(order_rows(ctx, file, table));
+  if (!options->schema || options->window) SR_TRY(order_by_time(ctx, file, table, &moved));
+  if (moved) warn_of_order(ctx, file, sr_table_get(*table));
   /* The schema of a model decides what is a feature. */
   if (options->schema) return follow_classes(ctx, file, options->schema->classes, *table);
   const sr_table_view *view = sr_table_get(*table);

@@ -16,11 +16,5 @@ SR_MUST_CHECK sr_status sr__find_counters(sr_context *ctx, const sr_table_view *
 /* A feature that alone tells the class of every row but `wrong`, or -1. */
 SR_MUST_CHECK sr_status sr__find_disguised_target(sr_context *ctx, const sr_table_view *view,
                                                   int64_t *feature, int64_t *wrong);
-/* The rows in the order of group and time, to be freed by sr__free; NULL where they stand in it. */
-SR_MUST_CHECK sr_status sr__find_order(sr_context *ctx, const char *file, const sr_table_view *view,
-                                       int32_t **rows);
-/* Puts rows in the order of group and time where they are not. *moved says whether it did. */
-SR_MUST_CHECK sr_status sr__order_by_time(sr_context *ctx, const char *file, sr_table **table,
-                                          bool *moved);
 
 #endif

@@ -4,7 +4,14 @@
 #include "core/maths.h"
 #include "dependence.h"
 
-enum { DENSE_LAGS = 32, LAGS_AN_OCTAVE = 16, LANES = 16, STRETCH = 512, LONGEST_LAG = 65536 };
+enum {
+  DENSE_LAGS = 32,
+  LAGS_AN_OCTAVE = 16,
+  LANES = 16,
+  STRETCH = 512,
+  LONGEST_LAG = 65536,
+  MOST_COMPARED = 32
+};
 
 int64_t sr__lag_at(int32_t index) {
   if (index <= DENSE_LAGS) return index;
@@ -32,6 +39,18 @@ double sr__dot(const float *a, const float *b, int64_t count) {
   }
   for (; i < count; i++) total += (double)a[i] * (double)b[i];
   return total;
+}
+
+double sr__columns_alike(const sr__columns *columns) {
+  double sum = 0.0, total = 0.0;
+  int64_t n = columns->n, d = columns->count < MOST_COMPARED ? columns->count : MOST_COMPARED;
+  for (int64_t i = 0; i < d; i++)
+    for (int64_t j = 0; j <= i; j++) {
+      double c = sr__dot(columns->value + i * n, columns->value + j * n, n);
+      total += i == j ? c : 0.0;
+      sum += (i == j ? 1.0 : 2.0) * c * c;
+    }
+  return total > 0.0 ? sum / (total * total) : 1.0;
 }
 
 static int64_t count_both(const uint8_t *a, const uint8_t *b, int64_t count) {
@@ -92,18 +111,20 @@ cleanup:
   return status;
 }
 
-static double mean_product(const sr__lags *lags, int32_t index, int32_t left_out) {
-  double sum = 0.0, pairs = 0.0;
-  for (int32_t b = 0; b < lags->blocks; b++) {
-    if (b == left_out) continue;
-    sum += lags->sum[(int64_t)index * lags->blocks + b];
-    pairs += lags->pairs[(int64_t)index * lags->blocks + b];
-  }
-  return pairs > 0.0 ? sum / pairs : NAN;
-}
-
+/* The mean product of pairs at the lag, over that of each row with itself. */
 double sr__lags_correlation(const sr__lags *lags, int32_t index, int32_t left_out) {
-  return mean_product(lags, index, left_out) / mean_product(lags, 0, left_out);
+  const int64_t at[2] = {(int64_t)index * lags->blocks, 0};
+  double mean[2];
+  for (int k = 0; k < 2; k++) {
+    double sum = 0.0, pairs = 0.0;
+    for (int32_t b = 0; b < lags->blocks; b++) {
+      if (b == left_out) continue;
+      sum += lags->sum[at[k] + b];
+      pairs += lags->pairs[at[k] + b];
+    }
+    mean[k] = pairs > 0.0 ? sum / pairs : NAN;
+  }
+  return mean[0] / mean[1];
 }
 
 /* ---- the integrated time ------------------------------------------------------------------ */
@@ -115,11 +136,6 @@ typedef struct curve {
   int32_t index; /* grid lag at or below the last lag asked for */
   double here, next;
 } curve;
-
-static void curve_start(curve *c, const sr__lags *lags, int32_t left_out) {
-  *c = (curve){lags, left_out, 0, sr__lags_correlation(lags, 0, left_out),
-               sr__lags_correlation(lags, 1, left_out)};
-}
 
 /* Lags must not decrease from call to call; lag < sr__lag_at(count - 1). */
 static double curve_at(curve *c, int64_t lag) {
@@ -142,8 +158,8 @@ static sr__integrated integrate(const sr__lags *lags, int32_t left_out, int64_t 
   int64_t last = sr__lag_at(lags->count - 1);
   double sum = 0.0, least = HUGE_VAL, squares = 0.0, sum_at_least = 0.0;
   int64_t least_at = 0;
-  curve c;
-  curve_start(&c, lags, left_out);
+  curve c = {lags, left_out, 0, sr__lags_correlation(lags, 0, left_out),
+             sr__lags_correlation(lags, 1, left_out)};
   for (int64_t lag = 0; lag + 1 < last && !(limit && lag >= limit); lag += 2) {
     double first = curve_at(&c, lag), second = curve_at(&c, lag + 1), pair = first + second;
     result.cut = lag;

@@ -6,7 +6,7 @@
 #include "data/column_moments.h"
 #include "dependence.h"
 
-enum { SAMPLE = 4096, MOST_CATEGORIES = 16, MOST_COMPARED = 32 };
+enum { SAMPLE = 4096, MOST_CATEGORIES = 16 };
 
 /* Where a column comes from: a feature as it is, or the indicator of one of its categories. */
 typedef struct column_source {
@@ -40,22 +40,6 @@ static void winsor_bounds(const float *x, int64_t n, float *low, float *high) {
   *high = median + 4.0F * spread;
 }
 
-/* Copies one column in position order; missing values become NaN. */
-static void gather_column(const column_job *job, int64_t j, float *out) {
-  int64_t n = job->columns->n;
-  const float *x = job->table->x + job->source[j].feature * n;
-  int32_t category = job->source[j].category;
-  float low = -HUGE_VALF, high = HUGE_VALF;
-  if (category < 0) winsor_bounds(x, n, &low, &high);
-  for (int64_t p = 0; p < n; p++) {
-    float value = x[job->order[p]];
-    if (category >= 0 && !isnan(value))
-      out[p] = value == (float)category ? 1.0F : 0.0F;
-    else
-      out[p] = !isfinite(value) ? NAN : value < low ? low : value > high ? high : value;
-  }
-}
-
 /* Mean 0 and, where asked, variance 1 over the values there are; NaN for the others. Tells how many
  * are missing and whether the column varies at all. */
 static int standardize(float *x, int64_t n, bool scale, int64_t *missing) {
@@ -69,12 +53,22 @@ static int standardize(float *x, int64_t n, bool scale, int64_t *missing) {
   return 0;
 }
 
+/* Copies one column in position order; missing values become NaN. */
 static sr_status make_column(sr_context *ctx, void *data, int64_t j, int slot) {
   (void)slot;
   column_job *job = data;
   int64_t n = job->columns->n;
-  float *out = job->columns->value + j * n;
-  gather_column(job, j, out);
+  const float *x = job->table->x + job->source[j].feature * n;
+  float *out = job->columns->value + j * n, low = -HUGE_VALF, high = HUGE_VALF;
+  int32_t category = job->source[j].category;
+  if (category < 0) winsor_bounds(x, n, &low, &high);
+  for (int64_t p = 0; p < n; p++) {
+    float value = x[job->order[p]];
+    if (category >= 0 && !isnan(value))
+      out[p] = value == (float)category ? 1.0F : 0.0F;
+    else
+      out[p] = !isfinite(value) ? NAN : value < low ? low : value > high ? high : value;
+  }
   job->useless[j] = (uint8_t)standardize(out, n, true, job->missing + j);
   return sr__check_interrupt(ctx);
 }
@@ -173,18 +167,6 @@ sr_status sr__columns_labels(sr_context *ctx, const sr_table_view *table, const 
   }
 cleanup:
   return status;
-}
-
-double sr__columns_alike(const sr__columns *columns) {
-  double sum = 0.0, total = 0.0;
-  int64_t n = columns->n, d = columns->count < MOST_COMPARED ? columns->count : MOST_COMPARED;
-  for (int64_t i = 0; i < d; i++)
-    for (int64_t j = 0; j <= i; j++) {
-      double c = sr__dot(columns->value + i * n, columns->value + j * n, n);
-      total += i == j ? c : 0.0;
-      sum += (i == j ? 1.0 : 2.0) * c * c;
-    }
-  return total > 0.0 ? sum / (total * total) : 1.0;
 }
 
 void sr__columns_free(sr_context *ctx, sr__columns *columns) {

@@ -26,19 +26,6 @@ static sr_status check_series(sr_context *ctx, const float *series, int64_t n) {
   return SR_OK;
 }
 
-/* The test of the arch package leaves lag + 1 values out of either norm; the other divides by the
- * variance. */
-static bool is_significant(const politis_white_work *w, int64_t lag, sr_politis_white_form form) {
-  double product = w->covariance[lag] * (double)w->n;
-  if (form == SR_POLITIS_WHITE_NP) return fabs(w->covariance[lag]) >= w->band * w->covariance[0];
-  double total = w->covariance[0] * (double)w->n, head = 0.0, tail = 0.0;
-  for (int64_t i = 0; i <= lag; i++) {
-    head += (double)w->x[i] * (double)w->x[i];
-    tail += (double)w->x[w->n - 1 - i] * (double)w->x[w->n - 1 - i];
-  }
-  return fabs(product) >= w->band * sqrt((total - head) * (total - tail));
-}
-
 /* Pairs inside the runs only. */
 static double covariance_at(const politis_white_work *w, int64_t lag) {
   double sum = 0.0;
@@ -52,12 +39,20 @@ static double covariance_at(const politis_white_work *w, int64_t lag) {
 }
 
 /* First lag of the first run of insignificant lags; -1 where there is none below the cap. Lags are
- * measured only as far as the bandwidth will need them. */
+ * measured only as far as the bandwidth will need them. The test of the arch package leaves lag + 1
+ * values out of either norm; the other divides by the variance. */
 static int64_t first_quiet_lag(const politis_white_work *w, sr_politis_white_form form) {
   int64_t first = form == SR_POLITIS_WHITE_ARCH ? 0 : 1, quiet = 0;
+  double head = 0.0, tail = 0.0; /* squares of the first lag + 1 values and of the last ones */
   for (int64_t lag = 0; lag <= w->cap; lag++) {
-    w->covariance[lag] = covariance_at(w, lag);
-    w->significant[lag] = is_significant(w, lag, form);
+    double here = w->covariance[lag] = covariance_at(w, lag);
+    double total = w->covariance[0] * (double)w->n;
+    head += (double)w->x[lag] * (double)w->x[lag];
+    tail += (double)w->x[w->n - 1 - lag] * (double)w->x[w->n - 1 - lag];
+    w->significant[lag] =
+        form == SR_POLITIS_WHITE_NP
+            ? fabs(here) >= w->band * w->covariance[0]
+            : fabs(here * (double)w->n) >= w->band * sqrt((total - head) * (total - tail));
     quiet = lag >= first && !w->significant[lag] ? quiet + 1 : 0;
     /* The arch rule sees a run only once the lag after it exists below the cap. */
     if (quiet == w->run && lag + (form == SR_POLITIS_WHITE_ARCH) <= w->cap) return lag - w->run + 1;

@@ -186,18 +186,11 @@ static double slowing_of(const curve *c) {
 
 /* ---- the correlation ------------------------------------------------------------------------ */
 
-static int64_t run_length(const sr__runs *runs, int64_t k) {
-  return runs->start[k + 1] - runs->start[k];
-}
-
-/* Lags of a run that are looked at. */
-static int64_t run_lags(const sr__reach_plan *plan, int64_t k) {
-  int64_t length = run_length(&plan->runs, k);
-  return plan->most < length - 1 ? plan->most : length - 1;
-}
-
-static int fft_of(const sr__reach_plan *plan, int64_t k) {
-  int64_t size = sr__fft_size(run_length(&plan->runs, k) + run_lags(plan, k) + 1);
+/* The lags of a run that are looked at, and the transform of 2^bits numbers that sums its products.
+ */
+static int fft_of(const sr__reach_plan *plan, int64_t length, int64_t *lags) {
+  *lags = plan->most < length - 1 ? plan->most : length - 1;
+  int64_t size = sr__fft_size(length + *lags + 1);
   int bits = 0;
   while ((INT64_C(1) << bits) < size) bits++;
   return bits;
@@ -205,18 +198,19 @@ static int fft_of(const sr__reach_plan *plan, int64_t k) {
 
 sr_status sr__reach_plan_new(sr_context *ctx, const sr__runs *runs, sr__reach_plan *plan) {
   sr_status status = SR_OK;
-  int64_t longest = 0;
-  *plan = (sr__reach_plan){.runs = *runs, .rows = runs->start[runs->count] - runs->start[0]};
+  const int64_t *start = runs->start;
+  int64_t longest = 0, lags;
+  *plan = (sr__reach_plan){.runs = *runs, .rows = start[runs->count] - start[0]};
   for (int64_t k = 0; k < runs->count; k++)
-    if (run_length(runs, k) > longest) longest = run_length(runs, k);
+    if (start[k + 1] - start[k] > longest) longest = start[k + 1] - start[k];
   plan->most = plan->rows / 3;
   if (runs->count > 1 && plan->most > 2 * longest / 3) plan->most = 2 * longest / 3;
   SR_NEW_ZERO(ctx, plan->pairs, plan->most + 2);
   for (int64_t k = 0; k < runs->count; k++) {
-    int64_t length = run_length(runs, k);
+    int64_t length = start[k + 1] - start[k];
     for (int64_t lag = 0; lag <= plan->most && lag < length; lag++)
       plan->pairs[lag] += (double)(length - lag);
-    int bits = length > 1 ? fft_of(plan, k) : 0;
+    int bits = length > 1 ? fft_of(plan, length, &lags) : 0;
     if (bits > 0 && !plan->fft[bits].size)
       SR_TRY(sr__fft_new(ctx, INT64_C(1) << bits, &plan->fft[bits]));
   }
@@ -310,7 +304,8 @@ void sr__reach_measure_in(const sr__reach_plan *plan, const double *first, const
   memset(sums, 0, (size_t)(2 * lags) * sizeof *sums);
   double mean[2] = {mean_of(first, plan->rows), second ? mean_of(second, plan->rows) : 0.0};
   for (int64_t k = 0; k < plan->runs.count; k++) {
-    int64_t at = plan->runs.start[k] - plan->runs.start[0], length = run_length(&plan->runs, k);
+    const int64_t *start = plan->runs.start;
+    int64_t at = start[k] - start[0], length = start[k + 1] - start[k];
     if (length < 1) continue;
     if (length == 1) {
       sum[0][0] += (first[at] - mean[0]) * (first[at] - mean[0]);
@@ -320,9 +315,9 @@ void sr__reach_measure_in(const sr__reach_plan *plan, const double *first, const
     series_run run = {.first = first + at,
                       .second = second ? second + at : NULL,
                       .mean = {mean[0], mean[1]},
-                      .length = length,
-                      .lags = run_lags(plan, k)};
-    add_run(&plan->fft[fft_of(plan, k)], &run, memory, sum);
+                      .length = length};
+    int bits = fft_of(plan, length, &run.lags);
+    add_run(&plan->fft[bits], &run, memory, sum);
   }
   for (int s = 0; s < (second ? 2 : 1); s++)
     if (scale_sums(plan, sum[s])) sum_reach(plan, sum[s], asked, sums + 2 * lags, &reach[s]);

@@ -53,25 +53,14 @@ static void rank_column(scale_column column, sr__float_at *items, double *rank, 
   for (int64_t i = 0; i < n; i++) size[i] = !present || present[i] ? fabs(rank[i]) : mean;
 }
 
-/* One block per thread, because clearing pages for each column would take as long as ranking it:
- * two series, then what ranks and correlations need, one after the other. */
-static sr_status scratch_of(sr_context *ctx, const scale_job *job, int slot, double **scratch) {
-  sr_status status = SR_OK;
-  int64_t ranks = 2 * job->n, reach = sr__reach_memory(job->plan);
-  if (!job->scratch[slot])
-    SR_NEW(ctx, job->scratch[slot], 2 * job->n + (ranks > reach ? ranks : reach));
-  *scratch = job->scratch[slot];
-cleanup:
-  return status;
-}
-
+/* A thread keeps its scratch, because clearing pages for each column would take as long as ranking
+ * it: two series, then what ranks and correlations need, one after the other. */
 static sr_status measure_series(sr_context *ctx, void *data, int64_t item, int slot) {
   const scale_job *job = data;
   sr_status status = SR_OK;
-  int64_t n = job->n, all = job->columns->n;
-  double *first = NULL;
-  SR_TRY(scratch_of(ctx, job, slot, &first));
-  double *second = first + n, *memory = second + n;
+  int64_t n = job->n, all = job->columns->n, reach = sr__reach_memory(job->plan);
+  if (!job->scratch[slot]) SR_NEW(ctx, job->scratch[slot], 2 * n + (2 * n > reach ? 2 * n : reach));
+  double *first = job->scratch[slot], *second = first + n, *memory = second + n;
   if (item < job->chosen_count) {
     int64_t j = job->chosen[item];
     const float *x = j < 0 ? job->slow : job->columns->value + j * all;
@@ -135,17 +124,16 @@ cleanup:
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-static void keep_larger(const sr__reach *found, sr__reach *largest) {
-  if (found->estimate > largest->estimate) largest->estimate = found->estimate;
-  if (found->careful > largest->careful) largest->careful = found->careful;
-  if (found->together > largest->together) largest->together = found->together;
-  if (found->together_careful > largest->together_careful)
-    largest->together_careful = found->together_careful;
-}
-
 static sr__reach largest_of(const sr__reach *found, int64_t count, int64_t step) {
   sr__reach largest = SR__NO_REACH;
-  for (int64_t j = 0; j < count; j++) keep_larger(found + j * step, &largest);
+  for (int64_t j = 0; j < count; j++) {
+    const sr__reach *f = found + j * step;
+    if (f->estimate > largest.estimate) largest.estimate = f->estimate;
+    if (f->careful > largest.careful) largest.careful = f->careful;
+    if (f->together > largest.together) largest.together = f->together;
+    if (f->together_careful > largest.together_careful)
+      largest.together_careful = f->together_careful;
+  }
   return largest;
 }
 
@@ -184,9 +172,7 @@ static sr_status measure_rows(sr_context *ctx, scale_job *job, const sr__runs *r
   scale->sizes = largest_of(job->found + 1, job->chosen_count, 2);
   scale->labels = largest_of(job->found + 2 * job->chosen_count, job->labels->count, 1);
   see_faint_labels(scale);
-  scale->all = scale->features;
-  keep_larger(&scale->sizes, &scale->all);
-  keep_larger(&scale->labels, &scale->all);
+  scale->all = largest_of((sr__reach[]){scale->features, scale->sizes, scale->labels}, 3, 1);
   look_beyond(job, scale);
 cleanup:
   for (int s = 0; job->scratch && s < sr_context_threads(ctx); s++) sr__free(ctx, job->scratch[s]);

@@ -26,23 +26,19 @@ typedef struct transition_work {
 
 /* ---- cells -------------------------------------------------------------------------------- */
 
-static int32_t wanted_cells(int64_t all_rows, int64_t rows) {
-  int64_t cells = all_rows >= MANY_ROWS ? MANY_CELLS : FEW_CELLS;
-  if (cells > rows / ROWS_A_CELL) cells = rows / ROWS_A_CELL;
-  return (int32_t)(cells < 2 ? 2 : cells);
-}
-
 /* Equal values stay in one cell, so a coordinate with few values has few cells. */
 static sr_status assign_cells(sr_context *ctx, const float *slow, int64_t all_rows,
                               half_graph *half, uint16_t *cell) {
   sr_status status = SR_OK;
   float *sorted = NULL, border[MANY_CELLS];
-  int64_t count = half->end - half->start;
-  int32_t wanted = wanted_cells(all_rows, count), borders = 0;
+  int64_t count = half->end - half->start, wanted = all_rows >= MANY_ROWS ? MANY_CELLS : FEW_CELLS;
+  int32_t borders = 0;
+  if (wanted > count / ROWS_A_CELL) wanted = count / ROWS_A_CELL;
+  if (wanted < 2) wanted = 2;
   SR_NEW(ctx, sorted, count);
   memcpy(sorted, slow + half->start, (size_t)count * sizeof *sorted);
   qsort(sorted, (size_t)count, sizeof *sorted, sr__compare_floats);
-  for (int32_t k = 1; k < wanted; k++) {
+  for (int64_t k = 1; k < wanted; k++) {
     float at = sorted[count * k / wanted];
     if (at > sorted[0] && (borders == 0 || at > border[borders - 1])) border[borders++] = at;
   }
@@ -65,25 +61,21 @@ cleanup:
 
 /* ---- the graph and its spectrum ------------------------------------------------------------- */
 
+/* Symmetric, over the roots of the degrees; a cell that is never left or entered stays apart with
+ * eigenvalue 0. */
 static void count_transitions(const transition_work *work, half_graph *half, int64_t lag) {
   int32_t cells = half->cells;
-  memset(half->weight, 0, (size_t)cells * (size_t)cells * sizeof *half->weight);
+  double *w = half->weight;
+  memset(w, 0, (size_t)cells * (size_t)cells * sizeof *w);
   half->pairs = 0.0;
   for (int64_t p = 0; p < work->rows->piece_count; p++) {
     const sr__piece *piece = work->rows->piece + p;
     if (piece->start < half->start || piece->end > half->end) continue;
     int64_t end = piece->limit - lag < piece->end ? piece->limit - lag : piece->end;
     for (int64_t t = piece->start; t < end; t++)
-      half->weight[(int64_t)work->cell[t] * cells + work->cell[t + lag]] += 1.0;
+      w[(int64_t)work->cell[t] * cells + work->cell[t + lag]] += 1.0;
     if (end > piece->start) half->pairs += (double)(end - piece->start);
   }
-}
-
-/* Symmetric, over the roots of the degrees; a cell that is never left or entered stays apart with
- * eigenvalue 0. */
-static void normalize(half_graph *half) {
-  int32_t cells = half->cells;
-  double *w = half->weight;
   for (int32_t a = 0; a < cells; a++) {
     half->degree[a] = 0.0;
     for (int32_t b = 0; b < cells; b++)
@@ -100,7 +92,6 @@ static void normalize(half_graph *half) {
 static sr_status solve_half(sr_context *ctx, const transition_work *work, half_graph *half,
                             int64_t lag, int32_t count, bool vectors) {
   count_transitions(work, half, lag);
-  normalize(half);
   if (count > half->cells) count = half->cells;
   return sr__symmetric_top(ctx, half->weight, half->cells, count, half->value,
                            vectors ? half->vector : NULL);
@@ -260,19 +251,17 @@ static void free_half(sr_context *ctx, half_graph *half) {
   sr__free(ctx, half->vector);
 }
 
-static void keep_spectrum(const transition_work *work, sr__transition_modes *out) {
-  int32_t least =
-      work->half[0].cells < work->half[1].cells ? work->half[0].cells : work->half[1].cells;
+static void keep_spectrum(const transition_work *work, const float *eigenvector, double z,
+                          sr__transition_modes *out) {
+  const half_graph *a = &work->half[0], *b = &work->half[1];
+  int32_t least = a->cells < b->cells ? a->cells : b->cells;
+  out->cells = a->cells > b->cells ? a->cells : b->cells;
   out->spectrum_count = least - 1 < SPECTRUM ? least - 1 : SPECTRUM;
   for (int32_t k = 0; k < out->spectrum_count; k++)
-    out->spectrum[k] = halves_mean(work, work->half[0].value[k + 1], work->half[1].value[k + 1]);
-}
-
-static void estimate_gap(const transition_work *work, const float *eigenvector, double z,
-                         sr__transition_modes *out) {
-  double lambda[2] = {work->half[0].value[1], work->half[1].value[1]};
+    out->spectrum[k] = halves_mean(work, a->value[k + 1], b->value[k + 1]);
+  double lambda[2] = {a->value[1], b->value[1]};
   double measured = halves_mean(work, lambda[0], lambda[1]);
-  double s = halves_mean(work, noise_of(&work->half[0]), noise_of(&work->half[1]));
+  double s = halves_mean(work, noise_of(a), noise_of(b));
   out->lambda = remove_noise(measured, s, out->cells);
   out->connected = lambda[0] < 1.0 - 1e-9 && lambda[1] < 1.0 - 1e-9;
   if (!out->connected) return;
@@ -297,10 +286,7 @@ sr_status sr__transition_modes_estimate(sr_context *ctx, const sr__rows *rows, c
     if (!(work.half[h].pairs > 0.0)) goto cleanup;
     spread_eigenvector(&work, &work.half[h], eigenvector);
   }
-  transition->cells =
-      work.half[0].cells > work.half[1].cells ? work.half[0].cells : work.half[1].cells;
-  keep_spectrum(&work, transition);
-  estimate_gap(&work, eigenvector, z, transition);
+  keep_spectrum(&work, eigenvector, z, transition);
   if (!transition->connected) goto cleanup;
   SR_TRY(implied_timescales(ctx, &work, transition));
   transition->implied_bends = timescales_bend(transition);

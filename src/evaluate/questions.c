@@ -83,14 +83,6 @@ cleanup:
   return status;
 }
 
-static void sum_units(question_job *job) {
-  for (int64_t k = 0; k < job->judged->count; k++) {
-    int32_t unit = job->folds->unit_of_row[job->judged->row[k]];
-    job->unit_loss[unit] += job->judged->loss[k];
-    job->unit_rows[unit] += 1.0;
-  }
-}
-
 static int32_t units_judged(const question_job *job) {
   int32_t count = 0;
   for (int32_t u = 0; u < job->folds->units; u++) count += job->unit_rows[u] > 0.0;
@@ -404,7 +396,11 @@ sr_status sr__answer_questions(sr_context *ctx, const sr__evaluate_input *input,
     SR_TRY(refuse_all(ctx, &job));
     goto cleanup;
   }
-  sum_units(&job);
+  for (int64_t k = 0; k < job.judged->count; k++) {
+    int32_t unit = job.folds->unit_of_row[job.judged->row[k]];
+    job.unit_loss[unit] += job.judged->loss[k];
+    job.unit_rows[unit] += 1.0;
+  }
   SR_TRY(find_scale(ctx, &job));
   SR_TRY(ask_rows(ctx, &job));
   SR_TRY(ask_mean(ctx, &job));

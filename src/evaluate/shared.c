@@ -139,14 +139,11 @@ static void pair_covariances(const shared_job *job, double covariance[3]) {
 /* ---- what it says ------------------------------------------------------------------------- */
 
 /* Share of the rows that a member draws: .632 for a full bootstrap. */
-static double drawn_share(const sr__held *held) {
-  double rows = 0.0;
-  for (int32_t f = 0; f < held->folds; f++) rows += (double)held->rows[f].train_count;
-  return held->entry[0].cost / (rows * held->entry[0].members);
-}
-
 static void conclude(const shared_job *job, double squares, sr_evaluation *to) {
-  double c[3], drawn = fmin(fmax(drawn_share(&job->held), SMALLER_BAG), 1.0);
+  double c[3], rows = 0.0;
+  for (int32_t f = 0; f < job->held.folds; f++) rows += (double)job->held.rows[f].train_count;
+  double share = job->held.entry[0].cost / (rows * job->held.entry[0].members);
+  double drawn = fmin(fmax(share, SMALLER_BAG), 1.0);
   pair_covariances(job, c);
   if (!(c[0] > 0.0) || !(to->covariance > 0.0)) return;
   double law = fmin(fmax(c[2], 0.0), c[0]), parts = fmin(fmax(c[1] - law, 0.0), c[0] - law);

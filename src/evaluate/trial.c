@@ -15,17 +15,14 @@ cleanup:
   return status;
 }
 
-static bool weighs_nothing(const sr__trial *trial, int32_t e) {
-  const sr__held *held = &trial->held;
-  for (int32_t f = 0; f < held->folds; f++)
-    for (int32_t l = 0; l < held->leaves; l++)
-      if (trial->fold[f].weight[e * held->leaves + l] > 0.0) return false;
-  return true;
-}
-
 void sr__trial_forget_members(sr_context *ctx, sr__trial *trial, bool all) {
-  for (int32_t e = 0; e < trial->held.entries; e++)
-    if (all || weighs_nothing(trial, e)) sr__held_forget_members(ctx, &trial->held, e);
+  int32_t leaves = trial->held.leaves;
+  for (int32_t e = 0; e < trial->held.entries; e++) {
+    bool weighs = false;
+    for (int32_t f = 0; f < trial->held.folds; f++)
+      for (int32_t l = 0; l < leaves; l++) weighs |= trial->fold[f].weight[e * leaves + l] > 0.0;
+    if (all || !weighs) sr__held_forget_members(ctx, &trial->held, e);
+  }
 }
 
 void sr__trial_free(sr_context *ctx, sr__trial *trial) {

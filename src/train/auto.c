@@ -185,14 +185,6 @@ cleanup:
   return status;
 }
 
-/* Blocks outside the fold. */
-static sr__mix_question question_without(auto_job *job, int32_t fold) {
-  sr__mix_question question = job->question;
-  for (int32_t u = 0; u < job->sums.blocks; u++) job->use[u] = job->folds->fold_of_unit[u] != fold;
-  question.use = job->use;
-  return question;
-}
-
 static double entry_weight(const auto_job *job, const double *weight, int32_t entry) {
   double total = 0.0;
   for (int32_t l = 0; l < job->trial->held.leaves; l++)
@@ -466,7 +458,9 @@ static sr_status weigh_folds(sr_context *ctx, auto_job *job) {
   SR_TRY(sr__trial_make_weights(ctx, job->trial));
   for (int32_t f = 0; f < held->folds; f++) {
     sr__vote_weights *to = &job->trial->fold[f];
-    sr__mix_question without = question_without(job, f);
+    sr__mix_question without = job->question; /* blocks outside the fold */
+    without.use = job->use;
+    for (int32_t u = 0; u < job->sums.blocks; u++) job->use[u] = job->folds->fold_of_unit[u] != f;
     memcpy(to->weight, job->fold_weight[f], (size_t)job->sums.nodes * sizeof *to->weight);
     SR_NEW(ctx, to->offset, held->classes);
     SR_TRY(sr__mix_offset(ctx, &job->sums, &without, to->weight, to->offset, &slope));

@@ -287,5 +287,5 @@ sr_status sr_train_with(sr_context *ctx, const sr_table *table, const sr_train_i
 
 sr_status sr_train(sr_context *ctx, const sr_table *table, const sr_train_options *options,
                    uint64_t seed, sr_ensemble **ensemble) {
-  return sr_train_with(ctx, table, NULL, options, seed, ensemble);
+  return sr__train_weighted(ctx, table, NULL, options, NULL, seed, ensemble);
 }

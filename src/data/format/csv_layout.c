@@ -123,10 +123,6 @@ static void classify(const sr__csv_field *field, int64_t line, sampled *column) 
   }
 }
 
-static bool same_text(const sr__csv_field *a, const sr__csv_field *b) {
-  return a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
-}
-
 static sr_status sample_heading(sr_context *ctx, sr__csv_layout *layout, char **at, const char *end,
                                 int64_t *line, sr__arena *arena, sample *into) {
   sr_status status = SR_OK;
@@ -166,7 +162,9 @@ static sr_status sample_record(sr_context *ctx, const sr__csv_layout *layout, ch
     SR_TRY(sr__csv_cut(ctx, &layout->dialect, &place, *at, end, &field, at, line));
     if (column < into->count) {
       classify(&field, record_line, &into->columns[column]);
-      if (column >= shift && same_text(&field, &into->heading[column - shift]))
+      const sr__csv_field *heading = column >= shift ? &into->heading[column - shift] : NULL;
+      if (heading && field.length == heading->length &&
+          memcmp(field.text, heading->text, field.length) == 0)
         into->columns[column].heading_recurs = true;
     }
     column++;
