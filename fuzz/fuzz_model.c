@@ -18,6 +18,25 @@ static void seal(uint8_t *bytes, size_t size) {
   memcpy(bytes + size - SR_MODEL_CHECKSUM_BYTES, &sum, sizeof sum);
 }
 
+/* A block larger than this is refused: a model may name series of 2^26 values, whose tables take
+ * gigabytes, and is then out of memory. */
+enum { LARGEST_BLOCK = 1 << 28 };
+
+static void *allocate(void *data, size_t bytes) {
+  (void)data;
+  return bytes > LARGEST_BLOCK ? NULL : malloc(bytes);
+}
+
+static void *resize(void *data, void *block, size_t bytes) {
+  (void)data;
+  return bytes > LARGEST_BLOCK ? NULL : realloc(block, bytes);
+}
+
+static void release(void *data, void *block) {
+  (void)data;
+  free(block);
+}
+
 /* Features, and series of several lengths with gaps. */
 static void vote(sr_context *ctx, const sr_ensemble *ensemble) {
   enum { ROWS = 3, MOST_FEATURES = 1000, MOST_CHANNELS = 20, LONGEST = 40 };
@@ -53,6 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   sr_context_options options;
   sr_context_options_init(&options);
   options.threads = 1;
+  options.allocator = (sr_allocator){allocate, resize, release, NULL};
   sr_context *ctx = NULL;
   uint8_t *bytes = malloc(size);
   if (!bytes || sr_context_new(&options, &ctx) != SR_OK) abort();
