@@ -3,7 +3,7 @@
 command.
 
   bench/series_accuracy.py COMMAND ARCHIVE [METHOD ...]   adds what is missing to bench/results/series_accuracy.jsonl
-  bench/series_accuracy.py COMMAND --memory [ROWSxLENGTH METHOD]...   adds to bench/results/series_memory.jsonl
+  bench/series_accuracy.py COMMAND --memory [ROWSxLENGTH METHOD]...   into bench/results/series_memory.jsonl
   bench/series_accuracy.py COMMAND ARCHIVE --ece      adds to bench/results/series_ece.jsonl
   bench/series_accuracy.py COMMAND --windows          writes bench/results/series_windows.jsonl from the recording that ships
   bench/series_accuracy.py --page     writes docs/series.md from all of them, and what docs/guide/learners.md says of the recording
@@ -94,6 +94,14 @@ def add(path, line):
                                     "commit": commit}) + "\n")
     with path.open("a") as file:
         file.write(json.dumps(line) + "\n")
+
+
+def forget(path, key):
+    """Leaves out the lines of earlier runs of the same."""
+    head, lines = read(path)
+    if head:
+        kept = [line for line in lines if any(line[name] != value for name, value in key.items())]
+        path.write_text("".join(json.dumps(line) + "\n" for line in (head, *kept)))
 
 
 def read(path):
@@ -266,8 +274,11 @@ def memory(command, arguments):
                                    "-o", folder + "/one.model", "--threads", "1", "-v", "--json", log=log)
             log.seek(0)
             said = re.search(r": up to (\d+) MB", log.read())
+        told = subprocess.run([command, "--version", "-v"], capture_output=True, text=True, check=True).stdout
+        forget(MEMORY, {"rows": rows, "length": length, "method": method})
         add(MEMORY, {"rows": rows, "length": length, "method": method, "peak_mb": round(peak), "seconds": round(seconds, 1),
-                     **({"said_mb": round(int(said[1]) * 1e6 / 2**20)} if said else {})})
+                     **({"said_mb": round(int(said[1]) * 1e6 / 2**20)} if said else {}),
+                     "commit": re.search(r"(?m)^commit +(\S+)", told)[1]})
 
 
 # ---- the page -----------------------------------------------------------------------------------
@@ -383,9 +394,9 @@ def page():
     if sizes:
         text += ["", "## Memory", "", "Simulated series read from a text file; peak of the whole command, reading included. *Said*: the bound that the learner",
                  "writes to the log before it begins; the program and its libraries, some 50 MB, come on top.", "",
-                 "| cases x length | learner | peak, MB | said, MB | aim, MB | seconds |", "|---|---|---:|---:|---:|---:|"]
-        text += [f"| {m['rows']:,} x {m['length']:,} | {m['method']} | {m['peak_mb']:,} | {m.get('said_mb', '')} | {LIMITS.get((m['rows'], m['length']), '')} | {m['seconds']:g} |"
-                 for m in sizes]
+                 "| cases x length | learner | peak, MB | said, MB | aim, MB | seconds | commit |", "|---|---|---:|---:|---:|---:|---|"]
+        text += [f"| {m['rows']:,} x {m['length']:,} | {m['method']} | {m['peak_mb']:,} | {m.get('said_mb', '')} | {LIMITS.get((m['rows'], m['length']), '')} | {m['seconds']:g} "
+                 f"| {m.get('commit', read(MEMORY)[0]['commit'])} |" for m in sorted(sizes, key=lambda m: (m["length"] < 1000, m["method"]))]
     text += ["", "## Every set", "", *absent(head, lines), "", "| set | " + " | ".join(f"{m} | published" for m in METHODS) + " |", "|---|" + "---:|" * (2 * len(METHODS))]
     table = {(line["set"], line["method"]): line for line in lines if line["method"] in METHODS}
     for name in sorted({line["set"] for line in table.values()}):
