@@ -27,7 +27,8 @@ static void intervals_equal_a_reference(void **state) {
        1.5,
        {0.0121951219512, 0.000190342441535, 0.444627332353, 3.4015344111e-07, 0.99777322212, 8}}};
   for (int k = 0; k < 3; k++) {
-    double loss[61], sum[10], rows[10];
+    double loss[61];
+    sr__group_sum sum[10];
     int32_t group[61];
     for (int i = 0; i < cases[k].rows; i++) {
       loss[i] = k == 0 ? (7 * i * i + 3 * i) % 11 < 3 : k == 1 ? (i * i % 7) / 20.0 : 0.0;
@@ -36,7 +37,7 @@ static void intervals_equal_a_reference(void **state) {
     loss[cases[k].rows] = NAN; /* not judged: left out */
     group[cases[k].rows] = 0;
     sr__map_answer a = sr__map_interval((sr__grouped_losses){cases[k].rows + 1, loss, group, 10},
-                                        sum, rows, cases[k].widen, 0.95);
+                                        sum, cases[k].widen, 0.95);
     const double got[] = {a.estimate, a.low, a.high, a.next_low, a.next_high, a.worth};
     for (int v = 0; v < 6; v++)
       assert_close(got[v], cases[k].expected[v], 1e-8 * fmax(1.0, fabs(cases[k].expected[v])));
@@ -48,29 +49,39 @@ static void intervals_equal_a_reference(void **state) {
 static void the_next_of_many_goes_by_rank(void **state) {
   (void)state;
   enum { MOST = 79, ROWS = 3 };
-  double loss[MOST * ROWS], sum[MOST], rows[MOST];
-  int32_t group[MOST * ROWS];
+  double loss[MOST * ROWS + 900];
+  sr__group_sum sum[MOST];
+  int32_t group[MOST * ROWS + 900];
   for (int i = 0; i < MOST * ROWS; i++) {
     group[i] = i % MOST;
     loss[i] = group[i] * 37 % MOST / 100.0;
   }
   sr__map_answer many =
-      sr__map_interval((sr__grouped_losses){MOST * ROWS, loss, group, MOST}, sum, rows, 1.5, 0.95);
+      sr__map_interval((sr__grouped_losses){MOST * ROWS, loss, group, MOST}, sum, 1.5, 0.95);
   assert_close(many.next_low, 0.01, 1e-12);
   assert_close(many.next_high, 0.77, 1e-12);
   for (int i = 0; i < MOST * ROWS; i++) loss[i] = group[i] < 20 ? 0.0 : group[i] % ROWS == i % ROWS;
-  many =
-      sr__map_interval((sr__grouped_losses){MOST * ROWS, loss, group, MOST}, sum, rows, 1.5, 0.95);
+  many = sr__map_interval((sr__grouped_losses){MOST * ROWS, loss, group, MOST}, sum, 1.5, 0.95);
   assert_true(many.next_low == 0.0 && many.low > 0.0);
   for (int groups = 38; groups <= 39; groups++) {
     for (int i = 0; i < groups * ROWS; i++) {
       group[i] = i % groups;
       loss[i] = group[i] / 100.0;
     }
-    sr__map_answer few = sr__map_interval((sr__grouped_losses){groups * ROWS, loss, group, groups},
-                                          sum, rows, 1.5, 0.95);
+    sr__map_answer few =
+        sr__map_interval((sr__grouped_losses){groups * ROWS, loss, group, groups}, sum, 1.5, 0.95);
     assert_true((few.next_low == 0.0) == (groups == 39));
   }
+  /* Small groups count by their rows: 900 more rows in 50 groups, and what the other 29 with their
+   * 3 rows say is a tenth of the rows. */
+  for (int i = 0; i < MOST * ROWS + 900; i++) {
+    group[i] = i < MOST * ROWS ? i % MOST : i % 50;
+    loss[i] = group[i] < 50 ? 0.3 + group[i] / 1000.0 : group[i] == 50 ? 0.0 : 0.2;
+  }
+  many =
+      sr__map_interval((sr__grouped_losses){MOST * ROWS + 900, loss, group, MOST}, sum, 1.5, 0.95);
+  assert_close(many.next_low, 0.2, 1e-12);
+  assert_close(many.next_high, 0.349, 1e-12);
 }
 
 /* ---- made-up maps ------------------------------------------------------------------------------

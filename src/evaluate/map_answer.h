@@ -21,11 +21,16 @@ typedef struct sr__grouped_losses {
   int32_t groups;
 } sr__grouped_losses;
 
+/* Of the judged rows of a group. */
+typedef struct sr__group_sum {
+  double loss; /* first: they are sorted by it */
+  double rows;
+} sr__group_sum;
+
 /* The mean loss over rows whose groups are independent: Student's t with worth - 1 degrees of
  * freedom on the logit scale, `widen` times the variance between groups; the next of many groups by
- * rank. NaN losses are left out.
- * `sum` and `rows` hold `groups` numbers of scratch. */
-sr__map_answer sr__map_interval(sr__grouped_losses of, double *sum, double *rows, double widen,
+ * rank. NaN losses are left out. `group` holds `groups` of scratch. */
+sr__map_answer sr__map_interval(sr__grouped_losses of, sr__group_sum *group, double widen,
                                 double level);
 
 /* The questions of a map; in place of sr__answer_questions where the structure has one. `between`

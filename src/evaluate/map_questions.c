@@ -32,36 +32,45 @@ enum {
 /* ---- answers -----------------------------------------------------------------------------------
  */
 
-/* One more of many groups that could stand for each other: it lies between the k-th least and the
- * k-th largest with probability 1 - 2 k / (groups + 1), whatever their law. Nothing changes where
- * they are too few for a k. */
-static void next_by_rank(double *rate, int64_t groups, double level, sr__map_answer *a) {
-  int64_t k = (int64_t)(0.5 * (1.0 - level) * ((double)groups + 1.0) + 1e-9);
-  if (k < 1) return;
-  qsort(rate, (size_t)groups, sizeof *rate, sr__compare_doubles);
-  a->next_low = fmin(fmax(rate[k - 1], 0.0), 1.0);
-  a->next_high = fmin(fmax(rate[groups - k], 0.0), 1.0);
+/* One more of many groups that could stand for each other, met by the rows that it has: it lies
+ * between the mean losses up to which, from either end, half of what is to be missed of the rows
+ * lies, one more group counted. Groups of one size: between the k-th least and the k-th largest
+ * with probability 1 - 2 k / (groups + 1), whatever their law. Nothing changes where they are too
+ * few for that. */
+static void next_by_rank(sr__group_sum *group, int64_t groups, double spend, sr__map_answer *a) {
+  double low = NAN, high = NAN, spent = 0.0;
+  qsort(group, (size_t)groups, sizeof *group, sr__compare_doubles); /* by their first member */
+  for (int64_t g = 0; g < groups && (spent += group[g].rows) <= spend; g++) low = group[g].loss;
+  spent = 0.0;
+  for (int64_t g = groups - 1; g >= 0 && (spent += group[g].rows) <= spend; g--)
+    high = group[g].loss;
+  if (isnan(low) || isnan(high)) return;
+  a->next_low = fmin(fmax(low, 0.0), 1.0);
+  a->next_high = fmin(fmax(high, 0.0), 1.0);
 }
 
-sr__map_answer sr__map_interval(sr__grouped_losses of, double *sum, double *rows, double widen,
+sr__map_answer sr__map_interval(sr__grouped_losses of, sr__group_sum *group, double widen,
                                 double level) {
   sr__map_answer a = {.estimate = NAN, .low = NAN, .high = NAN, .next_low = NAN, .next_high = NAN};
   double n = 0.0, total = 0.0, squares = 0.0, spread = 0.0;
-  for (int32_t g = 0; g < of.groups; g++) sum[g] = rows[g] = 0.0;
+  for (int32_t g = 0; g < of.groups; g++) group[g] = (sr__group_sum){0};
   for (int64_t k = 0; k < of.count; k++) {
     if (isnan(of.loss[k])) continue;
-    sum[of.group[k]] += of.loss[k];
-    rows[of.group[k]] += 1.0;
+    group[of.group[k]].loss += of.loss[k];
+    group[of.group[k]].rows += 1.0;
     total += of.loss[k];
     n += 1.0;
   }
   if (n < 1.0) return a;
   double p = fmin(fmax(total / n, 0.5 / (n + 1.0)), 1.0 - 0.5 / (n + 1.0));
+  int64_t count = 0;
   for (int32_t g = 0; g < of.groups; g++) {
-    a.groups += rows[g] > 0.0;
-    squares += rows[g] * rows[g];
-    spread += (sum[g] - p * rows[g]) * (sum[g] - p * rows[g]);
+    sr__group_sum own = group[g];
+    squares += own.rows * own.rows;
+    spread += (own.loss - p * own.rows) * (own.loss - p * own.rows);
+    if (own.rows > 0.0) group[count++] = (sr__group_sum){own.loss / own.rows, own.rows};
   }
+  a.groups = (double)count;
   a.worth = n * n / squares;
   a.estimate = p;
   double variance =
@@ -74,10 +83,7 @@ sr__map_answer sr__map_interval(sr__grouped_losses of, double *sum, double *rows
   a.high = 1.0 / (1.0 + sr__exp_portable(-mean - middle));
   a.next_low = 1.0 / (1.0 + sr__exp_portable(next - middle));
   a.next_high = 1.0 / (1.0 + sr__exp_portable(-next - middle));
-  int64_t count = 0;
-  for (int32_t g = 0; g < of.groups; g++)
-    if (rows[g] > 0.0) sum[count++] = sum[g] / rows[g];
-  next_by_rank(sum, count, level, &a);
+  next_by_rank(group, count, 0.5 * (1.0 - level) * (n + squares / n) * (1.0 + 1e-12), &a);
   return a;
 }
 
@@ -316,12 +322,12 @@ static void say_buffer(map_job *job, const design *d) {
 static sr_status answer(sr_context *ctx, map_job *job, const design *d, const sr__judged *judged,
                         sr_question *given) {
   sr_status status = SR_OK;
-  double *loss = NULL, *sum = NULL, *rows = NULL, median = NAN;
+  double *loss = NULL, median = NAN;
+  sr__group_sum *sum = NULL;
   int32_t *group = NULL;
   SR_NEW(ctx, loss, judged->count);
   SR_NEW(ctx, group, judged->count);
   SR_NEW(ctx, sum, d->groups);
-  SR_NEW(ctx, rows, d->groups);
   for (int64_t k = 0; k < judged->count; k++) {
     loss[k] = judged->loss[k];
     group[k] = d->group[judged->row[k]];
@@ -341,7 +347,7 @@ static sr_status answer(sr_context *ctx, map_job *job, const design *d, const sr
                  : regions                    ? WIDEN_REGIONS
                                               : WIDEN_UNITS;
   sr__map_answer a = sr__map_interval((sr__grouped_losses){judged->count, loss, group, d->groups},
-                                      sum, rows, widen, job->options->level);
+                                      sum, widen, job->options->level);
   bool refused = refuse(job, d, a.worth) || says_nothing(job, a.low, a.high);
   say_buffer(job, d);
   *given = (sr_question){.kind = d->kind,
@@ -358,7 +364,6 @@ cleanup:
   sr__free(ctx, loss);
   sr__free(ctx, group);
   sr__free(ctx, sum);
-  sr__free(ctx, rows);
   return status;
 }
 
