@@ -47,11 +47,18 @@ static void run_diagnose(sr_context *ctx, int64_t n, int32_t d) {
 static void run_block(sr_context *ctx, int64_t n) {
   sr_table *table = simulate(ctx, n, 1, 10.0);
   sr_politis_white length;
-  double start = bench_seconds();
-  if (sr_politis_white_length(ctx, sr_table_get(table)->x, n, SR_POLITIS_WHITE_ARCH, &length) !=
-      SR_OK)
-    stop(ctx);
-  printf("{\"seconds\": %.4f, \"block\": %.2f}\n", bench_seconds() - start, length.stationary);
+  double best = 1e300, best_cpu = 1e300;
+  for (int repeat = 0; repeat < 3; repeat++) {
+    double start = bench_seconds(), start_cpu = bench_cpu_seconds();
+    if (sr_politis_white_length(ctx, sr_table_get(table)->x, n, SR_POLITIS_WHITE_ARCH, &length) !=
+        SR_OK)
+      stop(ctx);
+    double taken = bench_seconds() - start, cpu = bench_cpu_seconds() - start_cpu;
+    if (taken < best) best = taken;
+    if (cpu < best_cpu) best_cpu = cpu;
+  }
+  printf("{\"seconds\": %.4f, \"cpu_seconds\": %.4f, \"block\": %.2f}\n", best, best_cpu,
+         length.stationary);
   sr_table_free(&table);
 }
 

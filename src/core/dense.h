@@ -91,6 +91,9 @@ SR_MUST_CHECK sr_status sr__plain_band_factor(sr_context *ctx, int64_t n, int64_
                                               double *band, bool *definite);
 void sr__plain_band_solve(int64_t n, int64_t width, const double *band, double *x);
 
+/* Sum of a[i] * b[i] in a fixed order, float products with double totals. */
+double sr__dot(const float *a, const float *b, int64_t count);
+
 /* ---- symmetric eigenproblems ---------------------------------------------------------------- */
 
 /* All pairs of the symmetric matrix a (n x n, both triangles filled), increasing; row j of a

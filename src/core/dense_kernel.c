@@ -30,6 +30,22 @@ static double dot(int64_t n, const double *restrict x, const double *restrict y)
   return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
 }
 
+/* Lanes and stretches fix the order of the additions, whatever the vector width. */
+static double dot_floats(int64_t n, const float *restrict x, const float *restrict y) {
+  enum { LANES = 16, STRETCH = 512 };
+  double total = 0.0;
+  int64_t i = 0;
+  while (i + LANES <= n) {
+    float lane[LANES] = {0};
+    int64_t end = n - i < STRETCH ? n - LANES : i + STRETCH - LANES;
+    for (; i <= end; i += LANES)
+      for (int l = 0; l < LANES; l++) lane[l] += x[i + l] * y[i + l];
+    for (int l = 0; l < LANES; l++) total += (double)lane[l];
+  }
+  for (; i < n; i++) total += (double)x[i] * (double)y[i];
+  return total;
+}
+
 static void add(int64_t n, double factor, const double *restrict x, double *restrict y) {
   for (int64_t i = 0; i < n; i++) y[i] += factor * x[i];
 }
@@ -47,4 +63,5 @@ static void rank_two(int64_t n, double v_here, const double *restrict w, double 
   for (int64_t j = 0; j < n; j++) a[j] -= v_here * w[j] + w_here * v[j];
 }
 
-const sr__dense_kernel SR__KERNEL(sr__dense_kernel) = {add_rows, dot, add, rotate, rank_two};
+const sr__dense_kernel SR__KERNEL(sr__dense_kernel) = {add_rows, dot,    dot_floats,
+                                                       add,      rotate, rank_two};

@@ -12,6 +12,8 @@ typedef struct sr__dense_kernel {
                    int64_t b_row, double *c);
   /* Sum of x y by eight partial sums. */
   double (*dot)(int64_t n, const double *x, const double *y);
+  /* The same of floats: floats in sixteen lanes, summed as doubles every 512 products. */
+  double (*dot_floats)(int64_t n, const float *x, const float *y);
   /* y += factor x. */
   void (*add)(int64_t n, double factor, const double *x, double *y);
   /* (x, y) := (c x - s y, s x + c y). */

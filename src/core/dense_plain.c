@@ -6,6 +6,10 @@
 #include "core/dense.h"
 #include "core/dense_kernel.h"
 
+double sr__dot(const float *a, const float *b, int64_t count) {
+  return sr__dense_kernel_now()->dot_floats(count, a, b);
+}
+
 /* ---- Cholesky ----------------------------------------------------------------------------- */
 
 /* Column j of the factor, from the columns before it. */

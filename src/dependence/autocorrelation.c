@@ -26,21 +26,6 @@ int32_t sr__lag_index_limit(int64_t longest) {
   return count;
 }
 
-/* Lanes and stretches fix the order of the additions, whatever the vector width. */
-double sr__dot(const float *a, const float *b, int64_t count) {
-  double total = 0.0;
-  int64_t i = 0;
-  while (i + LANES <= count) {
-    float lane[LANES] = {0};
-    int64_t end = count - i < STRETCH ? count - LANES : i + STRETCH - LANES;
-    for (; i <= end; i += LANES)
-      for (int l = 0; l < LANES; l++) lane[l] += a[i + l] * b[i + l];
-    for (int l = 0; l < LANES; l++) total += (double)lane[l];
-  }
-  for (; i < count; i++) total += (double)a[i] * (double)b[i];
-  return total;
-}
-
 double sr__columns_alike(const sr__columns *columns) {
   double sum = 0.0, total = 0.0;
   int64_t n = columns->n, d = columns->count < MOST_COMPARED ? columns->count : MOST_COMPARED;

@@ -9,6 +9,7 @@
 #include <specroute/dependence.h>
 
 #include "core/core.h"
+#include "core/dense.h"
 #include "reach.h"
 
 enum { SR__MAX_BLOCKS = 40, SR__MAX_WARNINGS = 24, SR__MAX_SCALES = 12, SR__MAX_IMPLIED = 16 };
@@ -92,8 +93,6 @@ double sr__lags_correlation(const sr__lags *lags, int32_t index, int32_t left_ou
 sr_scale sr__lags_first(const sr__lags *lags, const char *method, double z);
 sr_scale sr__lags_integrated_scale(const sr__lags *lags, const sr__integrated *integrated,
                                    const char *method, double z);
-/* Sum of a[i] * b[i] in a fixed order, float products with double totals. */
-double sr__dot(const float *a, const float *b, int64_t count);
 
 /* n values with mean 0, in pieces. */
 typedef struct sr__centered_runs {
