@@ -44,6 +44,15 @@ double sr__three_digits(double value) {
   return isfinite(value) ? strtod(text, NULL) : value;
 }
 
+void sr__add_sentence(char *text, size_t size, const char *format, va_list arguments) {
+  size_t used = strlen(text);
+  if (used > 0 && used + 2 < size) {
+    memcpy(text + used, " ", 2);
+    used++;
+  }
+  vsnprintf(text + used, size - used, format, arguments);
+}
+
 bool sr__ends_in(const char *text, const char *ending) {
   size_t length = strlen(text), tail = strlen(ending);
   return length >= tail && strcmp(text + length - tail, ending) == 0;

@@ -3,6 +3,7 @@
 #define SR_CORE_TEXT_H
 
 #include <ctype.h>
+#include <stdarg.h>
 
 #include "core.h"
 
@@ -28,6 +29,10 @@ SR_MUST_CHECK sr_status sr__text_string(sr_context *ctx, sr__text *text, const c
 double sr__three_digits(double value);
 SR_MUST_CHECK sr_status sr__text_print(sr_context *ctx, sr__text *text, const char *format, ...)
     SR_PRINTF(3, 4);
+
+/* Adds a sentence to the text in a buffer of `size` bytes, a blank between two; what does not fit
+ * is cut off. */
+void sr__add_sentence(char *text, size_t size, const char *format, va_list arguments);
 
 /* Whether the text ends in `ending`, letter by letter. */
 bool sr__ends_in(const char *text, const char *ending);

@@ -6,6 +6,7 @@
 
 #include "core/maths.h"
 #include "core/sort.h"
+#include "core/text.h"
 #include "data/match_columns.h"
 #include "ensemble/applicability.h"
 #include "interval.h"
@@ -104,14 +105,9 @@ typedef struct map_job {
 
 static void say(map_job *job, const char *format, ...) SR_PRINTF(2, 3);
 static void say(map_job *job, const char *format, ...) {
-  size_t used = strlen(job->text);
   va_list arguments;
-  if (used > 0 && used + 2 < sizeof job->text) {
-    memcpy(job->text + used, " ", 2);
-    used++;
-  }
   va_start(arguments, format);
-  vsnprintf(job->text + used, sizeof job->text - used, format, arguments);
+  sr__add_sentence(job->text, sizeof job->text, format, arguments);
   va_end(arguments);
 }
 

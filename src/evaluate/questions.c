@@ -5,6 +5,7 @@
 #include <specroute/stats.h>
 
 #include "core/maths.h"
+#include "core/text.h"
 #include "dependence/reach.h"
 #include "interval.h"
 #include "trial.h"
@@ -36,14 +37,9 @@ typedef struct question_job {
 
 static void say(question_job *job, const char *format, ...) SR_PRINTF(2, 3);
 static void say(question_job *job, const char *format, ...) {
-  size_t used = strlen(job->text);
   va_list arguments;
-  if (used > 0 && used + 2 < sizeof job->text) {
-    memcpy(job->text + used, " ", 2);
-    used++;
-  }
   va_start(arguments, format);
-  vsnprintf(job->text + used, sizeof job->text - used, format, arguments);
+  sr__add_sentence(job->text, sizeof job->text, format, arguments);
   va_end(arguments);
 }
 
