@@ -10,7 +10,7 @@
  * not made again. */
 #include "honest_processes.h"
 
-enum { ROWS = 2000, MOST_RUNS = 40, REMEDIES = 3, FEW = 40 };
+enum { ROWS = 2000, REMEDIES = 3, FEW = 40 };
 
 typedef struct trained {
   sr_evaluation told;
@@ -32,16 +32,16 @@ static trained train(sr_context *ctx, const sr_table *table, const stream *fresh
   return result;
 }
 
-static void run(sr_context *ctx, FILE *out, const process *p, uint64_t seed) {
+static void run(sr_context *ctx, FILE *out, const process *p, int64_t n, uint64_t seed) {
   static const char *const plan[REMEDIES] = {"uniform", "routed:part_share=1,row_share=0.3",
                                              "routed:part_share=0.5"};
   static const char *const name[REMEDIES] = {"members", "bags", "place"};
-  stream s = draw(p, ROWS, ROWS, false, seed), fresh = draw(p, ROWS, FRESH, true, seed);
-  sr_table *table = table_of(ctx, &s, 0, ROWS, p->groups);
+  stream s = draw(p, n, n, false, seed), fresh = draw(p, n, FRESH, true, seed);
+  sr_table *table = table_of(ctx, &s, 0, n, p->groups);
   trained plain = train(ctx, table, &fresh, "uniform", FEW, true);
   double all = plain.told.variance_of_margin;
   double told[REMEDIES] = {plain.told.gain_members, plain.told.gain_bags, plain.told.gain_place};
-  fprintf(out, "{\"process\": \"%s\", \"n\": %d, \"seed\": %llu", p->name, ROWS,
+  fprintf(out, "{\"process\": \"%s\", \"n\": %lld, \"seed\": %llu", p->name, (long long)n,
           (unsigned long long)seed);
   print_real(out, "uniform", plain.risk);
   for (int k = 0; k < REMEDIES; k++) {
@@ -62,29 +62,14 @@ static void run(sr_context *ctx, FILE *out, const process *p, uint64_t seed) {
 }
 
 int main(int argc, char **argv) {
-  static uint64_t done[TEST_PROCESSES];
-  if (argc < 2) return 2;
-  double limit = argc > 2 ? atof(argv[2]) : 1e300, start = bench_seconds();
-  sr_context *ctx = NULL;
-  sr_context_options options;
-  sr_context_options_init(&options);
-  options.threads = 1;
-  if (sr_context_new(&options, &ctx) != SR_OK) return 1;
-  for (int k = 0; k < TEST_PROCESSES; k++) {
-    char begin[256];
-    snprintf(begin, sizeof begin, "{\"process\": \"%s\",", test_processes[k].name);
-    done[k] = lines_there(argv[1], begin);
-  }
-  FILE *out = fopen(argv[1], "ae");
-  if (!out) return 1;
-  for (uint64_t seed = 1; seed <= MOST_RUNS; seed++)
-    for (int k = 0; k < TEST_PROCESSES; k++) {
-      if (seed <= done[k] || test_processes[k].drifts) continue;
-      if (bench_seconds() - start > limit) goto end;
-      run(ctx, out, &test_processes[k], seed);
-    }
-end:
-  fclose(out);
-  sr_context_free(&ctx);
-  return 0;
+  static const int64_t size[] = {ROWS};
+  static const uint64_t every[] = {1};
+  const study all = {.processes = test_processes,
+                     .count = TEST_PROCESSES,
+                     .sizes = 1,
+                     .size = size,
+                     .every = every,
+                     .most = 40,
+                     .run = run};
+  return run_study(&all, argc - 1, argv + 1);
 }

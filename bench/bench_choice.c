@@ -11,7 +11,7 @@
  * cells before the next seed begins (10,000 rows: every fourth round). */
 #include "honest_processes.h"
 
-enum { MOST_RUNS = 200, SIZES = 3, FIXED = 12 };
+enum { FIXED = 12 };
 
 typedef struct fixed_plan {
   const char *name, *plan, *learner;
@@ -91,47 +91,16 @@ static void run(sr_context *ctx, FILE *out, const process *p, int64_t n, uint64_
 }
 
 int main(int argc, char **argv) {
-  static const int64_t size[SIZES] = {500, 2000, 10000};
-  static const uint64_t every[SIZES] = {1, 1, 4};
-  static uint64_t done[TEST_PROCESSES + TUNING_PROCESSES][SIZES];
+  static const int64_t size[] = {500, 2000, 10000};
+  static const uint64_t every[] = {1, 1, 4};
   bool tuning = argc > 1 && strcmp(argv[1], "tune") == 0;
-  const process *processes = tuning ? tuning_processes : test_processes;
-  int32_t all = tuning ? TUNING_PROCESSES : TEST_PROCESSES;
-  argv += tuning;
-  argc -= tuning;
-  if (argc < 2) return 2;
-  double limit = argc > 2 ? atof(argv[2]) : 1e300, start = bench_seconds();
-  const char *sizes = argc > 3 ? argv[3] : "500,2000,10000";
-  sr_context *ctx = NULL;
-  sr_context_options options;
-  sr_context_options_init(&options);
-  options.threads = 1;
-  if (sr_context_new(&options, &ctx) != SR_OK) return 1;
-  for (int32_t k = 0; k < all; k++)
-    for (int a = 0; a < SIZES; a++) {
-      char begin[256];
-      snprintf(begin, sizeof begin, "{\"process\": \"%s\", \"n\": %lld,", processes[k].name,
-               (long long)size[a]);
-      done[k][a] = lines_there(argv[1], begin);
-    }
-  FILE *out = fopen(argv[1], "ae");
-  if (!out) return 1;
-  for (uint64_t round = 0; round < MOST_RUNS * 4; round++)
-    for (int a = 0; a < SIZES; a++)
-      for (int32_t k = 0; k < all; k++) {
-        const process *p = &processes[k];
-        uint64_t seed = round / every[a] + 1;
-        char text[32];
-        snprintf(text, sizeof text, "%lld", (long long)size[a]);
-        if (!listed(sizes, text) || p->drifts ||
-            (double)size[a] < 5.0 * fmax(p->tmix, p->noise_tmix))
-          continue;
-        if (round % every[a] || seed > MOST_RUNS || seed <= done[k][a]) continue;
-        if (bench_seconds() - start > limit) goto end;
-        run(ctx, out, p, size[a], seed);
-      }
-end:
-  fclose(out);
-  sr_context_free(&ctx);
-  return 0;
+  const study all = {.processes = tuning ? tuning_processes : test_processes,
+                     .count = tuning ? TUNING_PROCESSES : TEST_PROCESSES,
+                     .sizes = 3,
+                     .size = size,
+                     .every = every,
+                     .most = 200,
+                     .least_scales = 5.0,
+                     .run = run};
+  return run_study(&all, argc - 1 - tuning, argv + 1 + tuning);
 }

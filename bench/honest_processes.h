@@ -396,4 +396,60 @@ static inline bool listed(const char *list, const char *word) {
   return false;
 }
 
+/* Runs of every process at every size, seeds going round all of them before the next one begins. */
+typedef struct study {
+  const process *processes;
+  int32_t count;
+  int sizes;
+  const int64_t *size;
+  const uint64_t *every; /* a size takes part in every so many rounds */
+  uint64_t most;         /* seeds */
+  double least_scales;   /* T that the rows hold at least */
+  void (*run)(sr_context *ctx, FILE *out, const process *p, int64_t n, uint64_t seed);
+} study;
+
+enum { MOST_CELLS = 512 };
+
+/* Adds the runs that are not in FILE yet: `arguments` is FILE [SECONDS [SIZES]]. The exit code of
+ * the program. */
+static inline int run_study(const study *s, int count, char **arguments) {
+  static uint64_t done[MOST_CELLS];
+  if (count < 1 || s->count * s->sizes > MOST_CELLS) return 2;
+  double limit = count > 1 ? atof(arguments[1]) : 1e300, start = bench_seconds();
+  uint64_t rounds = 0;
+  for (int a = 0; a < s->sizes; a++)
+    rounds = s->most * s->every[a] > rounds ? s->most * s->every[a] : rounds;
+  for (int32_t c = 0; c < s->count * s->sizes; c++) {
+    char begin[256];
+    snprintf(begin, sizeof begin, "{\"process\": \"%s\", \"n\": %lld,",
+             s->processes[c / s->sizes].name, (long long)s->size[c % s->sizes]);
+    done[c] = lines_there(arguments[0], begin);
+  }
+  sr_context *ctx = NULL;
+  sr_context_options options;
+  sr_context_options_init(&options);
+  options.threads = 1;
+  if (sr_context_new(&options, &ctx) != SR_OK) return 1;
+  FILE *out = fopen(arguments[0], "ae");
+  if (!out) return 1;
+  for (uint64_t round = 0; round < rounds; round++)
+    for (int a = 0; a < s->sizes; a++)
+      for (int32_t k = 0; k < s->count; k++) {
+        const process *p = &s->processes[k];
+        uint64_t seed = round / s->every[a] + 1;
+        char text[32];
+        snprintf(text, sizeof text, "%lld", (long long)s->size[a]);
+        if ((count > 2 && !listed(arguments[2], text)) || p->drifts ||
+            (double)s->size[a] < s->least_scales * fmax(p->tmix, p->noise_tmix))
+          continue;
+        if (round % s->every[a] || seed > s->most || seed <= done[k * s->sizes + a]) continue;
+        if (bench_seconds() - start > limit) goto end;
+        s->run(ctx, out, p, s->size[a], seed);
+      }
+end:
+  fclose(out);
+  sr_context_free(&ctx);
+  return 0;
+}
+
 #endif
