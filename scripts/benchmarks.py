@@ -30,6 +30,15 @@ hand. `auto` stands beside plain bagging with the same members and its own hones
 MOST_CASES, WHOLE = 3, ("neighbors", "forest_levels")  # of the summary; files that it shows whole
 # Not in the summary: what stands beside ourselves, and what newer files hold.
 LEFT_OUT = {"before": None, "native": None, "forest": "forest_levels", "graph": "neighbors"}
+# What a reader of a block asks first.
+NOTES = {"before": """Where a line is slower than the earlier commit, our code does more than it did then, or was built for more machines:
+
+- The earlier commit is built for the machine at hand; today's build runs on every processor, and chooses at run time what is a kernel.
+  `dependence block`, sums of products of floats, was no kernel yet when this was recorded.
+- `dependence diagnose` gave T by autocorrelation and by the transition graph. Since then T is the longest reach of the ranks of
+  every feature, of how far they lie from their middle and of every class, each by a Fourier transform of all rows: most of the time goes there.
+- `plan routed`, `plan spectral` and `plan lag-thin`: row numbers of bags have 64 bits instead of 32, so half as many bytes more are written per
+  row. Plans that compute little per row take time for nothing else."""}
 EXTRA = ("cut_ratio", "balance", "memory_over_graph", "peak_over_table", "beside_trees_over_binned", "ns_per_arc", "recall")
 
 
@@ -119,6 +128,7 @@ def block(path):
     out = [f"## {path.stem}", "",
            f"`{head.get('command', '')}`, commit {head.get('commit', '')}, {head.get('machine', '')}"
            + (f", level {head['isa']}" if "isa" in head else "") + (f", load {head['load']}" if "load" in head else "") + f".{' ' + head['note'] if 'note' in head else ''}", "",
+           *([NOTES[path.stem], ""] if path.stem in NOTES else []),
            "| " + " | ".join(names) + " |", "|---|" + "---:|" * 3 + "---|" + "---:|" * (len(names) - 5)]
     for row in rows:
         stopped = ">" if row.get("peer_stopped") else ""
