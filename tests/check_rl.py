@@ -243,6 +243,16 @@ def children(pid):
     return found
 
 
+def read_piece(terminal, wait):
+    """What a terminal drew within `wait` seconds: None where nothing came, b"" where it is closed."""
+    if not select.select([terminal], [], [], wait)[0]:
+        return None
+    try:
+        return os.read(terminal, 65536)
+    except OSError:
+        return b""
+
+
 @unittest.skipUnless(has_emulator(), "no ale-py for SPECROUTE_PYTHON or python3")
 class Emulator(Folder):
     """Ctrl-C at a terminal goes to every process of the foreground group, the emulator's too."""
@@ -255,14 +265,10 @@ class Emulator(Folder):
             os.execve(COMMAND, [COMMAND, *arguments], {**os.environ, "NO_COLOR": "1"})
         seen, pressed, limit = b"", False, time.time() + 240
         while time.time() < limit:
-            if select.select([master], [], [], 0.05)[0]:
-                try:
-                    piece = os.read(master, 65536)
-                except OSError:
-                    break
-                if not piece:
-                    break
-                seen += piece
+            piece = read_piece(master, 0.05)
+            if piece == b"":
+                break
+            seen += piece or b""
             if not pressed and catches(pid) and when(pid):
                 os.write(master, b"\x03")
                 pressed = True
@@ -309,14 +315,10 @@ class Play(unittest.TestCase):
             os.execve(COMMAND, [COMMAND, "rl", "play", *arguments], {**os.environ, "NO_COLOR": "1"})
         seen, raw, limit, sent, over = b"", None, time.time() + 60, False, False
         while time.time() < limit:
-            if select.select([master], [], [], 0.05)[0]:
-                try:
-                    piece = os.read(master, 65536)
-                except OSError:
-                    break
-                if not piece:
-                    break
-                seen += piece
+            piece = read_piece(master, 0.05)
+            if piece == b"":
+                break
+            seen += piece or b""
             if not sent and b"score" in seen:
                 raw = termios.tcgetattr(slave)
                 over = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
@@ -327,13 +329,7 @@ class Play(unittest.TestCase):
                     os.kill(pid, number)
             done, status = os.waitpid(pid, os.WNOHANG)
             if done:
-                while select.select([master], [], [], 0.2)[0]:
-                    try:
-                        piece = os.read(master, 65536)
-                    except OSError:
-                        break
-                    if not piece:
-                        break
+                while piece := read_piece(master, 0.2):
                     seen += piece
                 break
         else:

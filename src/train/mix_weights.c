@@ -293,10 +293,10 @@ static double excess_noise(const sr__mix_sums *s, const sr__mix_question *q, con
   return total;
 }
 
-/* Blocks left out one by one. */
+/* Blocks left out one by one; `scratch` holds two numbers per class. */
 static double jackknife(const sr__mix_sums *s, const sr__mix_question *q, const double *w,
-                        double noise, vote_sums *v, double *left, double *sum) {
-  double square = 0.0, mean_square = 0.0;
+                        double noise, vote_sums *v, double *scratch) {
+  double *left = scratch, *sum = scratch + s->classes, square = 0.0, mean_square = 0.0;
   int32_t count = 0, classes = s->classes;
   for (int32_t c = 0; c < classes; c++) sum[c] = 0.0;
   for (int32_t u = 0; u < s->blocks; u++) {
@@ -333,8 +333,7 @@ sr_status sr__mix_offset(sr_context *ctx, const sr__mix_sums *s, const sr__mix_q
   double noise = excess_noise(s, q, w);
   *slope = lay_line(&v, classes, noise, offset);
   if (!(*slope > 0.0)) goto cleanup;
-  double variance =
-      jackknife(s, q, w, noise, &v, memory + 2 * (int64_t)classes, memory + 3 * (int64_t)classes);
+  double variance = jackknife(s, q, w, noise, &v, memory + 2 * (int64_t)classes);
   for (int32_t c = 0; c < classes; c++) size += offset[c] * offset[c];
   double kept = 1.0 - OFFSET_PRICE * (1.0 + SR__THIN * q->thin) * variance / fmax(size, 1e-12);
   for (int32_t c = 0; c < classes; c++) offset[c] *= kept > 0.0 ? kept : 0.0;
