@@ -39,7 +39,8 @@ macro(sr_optional name found target)
 endmacro()
 
 pkg_check_modules(NETCDF IMPORTED_TARGET netcdf)
-sr_optional(netcdf NETCDF_FOUND PkgConfig::NETCDF src/data/format/netcdf_axes.c src/data/format/netcdf_values.c)
+sr_optional(netcdf NETCDF_FOUND PkgConfig::NETCDF src/data/format/netcdf_axes.c src/data/format/netcdf_values.c
+            src/data/format/netcdf_write.c)
 # HDF5 comes with NetCDF; it is called by itself only to keep it from printing. Debian has several: NetCDF uses the serial one.
 if(NETCDF_FOUND AND NOT netcdf IN_LIST SR_WITHOUT)
   pkg_search_module(HDF5 hdf5-serial hdf5)

@@ -72,4 +72,9 @@ SR_MUST_CHECK sr_status sr__nc_refuse_time(sr_context *ctx, const sr__nc_file *f
 /* Fills the coordinates and axes of a grid that is allocated, and its reference system. */
 SR_MUST_CHECK sr_status sr__nc_place_cells(sr_context *ctx, sr__nc_file *file, sr__grid *grid);
 
+/* ---- writing ------------------------------------------------------------------------------ */
+
+/* Defines and fills everything of a table of cells in a file that was just made. */
+SR_MUST_CHECK sr_status sr__nc_fill(sr_context *ctx, sr__nc_file *file, const sr_table_view *t);
+
 #endif
