@@ -7,8 +7,10 @@
 #include <stdlib.h>
 
 #include "core/random.h"
+#include "graph/equal_rows.h"
 #include "graph/graph.h"
 #include "graph/knn.h"
+#include "graph/knn_pairs.h"
 #include "learner/learner.h"
 #include "learner/rocket/rocket.h"
 #include "learner/tree/tree.h"
@@ -173,7 +175,10 @@ static sr_graph *compare_pairs(sr_context *ctx) {
           j < 2 ? (float)sr__random_normal(&random) * 20.0f : (float)sr__random_normal(&random);
   sr__knn knn = {0};
   sr_graph *graph = NULL;
-  need(sr__knn_all_pairs(ctx, x, POINTS, DIMENSION, 10, &knn));
+  sr__equal_rows equal = {0};
+  need(sr__equal_rows_find(ctx, x, POINTS, DIMENSION, &equal));
+  need(sr__knn_pairs(ctx, x, &equal, DIMENSION, 10, sr__pair_kernel_now(), &knn));
+  sr__equal_rows_free(ctx, &equal);
   need(sr__graph_from_knn(ctx, &knn, "features", &graph));
   show_graph("pairs", graph);
   sr__free(ctx, x);
