@@ -58,6 +58,10 @@ class Careless(unittest.TestCase):
             self.assertRegex(done.stderr, r"columns\.csv: target 'yy' is no column; did you mean 'y'")
             done = self.run_command(*command, name, "--target", "y", "--keep", "extr", code=2)
             self.assertRegex(done.stderr, r"columns\.csv: keep 'extr' is no column; did you mean 'extra'")
+            for wrong, hint in (("extr > 3", "did you mean 'extra' (4 columns)?"), ("EX>=median", "did you mean 'extra' (4 columns)?"),
+                                ("extra > 3 > 1", "did you mean 'extra' (4 columns)?"),
+                                ("dust > 75", "the file begins with 'a', 'b', 'extra' (4 columns)\n")):
+                self.assertIn(f"is no column; {hint}", self.run_command(*command, name, "--target", wrong, code=2).stderr)
             done = self.run_command(*command, name, "--target", "y", "--keep", "3", code=2)
             self.assertIn("give its name 'extra' instead", done.stderr)
 
@@ -183,7 +187,7 @@ class Careless(unittest.TestCase):
         huge = self.two_classes("huge.csv", lambda i, label: "1e38" if i == 7 else 1)
         for learner in ("tree", "ridge"):
             told, said = self.train(huge, "--target", "y", "--weight", "extra", "--learner", learner)
-            self.assertRegex(said, r"row 8 weighs 1e\+38, more than all other rows")
+            self.assertRegex(said, r"row 7 weighs 1e\+38, more than all other rows")
             self.assertLess(told["error"]["honest"], 0.3)
         beyond = self.two_classes("beyond.csv", lambda i, label: "1e39" if i == 7 else 1)
         self.refuses("beyond.csv:9:3: .*1e39", beyond, "--target", "y", "--weight", "extra")

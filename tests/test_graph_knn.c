@@ -405,7 +405,7 @@ static void places_must_be_known(void **state) {
   double x[] = {1, 2, NAN, 4, 5, 6};
   sr_table_view table = {.rows = 3, .coordinate_count = 2, .coordinates = x};
   assert_int_equal(graph_build_view(ctx, &table, "space", &graph), SR_ERROR_DATA);
-  assert_non_null(strstr(sr_context_error(ctx).message, "coordinate 1 of row 3"));
+  assert_non_null(strstr(sr_context_error(ctx).message, "coordinate 1 of row 2"));
   table.coordinates = NULL;
   assert_int_equal(graph_build_view(ctx, &table, "space", &graph), SR_ERROR_DATA);
   assert_int_equal(graph_build_view(ctx, &table, "space:-3", &graph), SR_ERROR_ARGUMENT);

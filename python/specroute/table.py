@@ -200,8 +200,12 @@ def _from_series(X):
         offset = np.zeros(rows * channels + 1, dtype=np.int64)
         np.cumsum(np.repeat([piece.shape[1] for piece in pieces], channels), out=offset[1:])
         values = np.concatenate([piece.reshape(-1) for piece in pieces])
-    if np.isinf(values).any():
-        raise DataError("a series holds an infinite value; clip it or make it missing (NaN)")
+    infinite = np.flatnonzero(np.isinf(values))
+    if infinite.size:
+        row, channel = divmod(int(np.searchsorted(offset, infinite[0], "right")) - 1, channels)
+        raise DataError(
+            f"the series of row {row}, channel {channel}, holds an infinite value; clip it or make it missing (NaN)"
+        )
     view = c.sr_table_view(rows=rows, channels=channels, series_offset=offset.ctypes.data,
                            series=values.ctypes.data if values.size else None)
     return made("sr_table_free", "sr_table_wrap", ctypes.byref(view), keep=(offset, values))

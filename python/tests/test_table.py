@@ -97,6 +97,8 @@ def test_series():
         features([np.zeros((2, 3)), np.zeros((3, 3))])
     with pytest.raises(ValueError, match="infinite"):
         features(np.full((1, 1, 2), np.inf))
+    with pytest.raises(ValueError, match="row 1, channel 1, holds"):
+        features([np.zeros((2, 3)), np.array([[0, 1], [2, np.inf]]), np.zeros((2, 1))])
 
 
 def test_everything_that_is_known_of_rows():
@@ -153,7 +155,7 @@ def test_rows_are_put_in_the_order_of_group_and_time():
     assert mixed.tmix == plain.tmix > 5
     with pytest.raises(specroute.DataError, match="the same time"):
         specroute.diagnose(straight.X[turns], times=times[turns])
-    with pytest.raises(specroute.DataError, match="time is missing in row 1"):
+    with pytest.raises(specroute.DataError, match="time is missing in row 0"):
         specroute.diagnose(straight.X, times=np.where(np.arange(1200) == 0, np.nan, np.arange(1200.0)))
     with pytest.warns(UserWarning, match="column 1 counts or names the rows"):
         specroute.diagnose(np.column_stack([np.arange(1200.0), straight.X]))

@@ -1,6 +1,7 @@
 #include "column_roles.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -10,15 +11,31 @@
 
 /* ---- finding a column --------------------------------------------------------------------- */
 
-/* The three closest names as "'a', 'b', 'c'"; where none is close, the first of the file. */
-static void list_close_names(const char *const *names, int64_t count, const char *reference,
+enum { FAR = INT_MAX };
+
+/* How far a name is from the one that was meant: one that holds it, or is held, is as near as by
+ * one letter, and of a short name two thirds may be wrong. */
+static int name_distance(const char *name, const char *reference) {
+  enum { CLOSE = 3, TELLING = 3 };
+  size_t lengths[] = {strlen(name), strlen(reference)};
+  size_t longer = lengths[0] > lengths[1] ? lengths[0] : lengths[1];
+  bool held = lengths[1] > 0 && strcasestr(name, reference);
+  bool holds = lengths[0] >= TELLING && strcasestr(reference, name);
+  int edits = sr__edit_distance(name, lengths[0], reference);
+  if (held || holds) return edits < 1 ? edits : 1;
+  return edits <= CLOSE && 3 * (size_t)edits <= 2 * longer ? edits : FAR;
+}
+
+/* The three closest names as "did you mean 'a', 'b', 'c'"; where none is close, false and the first
+ * of the file. */
+static bool list_close_names(const char *const *names, int64_t count, const char *reference,
                              char *list, size_t size) {
-  enum { SHOWN = 3, CLOSE = 3 };
+  enum { SHOWN = 3 };
   int64_t best[SHOWN];
   int distance[SHOWN], found = 0;
   for (int64_t j = 0; j < count; j++) {
-    int here = sr__edit_distance(names[j], strlen(names[j]), reference);
-    if (here > CLOSE && !strcasestr(names[j], reference)) continue;
+    int here = name_distance(names[j], reference);
+    if (here == FAR) continue;
     int place = found;
     while (place > 0 && distance[place - 1] > here) place--;
     if (place == SHOWN) continue;
@@ -36,6 +53,7 @@ static void list_close_names(const char *const *names, int64_t count, const char
   for (int i = 0; i < found && used < size; i++)
     used += (size_t)snprintf(list + used, size - used, "%s '%.60s'", i ? "," : "",
                              names[none ? i : best[i]]);
+  return !none;
 }
 
 sr_status sr__find_column(sr_context *ctx, sr__file_columns columns, const char *option,
@@ -62,10 +80,10 @@ sr_status sr__find_column(sr_context *ctx, sr__file_columns columns, const char 
                        (long long)columns.count);
   }
   char list[300];
-  list_close_names(columns.names, columns.count, reference, list, sizeof list);
+  bool close = list_close_names(columns.names, columns.count, reference, list, sizeof list);
   return sr__fail_at(ctx, SR_ERROR_NOT_FOUND, columns.file, 0, 0,
-                     "%s '%.100s' is no column; %s (%lld columns)?", option, reference, list,
-                     (long long)columns.count);
+                     "%s '%.100s' is no column; %s (%lld columns)%s", option, reference, list,
+                     (long long)columns.count, close ? "?" : "");
 }
 
 /* ---- roles -------------------------------------------------------------------------------- */

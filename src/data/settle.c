@@ -48,7 +48,7 @@ static sr_status check_ties(sr_context *ctx, const char *file, const sr_table_vi
                        "the rows are not in the order of time, and rows %d and %d have the same "
                        "time (%.17g)%s, so their order cannot be told; name the column that tells "
                        "the series apart as group, or a finer time",
-                       a->row + 1, b->row + 1, a->time, view->group ? " in the same group" : "");
+                       a->row, b->row, a->time, view->group ? " in the same group" : "");
   }
   return SR_OK;
 }
@@ -221,7 +221,7 @@ sr_status sr_table_examine(sr_context *ctx, const sr_table *table, int64_t *orde
     order[i] = i;
     if (view->time && isnan(view->time[i]))
       SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "time is missing in row %lld; every row needs one",
-                      (long long)i + 1));
+                      (long long)i));
   }
   SR_TRY(find_order(ctx, "", view, &rows));
   for (int64_t i = 0; rows && i < view->rows; i++) order[i] = rows[i];

@@ -15,7 +15,7 @@ static sr_status check_coordinates(sr_context *ctx, const sr_table_view *table) 
         return sr__fail(ctx, SR_ERROR_DATA,
                         "coordinate %d of row %lld is %g; drop rows without a place or use another "
                         "graph",
-                        j + 1, (long long)i + 1, x);
+                        j + 1, (long long)i, x);
     }
   }
   return SR_OK;

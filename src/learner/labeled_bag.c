@@ -61,7 +61,7 @@ sr_status sr__copy_weights(sr_context *ctx, const sr_table_view *view, float **w
   for (int64_t i = 0; view->weight && i < view->rows; i++)
     if (!(view->weight[i] >= 0.0f) || !isfinite(view->weight[i]))
       SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "the weight of row %lld is %g, expected 0 or more",
-                      (long long)i + 1, (double)view->weight[i]));
+                      (long long)i, (double)view->weight[i]));
   if (view->weight) {
     SR_NEW(ctx, *weight, view->rows);
     memcpy(*weight, view->weight, (size_t)view->rows * sizeof **weight);

@@ -45,7 +45,7 @@ static sr_status read_keys(sr_context *ctx, const sr_table_view *table, bool sph
       double x = table->coordinates[j * n + i];
       if (!isfinite(x))
         return sr__fail(ctx, SR_ERROR_DATA, "coordinate %d of row %lld is %g, expected a number",
-                        j + 1, (long long)i + 1, x);
+                        j + 1, (long long)i, x);
       keyed[i].key[j] = sphere && j == 0 ? sr__round_the_globe(x) : x + 0.0;
     }
   }
@@ -134,7 +134,7 @@ sr_status sr__places_project(sr_context *ctx, const sr__places *places, const sr
       key.key[j] = table->coordinates[j * n + i];
       if (!isfinite(key.key[j]))
         SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "coordinate %d of row %lld is %g, expected a number",
-                        j + 1, (long long)i + 1, key.key[j]));
+                        j + 1, (long long)i, key.key[j]));
     }
     place_at(&key, given, places->sphere, out);
     for (int32_t j = 0; j < places->dimension; j++) made[j * n + i] = out[j];

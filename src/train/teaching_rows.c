@@ -79,7 +79,7 @@ static void warn_of_heavy_row(sr_context *ctx, const sr_table_view *view) {
     sr__log(ctx, SR_LOG_WARNING,
             "row %lld weighs %g, more than all other rows together: members that draw it learn "
             "little else; look at the weights",
-            (long long)(view->source_row ? view->source_row[heaviest] : heaviest) + 1, largest);
+            (long long)(view->source_row ? view->source_row[heaviest] : heaviest), largest);
 }
 
 sr_status sr__keep_teaching_rows(sr_context *ctx, const sr_table *table, sr_table **kept) {

@@ -269,7 +269,7 @@ static sr_status check_fit(sr_context *ctx, const sr_table_view *t, const char *
     return sr__fail(ctx, SR_ERROR_UNSUPPORTED,
                     "the cells do not lie on a straight lattice (row %lld is at %g, %g), which %s "
                     "needs; write %s instead",
-                    (long long)i + 1, t->coordinates[i], t->coordinates[t->rows + i], format,
+                    (long long)i, t->coordinates[i], t->coordinates[t->rows + i], format,
                     t->grid_axes ? ".nc or .csv" : ".csv");
   }
   return SR_OK;

@@ -34,8 +34,7 @@ static sr_status find_lengths(sr_context *ctx, const sr__series_view *series, in
       return sr__fail(ctx, SR_ERROR_DATA,
                       "a series of row %lld has %lld points; at most %d can be held: cut it into "
                       "windows or take every k-th point",
-                      (long long)(s / series->channels) + 1, (long long)count,
-                      SR__MAX_SERIES_LENGTH);
+                      (long long)(s / series->channels), (long long)count, SR__MAX_SERIES_LENGTH);
   }
   for (int64_t r = 0; r < series->rows; r++) {
     int64_t end = end_of_row(series, r);

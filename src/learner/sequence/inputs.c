@@ -127,7 +127,7 @@ sr_status sr__sequence_encoder_new(sr_context *ctx, const sr__series_view *view,
       SR_TRY(sr__fail(ctx, SR_ERROR_DATA,
                       "the series of row %lld has %lld values, more than the %d that a learner on "
                       "series takes; cut it into windows",
-                      (long long)(r + 1), (long long)steps, SR__MAX_SERIES_LENGTH));
+                      (long long)r, (long long)steps, SR__MAX_SERIES_LENGTH));
     if (steps > encoder->longest) encoder->longest = steps;
   }
   for (int32_t c = 0; c < view->channels; c++) {

@@ -108,7 +108,7 @@ sr_status sr__series_prepare(sr_context *ctx, const sr__series_view *view, int64
       SR_TRY(sr__fail(ctx, SR_ERROR_DATA,
                       "the series of row %lld has %lld values, more than the %d that a learner on "
                       "series takes; cut it into windows",
-                      (long long)(first + r + 1), (long long)length, SR__MAX_SERIES_LENGTH));
+                      (long long)(first + r), (long long)length, SR__MAX_SERIES_LENGTH));
     made->begin[r + 1] = made->begin[r] + length * view->channels;
     if (length > made->longest) made->longest = length;
   }

@@ -154,7 +154,7 @@ static sr_status fill_weights(sr_context *ctx, const sr_table_view *view, sr__tr
     double weight = (double)view->weight[i];
     if (!(weight >= 0.0) || !isfinite(weight))
       SR_TRY(sr__fail(ctx, SR_ERROR_DATA, "the weight of row %lld is %g, expected 0 or more",
-                      (long long)i + 1, weight));
+                      (long long)i, weight));
     if (weight > largest) largest = weight;
     whole = whole && weight == floor(weight);
   }
