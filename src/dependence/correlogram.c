@@ -43,11 +43,13 @@ typedef struct correlogram_work {
 /* ---- regions ------------------------------------------------------------------------------ */
 
 /* From queue[head, tail): nodes without a region join the one that reaches them first. Gives the
- * new tail. */
-static int64_t spread_regions(correlogram_work *w, int64_t head, int64_t tail) {
+ * new tail; stops where an interrupt came. */
+static int64_t spread_regions(sr_context *ctx, correlogram_work *w, int64_t head, int64_t tail) {
+  enum { NODES = 1 << 18 };
   const sr_graph_view *g = w->graph;
   while (head < tail) {
     int32_t node = w->queue[head++];
+    if (head % NODES == 0 && sr__check_interrupt(ctx) != SR_OK) return tail;
     for (int64_t a = g->offset[node]; a < g->offset[node + 1]; a++) {
       int32_t next = g->neighbor[a];
       if (w->block[next] >= 0) continue;
@@ -60,7 +62,8 @@ static int64_t spread_regions(correlogram_work *w, int64_t head, int64_t tail) {
 
 /* Every node joins the random center that a breadth-first search from all of them reaches it from;
  * components without a center are dealt out in turn, each whole: its nodes depend on each other. */
-static void grow_regions(correlogram_work *w) {
+static sr_status grow_regions(sr_context *ctx, correlogram_work *w) {
+  sr_status status = SR_OK;
   int64_t n = w->graph->nodes, tail = 0;
   int32_t turn = 0;
   sr__random random;
@@ -72,13 +75,17 @@ static void grow_regions(correlogram_work *w) {
     w->block[center] = b;
     w->queue[tail++] = center;
   }
-  tail = spread_regions(w, 0, tail);
+  tail = spread_regions(ctx, w, 0, tail);
+  SR_TRY(sr__check_interrupt(ctx));
   for (int64_t i = 0; i < n; i++) {
     if (w->block[i] >= 0) continue;
     w->block[i] = turn++ % BLOCKS;
     w->queue[tail] = (int32_t)i;
-    tail = spread_regions(w, tail, tail + 1);
+    tail = spread_regions(ctx, w, tail, tail + 1);
   }
+  SR_TRY(sr__check_interrupt(ctx));
+cleanup:
+  return status;
 }
 
 static void list_members(correlogram_work *w) {
@@ -345,7 +352,7 @@ sr_status sr__correlogram_measure(sr_context *ctx, const sr_graph_view *graph,
   if (w.d == 0 || graph->arcs == 0) goto cleanup;
   SR_TRY(new_work(ctx, &w));
   w.columns_alike = sr__columns_alike(columns);
-  grow_regions(&w);
+  SR_TRY(grow_regions(ctx, &w));
   list_members(&w);
   SR_TRY(sr__parallel_for(ctx, BLOCKS, measure_edges, &w));
   correlogram->lambda = edge_correlation(&w, -1);

@@ -10,12 +10,19 @@ typedef struct lattice {
   int axes;
   bool diagonal; /* eight neighbors: nodes that share a corner of their cells are joined too */
   int32_t side[MOST_AXES];
+  int32_t end[MOST_AXES]; /* the corner at the end of each axis */
   int32_t *at[MOST_AXES]; /* coordinate of each node */
 } lattice;
 
 static void free_lattice(sr_context *ctx, lattice *box) {
   for (int k = 0; k < MOST_AXES; k++) sr__free(ctx, box->at[k]);
   *box = (lattice){0};
+}
+
+/* Asked once in so many nodes. What stops at it answers no; who called it asks for the status. */
+static bool is_interrupted(sr_context *ctx, int64_t node) {
+  enum { NODES = 1 << 18 };
+  return node % NODES == 0 && sr__check_interrupt(ctx) != SR_OK;
 }
 
 static int64_t degree_of(const sr__csr *graph, int64_t node) {
@@ -41,13 +48,15 @@ static int list_corners(const sr__csr *graph, int *axes, int32_t *corner) {
 }
 
 /* Steps to each node from the nearest of the `end` nodes that stand in the queue; false where some
- * node is not reached. */
-static bool spread_steps(const sr__csr *graph, int64_t end, int32_t *queue, int32_t *steps) {
+ * node is not reached, or an interrupt came. */
+static bool spread_steps(sr_context *ctx, const sr__csr *graph, int64_t end, int32_t *queue,
+                         int32_t *steps) {
   int64_t first = 0;
   for (int64_t i = 0; i < graph->nodes; i++) steps[i] = -1;
   for (int64_t i = 0; i < end; i++) steps[queue[i]] = 0;
   for (; first < end; first++) {
     int32_t node = queue[first];
+    if (is_interrupted(ctx, first)) return false;
     for (int64_t arc = graph->offset[node]; arc < graph->offset[node + 1]; arc++) {
       int32_t neighbor = graph->neighbor[arc];
       if (steps[neighbor] >= 0) continue;
@@ -58,9 +67,10 @@ static bool spread_steps(const sr__csr *graph, int64_t end, int32_t *queue, int3
   return end == graph->nodes;
 }
 
-static bool measure_steps(const sr__csr *graph, int32_t from, int32_t *queue, int32_t *steps) {
+static bool measure_steps(sr_context *ctx, const sr__csr *graph, int32_t from, int32_t *queue,
+                          int32_t *steps) {
   queue[0] = from;
-  return spread_steps(graph, 1, queue, steps);
+  return spread_steps(ctx, graph, 1, queue, steps);
 }
 
 /* Whether these corners may end the axes of corner 0: the sides make the number of nodes, and the
@@ -69,7 +79,8 @@ static bool may_be_axes(const sr__csr *graph, const int32_t *corner, const int *
                         const int32_t *steps, lattice *box) {
   int64_t product = 1, sum = 0, farthest = 0;
   for (int k = 0; k < box->axes; k++) {
-    box->side[k] = steps[corner[chosen[k]]] + 1;
+    box->end[k] = corner[chosen[k]];
+    box->side[k] = steps[box->end[k]] + 1;
     sum += box->side[k] - 1;
     if (product <= graph->nodes) product *= box->side[k];
   }
@@ -108,12 +119,13 @@ static bool is_step(const lattice *box, int64_t a, int64_t b) {
 }
 
 /* Every arc is one step, no two nodes share a place, and there are as many arcs as in the box: then
- * it is the box. */
-static bool is_box(const sr__csr *graph, const lattice *box, uint8_t *taken) {
+ * it is the box. No also where an interrupt came. */
+static bool is_box(sr_context *ctx, const sr__csr *graph, const lattice *box, uint8_t *taken) {
   if (arcs_of_box(graph, box) != graph->offset[graph->nodes]) return false;
   memset(taken, 0, (size_t)graph->nodes);
   for (int64_t i = 0; i < graph->nodes; i++) {
     int64_t place = 0;
+    if (is_interrupted(ctx, i)) return false;
     for (int k = 0; k < box->axes; k++) {
       if (box->at[k][i] < 0 || box->at[k][i] >= box->side[k]) return false;
       place = place * box->side[k] + box->at[k][i];
@@ -127,14 +139,14 @@ static bool is_box(const sr__csr *graph, const lattice *box, uint8_t *taken) {
 
 /* Coordinates from steps: h from corner 0 and e from the end of axis k differ by 2 x_k - side + 1.
  */
-static bool place_nodes(const sr__csr *graph, const int32_t *corner, const int *chosen,
-                        const int32_t *steps, int32_t *queue, lattice *box) {
+static bool place_nodes(sr_context *ctx, const sr__csr *graph, const int32_t *steps, int32_t *queue,
+                        lattice *box) {
   for (int k = 0; k < box->axes; k++) {
-    if (!measure_steps(graph, corner[chosen[k]], queue, box->at[k])) return false;
+    if (!measure_steps(ctx, graph, box->end[k], queue, box->at[k])) return false;
     for (int64_t i = 0; i < graph->nodes; i++)
       box->at[k][i] = (box->side[k] - 1 + steps[i] - box->at[k][i]) / 2;
   }
-  return is_box(graph, box, (uint8_t *)queue);
+  return is_box(ctx, graph, box, (uint8_t *)queue);
 }
 
 static sr_status recognize_box(sr_context *ctx, const sr__csr *graph, lattice *box, bool *found) {
@@ -145,12 +157,13 @@ static sr_status recognize_box(sr_context *ctx, const sr__csr *graph, lattice *b
   SR_NEW(ctx, queue, graph->nodes);
   SR_NEW(ctx, steps, graph->nodes);
   for (int k = 0; k < box->axes; k++) SR_NEW(ctx, box->at[k], graph->nodes);
-  if (!measure_steps(graph, corner[0], queue, steps)) goto cleanup;
+  if (!measure_steps(ctx, graph, corner[0], queue, steps)) goto cleanup;
   do {
     if (may_be_axes(graph, corner, chosen, steps, box))
-      *found = place_nodes(graph, corner, chosen, steps, queue, box);
+      *found = place_nodes(ctx, graph, steps, queue, box);
   } while (!*found && next_choice(box->axes, chosen));
 cleanup:
+  if (status == SR_OK) status = sr__check_interrupt(ctx);
   sr__free(ctx, queue);
   sr__free(ctx, steps);
   return status;
@@ -224,12 +237,13 @@ static sr_status recognize_plane(sr_context *ctx, const sr__csr *graph, lattice 
     int64_t count = axis < 2 ? walk_side(graph, (int32_t)corner, next, queue) : 0;
     if (count == 0) goto cleanup;
     box->side[axis] = (int32_t)count;
-    if (!spread_steps(graph, count, queue, box->at[1 - axis])) goto cleanup;
+    if (!spread_steps(ctx, graph, count, queue, box->at[1 - axis])) goto cleanup;
     axis++;
   }
   *found = axis == 2 && (int64_t)box->side[0] * box->side[1] == graph->nodes &&
-           is_box(graph, box, (uint8_t *)queue);
+           is_box(ctx, graph, box, (uint8_t *)queue);
 cleanup:
+  if (status == SR_OK) status = sr__check_interrupt(ctx);
   sr__free(ctx, queue);
   return status;
 }
@@ -242,13 +256,15 @@ typedef struct leaf_range {
 } leaf_range;
 
 /* Halves the nodes across their longest axis; inside one plane the next longest decides. */
-static void cut_box(const sr__working_graph *working, const lattice *box, sr__valued_node *entry,
-                    int64_t count, leaf_range leaves, int32_t *label) {
+static sr_status cut_box(sr_context *ctx, const sr__working_graph *working, const lattice *box,
+                         sr__valued_node *entry, int64_t count, leaf_range leaves, int32_t *label) {
+  sr_status status = sr__check_interrupt(ctx);
   int64_t extent[MOST_AXES] = {0};
   int order[MOST_AXES] = {0, 1, 2};
+  if (status != SR_OK) return status;
   if (leaves.count == 1) {
     for (int64_t i = 0; i < count; i++) label[entry[i].node] = leaves.first;
-    return;
+    return SR_OK;
   }
   for (int k = 0; k < box->axes; k++) {
     int32_t low = INT32_MAX, high = 0;
@@ -273,9 +289,12 @@ static void cut_box(const sr__working_graph *working, const lattice *box, sr__va
   leaf_range left = {leaves.first, sr__left_leaves(leaves.count)};
   leaf_range right = {left.first + left.count, leaves.count - left.count};
   int64_t rows = sr__left_rows(count, leaves.count);
+  SR_TRY(sr__check_interrupt(ctx));
   (void)sr__select_rows(working, entry, count, rows);
-  cut_box(working, box, entry, rows, left, label);
-  cut_box(working, box, entry + rows, count - rows, right, label);
+  SR_TRY(cut_box(ctx, working, box, entry, rows, left, label));
+  SR_TRY(cut_box(ctx, working, box, entry + rows, count - rows, right, label));
+cleanup:
+  return status;
 }
 
 sr_status sr__lattice_tree(sr_context *ctx, const sr__working_graph *working, int32_t parts,
@@ -293,7 +312,7 @@ sr_status sr__lattice_tree(sr_context *ctx, const sr__working_graph *working, in
   if (!*found) goto cleanup;
   SR_NEW(ctx, entry, working->rows);
   for (int64_t i = 0; i < working->rows; i++) entry[i].node = (int32_t)i;
-  cut_box(working, &box, entry, working->rows, (leaf_range){0, parts}, label);
+  SR_TRY(cut_box(ctx, working, &box, entry, working->rows, (leaf_range){0, parts}, label));
 cleanup:
   sr__free(ctx, entry);
   free_lattice(ctx, &box);
