@@ -255,15 +255,22 @@ typedef struct leaf_range {
   int32_t first, count;
 } leaf_range;
 
+typedef struct box_cut {
+  const sr__working_graph *working;
+  const lattice *box;
+  int32_t *label;
+} box_cut;
+
 /* Halves the nodes across their longest axis; inside one plane the next longest decides. */
-static sr_status cut_box(sr_context *ctx, const sr__working_graph *working, const lattice *box,
-                         sr__valued_node *entry, int64_t count, leaf_range leaves, int32_t *label) {
+static sr_status cut_box(sr_context *ctx, const box_cut *cut, sr__valued_node *entry, int64_t count,
+                         leaf_range leaves) {
   sr_status status = sr__check_interrupt(ctx);
+  const lattice *box = cut->box;
   int64_t extent[MOST_AXES] = {0};
   int order[MOST_AXES] = {0, 1, 2};
   if (status != SR_OK) return status;
   if (leaves.count == 1) {
-    for (int64_t i = 0; i < count; i++) label[entry[i].node] = leaves.first;
+    for (int64_t i = 0; i < count; i++) cut->label[entry[i].node] = leaves.first;
     return SR_OK;
   }
   for (int k = 0; k < box->axes; k++) {
@@ -290,9 +297,9 @@ static sr_status cut_box(sr_context *ctx, const sr__working_graph *working, cons
   leaf_range right = {left.first + left.count, leaves.count - left.count};
   int64_t rows = sr__left_rows(count, leaves.count);
   SR_TRY(sr__check_interrupt(ctx));
-  (void)sr__select_rows(working, entry, count, rows);
-  SR_TRY(cut_box(ctx, working, box, entry, rows, left, label));
-  SR_TRY(cut_box(ctx, working, box, entry + rows, count - rows, right, label));
+  (void)sr__select_rows(cut->working, entry, count, rows);
+  SR_TRY(cut_box(ctx, cut, entry, rows, left));
+  SR_TRY(cut_box(ctx, cut, entry + rows, count - rows, right));
 cleanup:
   return status;
 }
@@ -312,7 +319,8 @@ sr_status sr__lattice_tree(sr_context *ctx, const sr__working_graph *working, in
   if (!*found) goto cleanup;
   SR_NEW(ctx, entry, working->rows);
   for (int64_t i = 0; i < working->rows; i++) entry[i].node = (int32_t)i;
-  SR_TRY(cut_box(ctx, working, &box, entry, working->rows, (leaf_range){0, parts}, label));
+  box_cut cut = {working, &box, label};
+  SR_TRY(cut_box(ctx, &cut, entry, working->rows, (leaf_range){0, parts}));
 cleanup:
   sr__free(ctx, entry);
   free_lattice(ctx, &box);

@@ -9,9 +9,7 @@
 #include "core/random.h"
 #include "lanczos_kernel.h"
 
-/* A step costs the more the larger the basis, and saves products where many are needed: the basis
- * is small as long as few products were. */
-enum { STEPS_FEW = 12, STEPS_MANY = 18, MANY_PRODUCTS = 128, CHECK_EVERY = 4, RESTARTS = 2000 };
+enum { STEPS_LEAST = 18, CHECK_EVERY = 4, RESTARTS = 2000 };
 /* Largest residual over lambda. A start that holds little of the wanted vector shows the next one
  * first, with a residual of (what it holds) x (the gap): a value may be near before its vector. */
 static const double LARGEST_RESIDUAL = 1e-5;
@@ -125,18 +123,9 @@ static bool vectors_are_near(const sr__lanczos *z, int pairs) {
   return true;
 }
 
-/* Size of the basis for so many pairs, with `more` steps. All there is where that is little. */
-static int basis_steps(const sr__csr *graph, int pairs, int more) {
-  int steps = 2 * pairs + more;
-  if (steps > SR__LANCZOS_STEPS - 1 || graph->nodes <= SR__LANCZOS_STEPS)
-    steps = SR__LANCZOS_STEPS - 1;
-  return steps > graph->nodes - 1 ? (int)(graph->nodes - 1) : steps;
-}
-
-/* Keeps the best Ritz vectors, a third of the basis beyond the pairs, and what was left over. */
-static sr_status restart(sr_context *ctx, sr__lanczos *z, int pairs) {
+/* Keeps the best `kept` Ritz vectors and what was left over. */
+static sr_status restart(sr_context *ctx, sr__lanczos *z, int kept) {
   sr_status status = SR_OK;
-  int kept = pairs + (z->steps - pairs) / 3;
   double *left_over = z->basis[z->filled];
   double bottom[SR__LANCZOS_STEPS];
   for (int k = 0; k < kept; k++) bottom[k] = z->vectors[k * z->filled + z->filled - 1];
@@ -150,19 +139,18 @@ static sr_status restart(sr_context *ctx, sr__lanczos *z, int pairs) {
     z->t[k * SR__LANCZOS_STEPS + kept] = z->t[kept * SR__LANCZOS_STEPS + k] = z->beta * bottom[k];
   }
   z->filled = kept;
-  if (z->products > MANY_PRODUCTS) z->steps = basis_steps(z->graph, pairs, STEPS_MANY);
 cleanup:
   return status;
 }
 
 /* ---- the solver --------------------------------------------------------------------------- */
 
-static sr_status allocate(sr_context *ctx, sr__lanczos *z, int most_steps) {
+static sr_status allocate(sr_context *ctx, sr__lanczos *z) {
   sr_status status = SR_OK;
   SR_NEW_ZERO(ctx, z->top, z->length);
   SR_NEW_ZERO(ctx, z->scaled, z->length);
   SR_NEW_ZERO(ctx, z->partial, z->chunks * (SR__LANCZOS_STEPS + 2));
-  for (int j = 0; j <= most_steps; j++) SR_NEW_ZERO(ctx, z->basis[j], z->length);
+  for (int j = 0; j <= z->steps; j++) SR_NEW_ZERO(ctx, z->basis[j], z->length);
   double volume = 0;
   for (int64_t i = 0; i < z->graph->nodes; i++) {
     double mass = z->graph->mass ? z->graph->mass[i] : sr__csr_degree(z->graph, i);
@@ -179,7 +167,7 @@ cleanup:
 static sr_status iterate(sr_context *ctx, sr__lanczos *z, const sr__lanczos_options *options,
                          sr__lanczos_result *result) {
   sr_status status = SR_OK;
-  int pairs = options->pairs;
+  int pairs = options->pairs, kept = pairs + (z->steps - pairs) / 3;
   int64_t most = options->max_products ? options->max_products : (int64_t)RESTARTS * z->steps;
   bool whole = z->steps == z->graph->nodes - 1; /* the basis takes in all there is */
   while (!result->converged && z->products < most) {
@@ -194,7 +182,7 @@ static sr_status iterate(sr_context *ctx, sr__lanczos *z, const sr__lanczos_opti
         z->filled >= pairs && (exhausted || (!whole && result->error <= options->tolerance &&
                                              vectors_are_near(z, pairs)));
     if (exhausted) break;
-    if (full && !result->converged) SR_TRY(restart(ctx, z, pairs));
+    if (full && !result->converged) SR_TRY(restart(ctx, z, kept));
   }
   if (!result->converged) SR_TRY(solve_projected(ctx, z));
   result->iterations = z->products;
@@ -212,8 +200,11 @@ sr_status sr__lanczos_pairs(sr_context *ctx, const sr__csr *graph,
   z->graph = graph;
   z->length = (graph->nodes + SR__SLICE - 1) / SR__SLICE * SR__SLICE;
   z->chunks = sr__chunks_of(z->length);
-  z->steps = basis_steps(graph, options->pairs, STEPS_FEW);
-  SR_TRY(allocate(ctx, z, basis_steps(graph, options->pairs, STEPS_MANY)));
+  z->steps = 2 * options->pairs + STEPS_LEAST;
+  if (z->steps > SR__LANCZOS_STEPS - 1 || graph->nodes <= SR__LANCZOS_STEPS)
+    z->steps = SR__LANCZOS_STEPS - 1;
+  if (z->steps > graph->nodes - 1) z->steps = (int)(graph->nodes - 1);
+  SR_TRY(allocate(ctx, z));
   double removed[1], length;
   fill_start(z, z->basis[0], options->start);
   SR_TRY(orthogonalize(ctx, z, z->basis[0], 0, removed, &length));
