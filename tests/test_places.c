@@ -409,7 +409,7 @@ static void memory_may_run_out_anywhere(void **state) {
   m.xy[3] = NAN;
   table = map_table(ctx, &m, NULL);
   assert_int_equal(look_once(ctx, table), SR_ERROR_DATA);
-  assert_non_null(strstr(sr_context_error(ctx).message, "row 4"));
+  assert_non_null(strstr(sr_context_error(ctx).message, "row 3"));
   sr_table_free(&table);
   free_map(&m);
   sr_context_free(&ctx);
