@@ -38,7 +38,10 @@ NOTES = {"before": """Where a line is slower than the earlier commit, our code d
 - `dependence diagnose` gave T by autocorrelation and by the transition graph. Since then T is the longest reach of the ranks of
   every feature, of how far they lie from their middle and of every class, each by a Fourier transform of all rows: most of the time goes there.
 - `plan routed`, `plan spectral` and `plan lag-thin`: row numbers of bags have 64 bits instead of 32, so half as many bytes more are written per
-  row. Plans that compute little per row take time for nothing else."""}
+  row. Plans that compute little per row take time for nothing else.
+- `fiedler knn10`: neighbors are searched exactly today, which gives another graph; on it, and with a check that the first pair is
+  not the second, Lanczos takes half as many products again.
+- `parts grid4 exact`: other cuts, of a tenth fewer edges."""}
 EXTRA = ("cut_ratio", "balance", "memory_over_graph", "peak_over_table", "beside_trees_over_binned", "ns_per_arc", "recall")
 
 
