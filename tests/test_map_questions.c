@@ -6,7 +6,7 @@
 
 #include "data/geographic.h"
 #include "evaluate/map_answer.h"
-#include "harness.h"
+#include "map_kit.h"
 #include "structure/structure.h"
 
 /* Numbers of an independent program (numpy and scipy) by the formula of docs/methods/map-error.md,
@@ -95,7 +95,6 @@ static sr_table *made_map(sr_context *ctx, int regions, bool even) {
   static float x[2 * N];
   static double place[2 * N];
   static int32_t label[N];
-  static const char *const names[] = {"a", "b"};
   double draw[5 * N], mood[PATCHES];
   sr_random_normal(5, 0, 0, 5 * N, draw);
   sr_random_normal(5, 1, 0, PATCHES, mood);
@@ -110,19 +109,12 @@ static sr_table *made_map(sr_context *ctx, int regions, bool even) {
                         : 20 * (patch / 5 % 5) + fabs(sin(draw[3 * N + i] * 41));
     label[i] = draw[i] + unit + 0.5 * draw[4 * N + i] > 0;
   }
-  sr_table_view view = {.rows = N,
-                        .features = 2,
-                        .x = x,
-                        .label = label,
-                        .classes = {2, names},
-                        .coordinate_count = 2,
-                        .coordinates = place};
-  sr_table *table = NULL;
-  assert_ok(ctx, sr_table_new(ctx, &view, &table));
-  return table;
+  return kit_map(
+      ctx, (sr_table_view){.rows = N, .features = 2, .x = x, .label = label, .coordinates = place});
 }
 
-static sr_ensemble *train(sr_context *ctx, const sr_table *table, int64_t members) {
+static sr_ensemble *train_with_buffer(sr_context *ctx, const sr_table *table, int64_t members,
+                                      int64_t buffer) {
   sr_train_options options;
   sr_ensemble *ensemble = NULL;
   sr_train_options_init(&options);
@@ -130,8 +122,13 @@ static sr_ensemble *train(sr_context *ctx, const sr_table *table, int64_t member
   options.members = members;
   options.structure.graph = "space";
   options.evaluate.importance = 0;
+  options.evaluate.folds.buffer = buffer;
   assert_ok(ctx, sr_train(ctx, table, &options, 1, &ensemble));
   return ensemble;
+}
+
+static sr_ensemble *train(sr_context *ctx, const sr_table *table, int64_t members) {
+  return train_with_buffer(ctx, table, members, -1);
 }
 
 static const sr_question *question(const sr_ensemble *ensemble, sr_question_kind kind) {
@@ -236,19 +233,6 @@ static void distances_are_told_with_their_unit(void **state) {
   assert_int_equal(sr__distance_unit(&view), SR_DISTANCE_NONE);
 }
 
-static sr_ensemble *train_with_buffer(sr_context *ctx, const sr_table *table, int64_t buffer) {
-  sr_train_options options;
-  sr_ensemble *ensemble = NULL;
-  sr_train_options_init(&options);
-  options.plan = "uniform";
-  options.members = 20;
-  options.structure.graph = "space";
-  options.evaluate.importance = 0;
-  options.evaluate.folds.buffer = buffer;
-  assert_ok(ctx, sr_train(ctx, table, &options, 1, &ensemble));
-  return ensemble;
-}
-
 static void assert_says(sr_context *ctx, const sr_ensemble *ensemble, sr_description format,
                         const char *words) {
   char *text = NULL;
@@ -262,7 +246,8 @@ static void a_given_buffer_is_kept_by_every_question(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
   sr_table *table = made_map(ctx, 1, false);
-  sr_ensemble *near = train_with_buffer(ctx, table, 0), *far = train_with_buffer(ctx, table, 25);
+  sr_ensemble *near = train_with_buffer(ctx, table, 20, 0),
+              *far = train_with_buffer(ctx, table, 20, 25);
   static const sr_question_kind kinds[] = {SR_QUESTION_FIELDS, SR_QUESTION_AREAS};
   for (int k = 0; k < 2; k++) {
     assert_true(question(near, kinds[k])->distance < 25 && question(near, kinds[k])->buffer == 0);
@@ -289,7 +274,6 @@ static sr_table *hidden_waves(sr_context *ctx) {
   static float x[N];
   static double place[2 * N];
   static int32_t label[N];
-  static const char *const names[] = {"a", "b"};
   double draw[2 * N];
   sr_random_normal(8, 0, 0, 2 * N, draw);
   for (int i = 0; i < N; i++) {
@@ -298,16 +282,8 @@ static sr_table *hidden_waves(sr_context *ctx) {
     x[i] = (float)draw[i];
     label[i] = cos(place[i] / 4 + 1) + cos(place[N + i] / 5) > 0.3 * draw[N + i];
   }
-  sr_table_view view = {.rows = N,
-                        .features = 1,
-                        .x = x,
-                        .label = label,
-                        .classes = {2, names},
-                        .coordinate_count = 2,
-                        .coordinates = place};
-  sr_table *table = NULL;
-  assert_ok(ctx, sr_table_new(ctx, &view, &table));
-  return table;
+  return kit_map(
+      ctx, (sr_table_view){.rows = N, .features = 1, .x = x, .label = label, .coordinates = place});
 }
 
 /* Residuals of this map reach further than the buffer: told so, as what was given or what was cut.
@@ -316,7 +292,8 @@ static void a_small_buffer_is_told_as_what_it_is(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
   sr_table *table = hidden_waves(ctx);
-  sr_ensemble *given = train_with_buffer(ctx, table, 1), *cut = train_with_buffer(ctx, table, -1);
+  sr_ensemble *given = train_with_buffer(ctx, table, 20, 1),
+              *cut = train_with_buffer(ctx, table, 20, -1);
   const sr_question *areas = question(given, SR_QUESTION_AREAS),
                     *fitted = question(cut, SR_QUESTION_AREAS);
   double reach = sr_ensemble_get(given)->evaluation->reach;
@@ -471,24 +448,6 @@ static void regions_need_a_map(void **state) {
 /* ---- real maps
  * ----------------------------------------------------------------------------------- */
 
-static sr_table *real_map(sr_context *ctx, const char *file, const char *target, const char *east,
-                          const char *north, const char *const *drop) {
-  char path[400];
-  snprintf(path, sizeof path, "%s/satellite/%s", SR_SHARED_DATA, file);
-  FILE *there = fopen(path, "rb");
-  if (!there) return NULL;
-  fclose(there);
-  const char *const coordinates[] = {east, north, NULL};
-  sr_read_options options;
-  sr_table *table = NULL;
-  sr_read_options_init(&options);
-  options.target = target;
-  options.coordinates = coordinates;
-  options.drop = drop;
-  assert_ok(ctx, sr_table_read(ctx, path, &options, &table));
-  return table;
-}
-
 /* By coordinates alone. Germany: a tenth of its pixels; leaving polygons and regions out gives .19
  * to .27 and .30 to .40. Maipo: leaving fields and areas out gives .09 to .13 and .11 to .17. */
 static void real_maps_are_told_honestly(void **state) {
@@ -496,7 +455,7 @@ static void real_maps_are_told_honestly(void **state) {
   static const char *const names[] = {"ID", "ClassID", "Region", NULL}, *const field[] = {"field",
                                                                                           NULL};
   sr_context *ctx = test_context(2);
-  sr_table *all = real_map(ctx, "sentinel2_germany.csv.gz", "Label", "Lon", "Lat", names);
+  sr_table *all = kit_real_map(ctx, "sentinel2_germany.csv.gz", "Label", "Lon", "Lat", names);
   if (!all) {
     sr_context_free(&ctx);
     skip();
@@ -516,7 +475,7 @@ static void real_maps_are_told_honestly(void **state) {
   sr_table_free(&some);
   sr_table_free(&all);
   free(row);
-  all = real_map(ctx, "maipo_crops.csv.gz", "croptype", "utmx", "utmy", field);
+  all = kit_real_map(ctx, "maipo_crops.csv.gz", "croptype", "utmx", "utmy", field);
   ensemble = train(ctx, all, 60);
   fields = question(ensemble, SR_QUESTION_FIELDS);
   assert_in_range(fields->units, 370, 400);

@@ -4,7 +4,7 @@
 #include <specroute/specroute.h>
 
 #include "core/random.h"
-#include "harness.h"
+#include "map_kit.h"
 #include "structure/places.h"
 
 static const double RADIUS = 6371008.8;
@@ -15,8 +15,6 @@ typedef struct map_kit {
   float *x;
   int32_t *label;
 } map_kit;
-
-static const char *const two[] = {"a", "b"};
 
 static map_kit new_map(int64_t n) {
   map_kit m = {n, calloc((size_t)(2 * n), sizeof *m.xy), calloc((size_t)n, sizeof *m.x),
@@ -31,17 +29,12 @@ static void free_map(map_kit *m) {
 }
 
 static sr_table *map_table(sr_context *ctx, const map_kit *m, const char *projection) {
-  sr_table_view view = {.rows = m->n,
-                        .features = 1,
-                        .x = m->x,
-                        .label = m->label,
-                        .classes = {2, two},
-                        .coordinate_count = 2,
-                        .coordinates = m->xy,
-                        .projection = projection};
-  sr_table *table = NULL;
-  assert_ok(ctx, sr_table_new(ctx, &view, &table));
-  return table;
+  return kit_map(ctx, (sr_table_view){.rows = m->n,
+                                      .features = 1,
+                                      .x = m->x,
+                                      .label = m->label,
+                                      .coordinates = m->xy,
+                                      .projection = projection});
 }
 
 static void drop_places(sr_context *ctx, sr__places *p) {
@@ -49,9 +42,10 @@ static void drop_places(sr_context *ctx, sr__places *p) {
   sr__places_free(&allocator, p);
 }
 
-static void drop_ground(sr_context *ctx, sr__ground *g) {
+static void drop_ground(sr_context *ctx, sr__ground *g, sr__places *p) {
   sr_allocator allocator = sr__allocator(ctx);
   sr__ground_free(&allocator, g);
+  sr__places_free(&allocator, p);
 }
 
 static sr__random stream(uint64_t seed) {
@@ -154,13 +148,20 @@ static void degrees_are_meters_on_the_sphere(void **state) {
 /* ---- units and regions ------------------------------------------------------------------------
  */
 
-static sr__ground ground_of(sr_context *ctx, const map_kit *m, sr__places *p) {
-  sr_table *table = map_table(ctx, m, NULL);
+/* The table is freed. */
+static sr__ground ground_of(sr_context *ctx, sr_table *table, sr__places *p) {
   sr__ground g;
   assert_ok(ctx, sr__places_new(ctx, sr_table_get(table), p));
   assert_ok(ctx, sr__ground_find(ctx, p, &g));
   sr_table_free(&table);
   return g;
+}
+
+static void assert_no_ground(sr_context *ctx, const map_kit *m) {
+  sr__places p;
+  sr__ground g = ground_of(ctx, map_table(ctx, m, NULL), &p);
+  assert_true(!g.unit && !g.region);
+  drop_ground(ctx, &g, &p);
 }
 
 /* Rows of one `truth` have one label, rows of two have two. */
@@ -185,24 +186,22 @@ static void patches_and_regions_are_found(void **state) {
     m.xy[N + i] = 30.0 * (unit[i] % 8 / 4) + sr__random_uniform(&random);
   }
   sr__places p;
-  sr__ground g = ground_of(ctx, &m, &p);
+  sr__ground g = ground_of(ctx, map_table(ctx, &m, NULL), &p);
   assert_int_equal(g.units, 24);
   assert_int_equal(g.regions, 3);
   assert_true(!g.shared_places);
   labels_agree(&p, g.unit, unit);
   labels_agree(&p, g.region, region);
-  drop_ground(ctx, &g);
-  drop_places(ctx, &p);
+  drop_ground(ctx, &g, &p);
   /* The same patches as places that rows share. */
   for (int i = 0; i < N; i++) {
     m.xy[i] = floor(m.xy[i] / 30) * 30;
     m.xy[N + i] = floor(m.xy[N + i] / 30) * 30;
   }
-  g = ground_of(ctx, &m, &p);
+  g = ground_of(ctx, map_table(ctx, &m, NULL), &p);
   assert_true(g.shared_places && g.units == 24 && g.regions == 3);
   labels_agree(&p, g.region, region);
-  drop_ground(ctx, &g);
-  drop_places(ctx, &p);
+  drop_ground(ctx, &g, &p);
   free_map(&m);
   sr_context_free(&ctx);
 }
@@ -226,11 +225,7 @@ static void even_maps_have_none(void **state) {
     }
     memmove(m.xy + n, m.xy + m.n, (size_t)n * sizeof *m.xy);
     m.n = n;
-    sr__places p;
-    sr__ground g = ground_of(ctx, &m, &p);
-    assert_true(!g.unit && !g.region);
-    drop_ground(ctx, &g);
-    drop_places(ctx, &p);
+    assert_no_ground(ctx, &m);
     free_map(&m);
   }
   sr_context_free(&ctx);
@@ -243,11 +238,7 @@ static void few_places_have_none(void **state) {
   for (int64_t n = 1; n < 6; n++) {
     map_kit m = new_map(n);
     for (int64_t i = 0; i < n; i++) m.xy[i] = (double)(i / 2);
-    sr__places p;
-    sr__ground g = ground_of(ctx, &m, &p);
-    assert_true(!g.unit && !g.region);
-    drop_ground(ctx, &g);
-    drop_places(ctx, &p);
+    assert_no_ground(ctx, &m);
     free_map(&m);
   }
   sr_context_free(&ctx);
@@ -319,16 +310,11 @@ static void range_of_known_fields(void **state) {
       m.x[i] = (float)sr__random_normal(&random);
       if (map >= MAPS) field[i] = sr__random_normal(&random);
     }
-    sr_table_view view = {.rows = N,
-                          .features = 1,
-                          .x = m.x,
-                          .value = field,
-                          .coordinate_count = 2,
-                          .coordinates = m.xy};
-    sr_table *table = NULL;
+    sr_table *table = kit_map(
+        ctx,
+        (sr_table_view){.rows = N, .features = 1, .x = m.x, .value = field, .coordinates = m.xy});
     sr__places p;
     sr__range range;
-    assert_ok(ctx, sr_table_new(ctx, &view, &table));
     assert_ok(ctx, sr__places_new(ctx, sr_table_get(table), &p));
     assert_ok(ctx, sr__range_estimate(ctx, table, &p, NULL, 1, &range));
     if (map < MAPS) {
@@ -388,8 +374,7 @@ static sr_status look_once(sr_context *ctx, void *data) {
   SR_TRY(sr__ground_find(ctx, &p, &g));
   SR_TRY(sr__range_estimate(ctx, data, &p, NULL, 1, &range));
 cleanup:
-  drop_ground(ctx, &g);
-  drop_places(ctx, &p);
+  drop_ground(ctx, &g, &p);
   return status;
 }
 
@@ -415,51 +400,27 @@ static void memory_may_run_out_anywhere(void **state) {
   sr_context_free(&ctx);
 }
 
-static sr_table *real_map(sr_context *ctx, const char *file, const char *target, const char *east,
-                          const char *north) {
-  char path[400];
-  snprintf(path, sizeof path, "%s/satellite/%s", SR_SHARED_DATA, file);
-  FILE *there = fopen(path, "rb");
-  if (!there) return NULL;
-  fclose(there);
-  const char *const coordinates[] = {east, north, NULL};
-  sr_read_options options;
-  sr_table *table = NULL;
-  sr_read_options_init(&options);
-  options.target = target;
-  options.coordinates = coordinates;
-  assert_ok(ctx, sr_table_read(ctx, path, &options, &table));
-  return table;
-}
-
 /* 183 polygons in four regions by their coordinates alone; nearly all of 400 fields. */
 static void real_units_are_found(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
-  sr_table *table = real_map(ctx, "sentinel2_germany.csv.gz", "Label", "Lon", "Lat");
+  sr_table *table = kit_real_map(ctx, "sentinel2_germany.csv.gz", "Label", "Lon", "Lat", NULL);
   if (!table) {
     sr_context_free(&ctx);
     skip();
   }
   sr__places p;
-  sr__ground g;
-  assert_ok(ctx, sr__places_new(ctx, sr_table_get(table), &p));
-  assert_ok(ctx, sr__ground_find(ctx, &p, &g));
+  sr__ground g = ground_of(ctx, table, &p);
   assert_true(p.sphere);
   assert_int_equal(g.units, 183);
   assert_int_equal(g.regions, 4);
   assert_true(g.region_gap > 50e3);
-  drop_ground(ctx, &g);
-  drop_places(ctx, &p);
-  sr_table_free(&table);
-  table = real_map(ctx, "maipo_crops.csv.gz", "croptype", "utmx", "utmy");
-  assert_ok(ctx, sr__places_new(ctx, sr_table_get(table), &p));
-  assert_ok(ctx, sr__ground_find(ctx, &p, &g));
+  drop_ground(ctx, &g, &p);
+  table = kit_real_map(ctx, "maipo_crops.csv.gz", "croptype", "utmx", "utmy", NULL);
+  g = ground_of(ctx, table, &p);
   assert_in_range(g.units, 370, 400);
   assert_true(!g.region && !p.sphere);
-  drop_ground(ctx, &g);
-  drop_places(ctx, &p);
-  sr_table_free(&table);
+  drop_ground(ctx, &g, &p);
   sr_context_free(&ctx);
 }
 
