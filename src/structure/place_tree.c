@@ -175,11 +175,38 @@ static void search_node(search *s, int level, int64_t index) {
   if (farther <= s->best) search_node(s, level + 1, near ^ 1);
 }
 
-static void place_search(search *s, int32_t place) {
-  for (int32_t j = 0; j < s->tree->dimension; j++)
-    s->at[j] = s->tree->at[j * s->tree->count + place];
+/* Point i of `count` points, as the tree holds its places. */
+static void ask_from(search *s, const double *at, int64_t count, int64_t i) {
+  for (int32_t j = 0; j < s->tree->dimension; j++) s->at[j] = at[j * count + i];
+}
+
+/* The distance to the nearest, which is s->found. */
+static double find_nearest(search *s) {
   s->best = INFINITY;
   s->found = -1;
+  search_node(s, 0, 0);
+  return sqrt(s->best);
+}
+
+/* What each of `count` askers does, some of them side by side. */
+typedef struct asking {
+  void (*ask)(const void *job, int64_t i);
+  const void *job;
+  int64_t count, chunk;
+} asking;
+
+static sr_status ask_chunk(sr_context *ctx, void *data, int64_t chunk, int slot) {
+  (void)ctx, (void)slot;
+  const asking *all = data;
+  int64_t end = (chunk + 1) * all->chunk < all->count ? (chunk + 1) * all->chunk : all->count;
+  for (int64_t i = chunk * all->chunk; i < end; i++) all->ask(all->job, i);
+  return SR_OK;
+}
+
+static sr_status ask_all(sr_context *ctx, void (*ask)(const void *job, int64_t i), const void *job,
+                         int64_t count) {
+  asking all = {ask, job, count, sr__chunk_size(count, GRAIN)};
+  return sr__parallel_for(ctx, sr__chunk_count(count, GRAIN), ask_chunk, &all);
 }
 
 /* ---- the nearest of another label ------------------------------------------------------------ */
@@ -191,7 +218,6 @@ typedef struct other_job {
   const uint8_t *asks;
   int32_t *nearest;
   double *distance;
-  int64_t chunk;
 } other_job;
 
 static bool has_own_label(const search *s, int64_t node) {
@@ -219,36 +245,29 @@ static void label_nodes(const other_job *job) {
     }
 }
 
-static sr_status find_other(sr_context *ctx, void *data, int64_t chunk, int slot) {
-  (void)ctx, (void)slot;
+static void find_other(const void *data, int64_t i) {
   const other_job *job = data;
-  int64_t end =
-      (chunk + 1) * job->chunk < job->tree->count ? (chunk + 1) * job->chunk : job->tree->count;
-  for (int64_t i = chunk * job->chunk; i < end; i++) {
-    int32_t place = job->tree->order[i];
-    job->nearest[place] = -1;
-    job->distance[place] = INFINITY;
-    if (job->asks && !job->asks[place]) continue;
-    search s = {.tree = job->tree,
-                .data = job,
-                .own = job->label[place],
-                .skip = has_own_label,
-                .takes = has_other_label};
-    place_search(&s, place);
-    search_node(&s, 0, 0);
-    job->nearest[place] = s.found;
-    job->distance[place] = sqrt(s.best);
-  }
-  return SR_OK;
+  int32_t place = job->tree->order[i];
+  job->nearest[place] = -1;
+  job->distance[place] = INFINITY;
+  if (job->asks && !job->asks[place]) return;
+  search s = {.tree = job->tree,
+              .data = job,
+              .own = job->label[place],
+              .skip = has_own_label,
+              .takes = has_other_label};
+  ask_from(&s, job->tree->at, job->tree->count, place);
+  job->distance[place] = find_nearest(&s);
+  job->nearest[place] = s.found;
 }
 
 sr_status sr__nearest_other(sr_context *ctx, const sr__place_tree *tree, const int32_t *label,
                             const uint8_t *asks, int32_t *nearest, double *distance) {
   sr_status status = SR_OK;
-  other_job job = {tree, label, NULL, asks, nearest, distance, sr__chunk_size(tree->count, GRAIN)};
+  other_job job = {tree, label, NULL, asks, nearest, distance};
   SR_NEW(ctx, job.node_label, sr__place_tree_nodes(tree));
   label_nodes(&job);
-  SR_TRY(sr__parallel_for(ctx, sr__chunk_count(tree->count, GRAIN), find_other, &job));
+  SR_TRY(ask_all(ctx, find_other, &job, tree->count));
 cleanup:
   sr__free(ctx, job.node_label);
   return status;
@@ -263,7 +282,6 @@ typedef struct fold_job {
   const uint64_t *near_in;
   uint64_t *near, *node_any, *node_all;
   double *distance;
-  int64_t chunk;
   int64_t stride; /* one place of so many asks */
 } fold_job;
 
@@ -305,35 +323,25 @@ static void collect_folds(const fold_job *job, search *s, int level, int64_t ind
   }
 }
 
-static sr_status find_folds(sr_context *ctx, void *data, int64_t chunk, int slot) {
-  (void)ctx, (void)slot;
+static void find_folds(const void *data, int64_t i) {
   const fold_job *job = data;
-  int64_t end =
-      (chunk + 1) * job->chunk < job->tree->count ? (chunk + 1) * job->chunk : job->tree->count;
-  for (int64_t i = chunk * job->chunk; i < end; i++) {
-    int32_t place = job->tree->order[i];
-    uint64_t own = UINT64_C(1) << job->fold[place], bits = own;
-    search s = {.tree = job->tree};
-    place_search(&s, place);
-    collect_folds(job, &s, 0, 0, &bits);
-    job->near[place] = bits & ~own;
-  }
-  return SR_OK;
+  int32_t place = job->tree->order[i];
+  uint64_t own = UINT64_C(1) << job->fold[place], bits = own;
+  search s = {.tree = job->tree};
+  ask_from(&s, job->tree->at, job->tree->count, place);
+  collect_folds(job, &s, 0, 0, &bits);
+  job->near[place] = bits & ~own;
 }
 
 sr_status sr__folds_within(sr_context *ctx, const sr__place_tree *tree, const int32_t *fold,
                            double reach, uint64_t *near) {
   sr_status status = SR_OK;
-  fold_job job = {.tree = tree,
-                  .fold = fold,
-                  .square = reach * reach,
-                  .near = near,
-                  .chunk = sr__chunk_size(tree->count, GRAIN)};
+  fold_job job = {.tree = tree, .fold = fold, .square = reach * reach, .near = near};
   memset(near, 0, (size_t)tree->count * sizeof *near);
   if (!(reach > 0.0)) return SR_OK;
   SR_NEW(ctx, job.node_any, sr__place_tree_nodes(tree));
   mark_nodes(&job, job.node_any, false);
-  SR_TRY(sr__parallel_for(ctx, sr__chunk_count(tree->count, GRAIN), find_folds, &job));
+  SR_TRY(ask_all(ctx, find_folds, &job, tree->count));
 cleanup:
   sr__free(ctx, job.node_any);
   return status;
@@ -349,39 +357,28 @@ static bool trains(const search *s, int32_t place) {
   return job->fold[place] != s->own && !(job->near_in[place] >> s->own & 1);
 }
 
-static sr_status find_training(sr_context *ctx, void *data, int64_t chunk, int slot) {
-  (void)ctx, (void)slot;
+static void find_training(const void *data, int64_t i) {
   const fold_job *job = data;
-  int64_t end =
-      (chunk + 1) * job->chunk < job->tree->count ? (chunk + 1) * job->chunk : job->tree->count;
-  for (int64_t i = chunk * job->chunk; i < end; i++) {
-    int32_t place = job->tree->order[i];
-    job->distance[place] = NAN;
-    if (i % job->stride != 0) continue;
-    search s = {.tree = job->tree,
-                .data = job,
-                .own = job->fold[place],
-                .skip = trains_nowhere,
-                .takes = trains};
-    place_search(&s, place);
-    search_node(&s, 0, 0);
-    job->distance[place] = sqrt(s.best);
-  }
-  return SR_OK;
+  int32_t place = job->tree->order[i];
+  job->distance[place] = NAN;
+  if (i % job->stride != 0) return;
+  search s = {.tree = job->tree,
+              .data = job,
+              .own = job->fold[place],
+              .skip = trains_nowhere,
+              .takes = trains};
+  ask_from(&s, job->tree->at, job->tree->count, place);
+  job->distance[place] = find_nearest(&s);
 }
 
 sr_status sr__distance_to_training(sr_context *ctx, const sr__place_tree *tree, const int32_t *fold,
                                    const uint64_t *near, int64_t stride, double *distance) {
   sr_status status = SR_OK;
-  fold_job job = {.tree = tree,
-                  .fold = fold,
-                  .near_in = near,
-                  .stride = stride,
-                  .distance = distance,
-                  .chunk = sr__chunk_size(tree->count, GRAIN)};
+  fold_job job = {
+      .tree = tree, .fold = fold, .near_in = near, .stride = stride, .distance = distance};
   SR_NEW(ctx, job.node_all, sr__place_tree_nodes(tree));
   mark_nodes(&job, job.node_all, true);
-  SR_TRY(sr__parallel_for(ctx, sr__chunk_count(tree->count, GRAIN), find_training, &job));
+  SR_TRY(ask_all(ctx, find_training, &job, tree->count));
 cleanup:
   sr__free(ctx, job.node_all);
   return status;
@@ -392,25 +389,19 @@ cleanup:
 typedef struct point_job {
   const sr__place_tree *tree;
   const double *at;
-  int64_t count, chunk;
+  int64_t count;
   double *distance;
 } point_job;
 
-static sr_status find_points(sr_context *ctx, void *data, int64_t chunk, int slot) {
-  (void)ctx, (void)slot;
+static void find_point(const void *data, int64_t i) {
   const point_job *job = data;
-  int64_t end = (chunk + 1) * job->chunk < job->count ? (chunk + 1) * job->chunk : job->count;
-  for (int64_t i = chunk * job->chunk; i < end; i++) {
-    search s = {.tree = job->tree, .best = INFINITY, .found = -1};
-    for (int32_t j = 0; j < job->tree->dimension; j++) s.at[j] = job->at[j * job->count + i];
-    search_node(&s, 0, 0);
-    job->distance[i] = sqrt(s.best);
-  }
-  return SR_OK;
+  search s = {.tree = job->tree};
+  ask_from(&s, job->at, job->count, i);
+  job->distance[i] = find_nearest(&s);
 }
 
 sr_status sr__distance_to_places(sr_context *ctx, const sr__place_tree *tree, const double *at,
                                  int64_t count, double *distance) {
-  point_job job = {tree, at, count, sr__chunk_size(count, GRAIN), distance};
-  return sr__parallel_for(ctx, sr__chunk_count(count, GRAIN), find_points, &job);
+  point_job job = {tree, at, count, distance};
+  return ask_all(ctx, find_point, &job, count);
 }
