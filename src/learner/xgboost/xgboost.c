@@ -45,35 +45,30 @@ static sr_status prepare(sr_context *ctx, const sr_table *table, const void *opt
   return sr__matrix_prepare(ctx, table, SR__WORD_CODE, encoder, training);
 }
 
-/* The labeled rows of a bag with weight above 0. */
+/* The rows of a bag that can teach, as the library takes them. */
 typedef struct gathered_bag {
-  sr_context *ctx;
-  const sr__training *training;
   float *x, *label, *weight;
-  int64_t rows, given, x_capacity, label_capacity, weight_capacity;
+  int64_t rows;
 } gathered_bag;
 
-static sr_status gather_piece(void *data, const int32_t *rows, const int32_t *counts,
-                              int64_t length) {
+static sr_status gather(sr_context *ctx, const sr__training *training, const sr__bag *bag,
+                        gathered_bag *g) {
   sr_status status = SR_OK;
-  gathered_bag *g = data;
-  const sr__training *training = g->training;
   int64_t columns = training->rows->columns;
-  SR_GROW(g->ctx, g->x, g->x_capacity, (g->rows + length) * columns);
-  SR_GROW(g->ctx, g->label, g->label_capacity, g->rows + length);
-  SR_GROW(g->ctx, g->weight, g->weight_capacity, g->rows + length);
-  g->given += length;
-  for (int64_t i = 0; i < length; i++) {
-    int32_t at = rows[i];
-    float weight =
-        (training->weight ? training->weight[at] : 1.0f) * (float)(counts ? counts[i] : 1);
-    if (training->label[at] < 0 || !(weight > 0.0f)) continue;
-    memcpy(g->x + g->rows * columns, training->rows->x + at * columns,
+  sr__labeled_bag labeled = {0};
+  SR_TRY(sr__labeled_bag_read(ctx, bag, training->label, training->weight, &labeled));
+  g->rows = labeled.length;
+  SR_NEW(ctx, g->x, g->rows * columns);
+  SR_NEW(ctx, g->label, g->rows);
+  SR_NEW(ctx, g->weight, g->rows);
+  for (int64_t i = 0; i < g->rows; i++) {
+    memcpy(g->x + i * columns, training->rows->x + labeled.row[i] * columns,
            (size_t)columns * sizeof *g->x);
-    g->weight[g->rows] = weight;
-    g->label[g->rows++] = (float)training->label[at];
+    g->weight[i] = (float)labeled.weight[i];
+    g->label[i] = (float)labeled.label[i];
   }
 cleanup:
+  sr__labeled_bag_free(ctx, &labeled);
   return status;
 }
 
@@ -100,11 +95,10 @@ cleanup:
 static sr_status fit(sr_context *ctx, const sr__fit_input *input, const sr__bag *bag,
                      sr__random *random, sr__member **member) {
   sr_status status = SR_OK;
-  gathered_bag g = {.ctx = ctx, .training = input->training};
+  gathered_bag g = {0};
   sr__member *made = NULL;
   *member = NULL;
-  SR_TRY(sr__bag_read(ctx, bag, gather_piece, &g));
-  if (g.rows == 0) SR_TRY(sr__fail_empty_bag(ctx, g.given));
+  SR_TRY(gather(ctx, input->training, bag, &g));
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
   SR_TRY(find_seen(ctx, &g, input->encoder->classes, &made->model));
