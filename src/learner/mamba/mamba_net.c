@@ -35,13 +35,6 @@ typedef struct block {
   float *past, *state; /* 3 x channels, channels x 16: what a stream carries on */
 } block;
 
-static float *value_of(const sr__net *net, const block *b, int which) {
-  return sr__parameters_value(&net->parameters, b->tensor[which]);
-}
-static float *gradient_of(const sr__net *net, const block *b, int which) {
-  return sr__parameters_gradient(&net->parameters, b->tensor[which]);
-}
-
 static int64_t channels_of(const sr__net *net) { return 2 * net->shape.width; }
 static int64_t rank_of(const sr__net *net) { return (net->shape.width + 15) / 16; }
 static int64_t selected_width(const sr__net *net) { return rank_of(net) + 2 * SR__MAMBA_STATES; }
@@ -49,11 +42,7 @@ static int64_t selected_width(const sr__net *net) { return rank_of(net) + 2 * SR
 static void declare(sr__net *net, void *self) {
   block *b = self;
   const int64_t width = net->shape.width, channels = channels_of(net);
-  const struct {
-    const char *name;
-    int64_t rows, columns;
-    bool decay;
-  } list[TENSORS] = {
+  const sr__net_tensor list[TENSORS] = {
       [NORM_WEIGHT] = {"norm.weight", 1, width, false},
       [NORM_BIAS] = {"norm.bias", 1, width, false},
       [IN_WEIGHT] = {"in.weight", width, 2 * channels, true},
@@ -66,16 +55,7 @@ static void declare(sr__net *net, void *self) {
       [SKIP] = {"skip", 1, channels, false},
       [OUT_WEIGHT] = {"out.weight", channels, width, true},
   };
-  for (int i = 0; i < TENSORS; i++)
-    b->tensor[i] = sr__parameters_add(&net->parameters, list[i].name, list[i].rows, list[i].columns,
-                                      list[i].decay);
-}
-
-static void take_linear(sr__net *net, const block *b, sr__floats *floats, int weight,
-                        const float *bias, sr__linear *layer) {
-  const sr__tensor *t = &net->parameters.tensor[b->tensor[weight]];
-  sr__linear_init(layer, t->rows, t->columns, value_of(net, b, weight), bias,
-                  sr__floats_take(floats, sr__linear_packed_size(t->rows, t->columns)));
+  sr__net_declare(net, list, TENSORS, b->tensor);
 }
 
 static void layout(sr__net *net, void *self, sr__floats *floats) {
@@ -83,10 +63,10 @@ static void layout(sr__net *net, void *self, sr__floats *floats) {
   const int64_t tokens = net->tokens, width = net->shape.width, channels = channels_of(net);
   float **const by_channel[] = {&b->u,    &b->u_slope,    &b->delta, &b->delta_slope,
                                 &b->gate, &b->gate_slope, &b->y,     &b->gated};
-  take_linear(net, b, floats, IN_WEIGHT, NULL, &b->in);
-  take_linear(net, b, floats, SELECT_WEIGHT, NULL, &b->select);
-  take_linear(net, b, floats, STEP_WEIGHT, value_of(net, b, STEP_BIAS), &b->step);
-  take_linear(net, b, floats, OUT_WEIGHT, NULL, &b->out);
+  sr__net_take_linear(net, b->tensor[IN_WEIGHT], -1, floats, &b->in);
+  sr__net_take_linear(net, b->tensor[SELECT_WEIGHT], -1, floats, &b->select);
+  sr__net_take_linear(net, b->tensor[STEP_WEIGHT], b->tensor[STEP_BIAS], floats, &b->step);
+  sr__net_take_linear(net, b->tensor[OUT_WEIGHT], -1, floats, &b->out);
   b->decay = sr__floats_take(floats, channels * SR__MAMBA_STATES);
   b->norm = sr__floats_take(floats, tokens * width);
   b->norm_moments = sr__floats_take(floats, tokens * 2);
@@ -128,9 +108,9 @@ static void initialize(sr__net *net, void *self, sr__random *random) {
   const double lowest = sr__log_portable(1e-3), span = sr__log_portable(100.0);
   for (int64_t c = 0; c < channels; c++) {
     double step = exponential(lowest + span * sr__random_uniform(random));
-    value_of(net, b, STEP_BIAS)[c] = (float)sr__log_portable(exponential(step) - 1.0);
+    sr__net_value(net, b->tensor[STEP_BIAS])[c] = (float)sr__log_portable(exponential(step) - 1.0);
   }
-  float *log_decay = value_of(net, b, LOG_DECAY);
+  float *log_decay = sr__net_value(net, b->tensor[LOG_DECAY]);
   for (int64_t i = 0; i < channels * SR__MAMBA_STATES; i++)
     log_decay[i] = (float)sr__log_portable((double)(1 + i / 8 % SR__MAMBA_STATES));
   sr__net_fill(net, b->tensor[SKIP], 1);
@@ -144,7 +124,7 @@ static void pack(sr__net *net, void *self) {
   sr__linear_pack(&b->step);
   sr__linear_pack(&b->out);
   const int64_t count = channels_of(net) * SR__MAMBA_STATES;
-  sr__nn_exp(count, value_of(net, b, LOG_DECAY), b->decay);
+  sr__nn_exp(count, sr__net_value(net, b->tensor[LOG_DECAY]), b->decay);
   const float to_base_2 = 1.44269504f;
   for (int64_t i = 0; i < count; i++) b->decay[i] *= -to_base_2;
 }
@@ -159,7 +139,7 @@ static sr__scan scan_of(const sr__net *net, const block *b, int64_t tokens) {
                     .b = select_b,
                     .c = select_b + SR__MAMBA_STATES,
                     .bc_row = selected_width(net),
-                    .skip = value_of(net, b, SKIP),
+                    .skip = sr__net_value(net, b->tensor[SKIP]),
                     .gate = b->gate};
 }
 
@@ -172,11 +152,12 @@ void sr__mamba_block_start(sr__net *net, void *self) {
 void sr__mamba_block_continue(sr__net *net, void *self, int64_t tokens, const float *x, float *y) {
   block *b = self;
   const int64_t width = net->shape.width, channels = channels_of(net);
-  sr__norm_forward(tokens, width, x, value_of(net, b, NORM_WEIGHT), value_of(net, b, NORM_BIAS),
-                   b->norm, b->norm_moments);
+  sr__norm_forward(tokens, width, x, sr__net_value(net, b->tensor[NORM_WEIGHT]),
+                   sr__net_value(net, b->tensor[NORM_BIAS]), b->norm, b->norm_moments);
   sr__linear_forward(&b->in, tokens, b->norm, width, b->hz, 2 * channels, false);
-  sr__causal_forward(tokens, channels, b->hz, 2 * channels, value_of(net, b, CONVOLUTION_WEIGHT),
-                     value_of(net, b, CONVOLUTION_BIAS), b->u, b->u_slope, b->past);
+  sr__causal_forward(tokens, channels, b->hz, 2 * channels,
+                     sr__net_value(net, b->tensor[CONVOLUTION_WEIGHT]),
+                     sr__net_value(net, b->tensor[CONVOLUTION_BIAS]), b->u, b->u_slope, b->past);
   for (int64_t t = 0; t < tokens; t++)
     sr__nn_silu(channels, b->hz + (2 * t + 1) * channels, b->gate + t * channels,
                 b->gate_slope + t * channels);
@@ -207,37 +188,41 @@ static void backward(sr__net *net, void *self, int64_t tokens, const float *x, f
   float *dnorm = dgated; /* which is needed no more when dnorm is made */
 
   sr__linear_backward_weight(&b->out, tokens, b->gated, channels, dx, width,
-                             gradient_of(net, b, OUT_WEIGHT), NULL);
+                             sr__net_gradient(net, b->tensor[OUT_WEIGHT]), NULL);
   sr__linear_backward_input(&b->out, tokens, dx, width, dgated, channels, false);
   sr__gate_backward(tokens, channels, dgated, b->y, b->gate, b->gate_slope, dhz + channels,
                     2 * channels);
   sr__scan scan = scan_of(net, b, tokens);
   sr__scan_backward(&scan, dgated, b->kept, du, ddelta, dselected + rank,
-                    dselected + rank + SR__MAMBA_STATES, gradient_of(net, b, LOG_DECAY),
-                    gradient_of(net, b, SKIP), net->extra);
+                    dselected + rank + SR__MAMBA_STATES,
+                    sr__net_gradient(net, b->tensor[LOG_DECAY]),
+                    sr__net_gradient(net, b->tensor[SKIP]), net->extra);
   sr__nn_multiply(tokens * channels, ddelta, b->delta_slope);
   sr__linear_backward_weight(&b->step, tokens, b->selected, selected, ddelta, channels,
-                             gradient_of(net, b, STEP_WEIGHT), gradient_of(net, b, STEP_BIAS));
+                             sr__net_gradient(net, b->tensor[STEP_WEIGHT]),
+                             sr__net_gradient(net, b->tensor[STEP_BIAS]));
   sr__linear_backward_input(&b->step, tokens, ddelta, channels, dselected, selected, false);
   sr__linear_backward_weight(&b->select, tokens, b->u, channels, dselected, selected,
-                             gradient_of(net, b, SELECT_WEIGHT), NULL);
+                             sr__net_gradient(net, b->tensor[SELECT_WEIGHT]), NULL);
   sr__linear_backward_input(&b->select, tokens, dselected, selected, du, channels, true);
   sr__nn_multiply(tokens * channels, du, b->u_slope);
-  sr__causal_backward(tokens, channels, b->hz, 2 * channels, value_of(net, b, CONVOLUTION_WEIGHT),
-                      du, dhz, gradient_of(net, b, CONVOLUTION_WEIGHT),
-                      gradient_of(net, b, CONVOLUTION_BIAS));
+  sr__causal_backward(tokens, channels, b->hz, 2 * channels,
+                      sr__net_value(net, b->tensor[CONVOLUTION_WEIGHT]), du, dhz,
+                      sr__net_gradient(net, b->tensor[CONVOLUTION_WEIGHT]),
+                      sr__net_gradient(net, b->tensor[CONVOLUTION_BIAS]));
   sr__linear_backward_weight(&b->in, tokens, b->norm, width, dhz, 2 * channels,
-                             gradient_of(net, b, IN_WEIGHT), NULL);
+                             sr__net_gradient(net, b->tensor[IN_WEIGHT]), NULL);
   sr__linear_backward_input(&b->in, tokens, dhz, 2 * channels, dnorm, width, false);
-  sr__norm_backward(tokens, width, x, value_of(net, b, NORM_WEIGHT), b->norm_moments, dnorm, dx,
-                    gradient_of(net, b, NORM_WEIGHT), gradient_of(net, b, NORM_BIAS));
+  sr__norm_backward(tokens, width, x, sr__net_value(net, b->tensor[NORM_WEIGHT]), b->norm_moments,
+                    dnorm, dx, sr__net_gradient(net, b->tensor[NORM_WEIGHT]),
+                    sr__net_gradient(net, b->tensor[NORM_BIAS]));
 }
 
 /* The scan gave dLoss/dA; A = -exp(log_decay), so dA/dlog_decay = A. */
 static void finish_gradient(sr__net *net, void *self) {
   block *b = self;
   const float ln_2 = 0.69314718f;
-  float *gradient = gradient_of(net, b, LOG_DECAY);
+  float *gradient = sr__net_gradient(net, b->tensor[LOG_DECAY]);
   for (int64_t i = 0; i < channels_of(net) * SR__MAMBA_STATES; i++)
     gradient[i] *= b->decay[i] * ln_2;
 }

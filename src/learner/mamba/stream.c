@@ -84,10 +84,8 @@ static void push_token(sr__mamba_stream *s, const float *token) {
   memcpy(net->x[0], token, (size_t)width * sizeof *token);
   for (int64_t i = 0; i < net->shape.blocks; i++)
     sr__mamba_block_continue(net, sr__net_block(net, i), 1, net->x[i], net->x[i + 1]);
-  sr__norm_forward(1, width, net->x[net->shape.blocks],
-                   sr__parameters_value(&net->parameters, net->norm_weight),
-                   sr__parameters_value(&net->parameters, net->norm_bias), net->last,
-                   net->last_moments);
+  sr__norm_forward(1, width, net->x[net->shape.blocks], sr__net_value(net, net->norm_weight),
+                   sr__net_value(net, net->norm_bias), net->last, net->last_moments);
   sr__nn_add(width, s->sum, net->last);
   s->tokens++;
 }

@@ -8,11 +8,25 @@ static const struct {
   int64_t taps, out, stride;
 } STEM[SR__NET_STEM] = {{9, 16, 1}, {7, 32, 2}, {7, 0, 0}};
 
-static float *value_of(const sr__net *net, int tensor) {
+float *sr__net_value(const sr__net *net, int tensor) {
   return sr__parameters_value(&net->parameters, tensor);
 }
-static float *gradient_of(const sr__net *net, int tensor) {
+float *sr__net_gradient(const sr__net *net, int tensor) {
   return sr__parameters_gradient(&net->parameters, tensor);
+}
+
+void sr__net_declare(sr__net *net, const sr__net_tensor *list, int count, int *tensor) {
+  for (int i = 0; i < count; i++)
+    tensor[i] = sr__parameters_add(&net->parameters, list[i].name, list[i].rows, list[i].columns,
+                                   list[i].decay);
+}
+
+void sr__net_take_linear(sr__net *net, int weight, int bias, sr__floats *floats,
+                         sr__linear *layer) {
+  const sr__tensor *t = &net->parameters.tensor[weight];
+  sr__linear_init(layer, t->rows, t->columns, sr__net_value(net, weight),
+                  bias < 0 ? NULL : sr__net_value(net, bias),
+                  sr__floats_take(floats, sr__linear_packed_size(t->rows, t->columns)));
 }
 
 void *sr__net_block(const sr__net *net, int64_t index) {
@@ -64,8 +78,8 @@ static void layout(sr__net *net, sr__floats *floats) {
     float *space = sr__floats_take(floats, sr__linear_packed_size(STEM[i].taps * in, out));
     sr__convolution_init(&net->stem[i], in, out, STEM[i].taps,
                          STEM[i].stride ? STEM[i].stride : s->stride, s->causal,
-                         value_of(net, net->stem_weight[i]), value_of(net, net->stem_bias[i]),
-                         space);
+                         sr__net_value(net, net->stem_weight[i]),
+                         sr__net_value(net, net->stem_bias[i]), space);
     const int64_t padded = sr__convolution_padded_size(&net->stem[i], length);
     widest = larger(widest, padded);
     net->input[i] = sr__floats_take(floats, padded);
@@ -83,9 +97,7 @@ static void layout(sr__net *net, sr__floats *floats) {
   net->dropped = sr__floats_take(floats, s->width);
   net->score = sr__floats_take(floats, s->classes);
   net->dscore = sr__floats_take(floats, s->classes);
-  sr__linear_init(&net->head, s->width, s->classes, value_of(net, net->head_weight),
-                  value_of(net, net->head_bias),
-                  sr__floats_take(floats, sr__linear_packed_size(s->width, s->classes)));
+  sr__net_take_linear(net, net->head_weight, net->head_bias, floats, &net->head);
   widest = larger(widest, net->tokens * larger(4 * s->width, s->feed_forward));
   for (int i = 0; i < SR__NET_SCRATCH; i++) net->scratch[i] = sr__floats_take(floats, widest);
   net->extra = sr__floats_take(floats, net->body->extra_size(net));
@@ -151,14 +163,14 @@ void sr__net_free(sr__net **net) {
 
 void sr__net_uniform(sr__net *net, int tensor, double bound, sr__random *random) {
   const sr__tensor *t = &net->parameters.tensor[tensor];
-  float *value = value_of(net, tensor);
+  float *value = sr__net_value(net, tensor);
   for (int64_t i = 0; i < t->rows * t->columns; i++)
     value[i] = (float)((2.0 * sr__random_uniform(random) - 1.0) * bound);
 }
 
 void sr__net_fill(sr__net *net, int tensor, float value) {
   const sr__tensor *t = &net->parameters.tensor[tensor];
-  for (int64_t i = 0; i < t->rows * t->columns; i++) value_of(net, tensor)[i] = value;
+  for (int64_t i = 0; i < t->rows * t->columns; i++) sr__net_value(net, tensor)[i] = value;
 }
 
 void sr__net_initialize(sr__net *net, sr__random *random) {
@@ -170,7 +182,7 @@ void sr__net_initialize(sr__net *net, sr__random *random) {
   if (net->body->positions) {
     const sr__tensor *t = &net->parameters.tensor[net->position];
     for (int64_t i = 0; i < t->rows * t->columns; i++)
-      value_of(net, net->position)[i] = (float)(0.02 * sr__random_normal(random));
+      sr__net_value(net, net->position)[i] = (float)(0.02 * sr__random_normal(random));
   }
   for (int64_t i = 0; i < net->shape.blocks; i++)
     net->body->initialize(net, sr__net_block(net, i), random);
@@ -212,7 +224,7 @@ static int64_t stem_forward(sr__net *net, int64_t length, const float *x) {
   }
   for (int64_t t = 0; t < length && net->body->positions; t++)
     sr__nn_add(net->shape.width, net->x[0] + t * net->shape.width,
-               value_of(net, net->position) + position_row(net, t));
+               sr__net_value(net, net->position) + position_row(net, t));
   return length;
 }
 
@@ -221,8 +233,8 @@ void sr__net_forward(sr__net *net, int64_t length, const float *x, float drop, u
   for (int64_t i = 0; i < net->shape.blocks; i++)
     net->body->forward(net, sr__net_block(net, i), tokens, net->x[i], net->x[i + 1], drop,
                        sr__nn_dropout_key(key, (uint32_t)i));
-  sr__norm_forward(tokens, width, net->x[net->shape.blocks], value_of(net, net->norm_weight),
-                   value_of(net, net->norm_bias), net->last, net->last_moments);
+  sr__norm_forward(tokens, width, net->x[net->shape.blocks], sr__net_value(net, net->norm_weight),
+                   sr__net_value(net, net->norm_bias), net->last, net->last_moments);
   memset(net->pooled, 0, (size_t)width * sizeof *net->pooled);
   for (int64_t t = 0; t < tokens; t++) sr__nn_add(width, net->pooled, net->last + t * width);
   const float share = 1.0f / (float)tokens;
@@ -239,13 +251,13 @@ static void stem_backward(sr__net *net, int64_t length, float *dtokens) {
   for (int i = 0; i < SR__NET_STEM; i++)
     inputs[i + 1] = sr__convolution_outputs(&stem[i], inputs[i]);
   for (int64_t t = 0; t < inputs[SR__NET_STEM] && net->body->positions; t++)
-    sr__nn_add(net->shape.width, gradient_of(net, net->position) + position_row(net, t),
+    sr__nn_add(net->shape.width, sr__net_gradient(net, net->position) + position_row(net, t),
                dtokens + t * net->shape.width);
   const float *dy = dtokens;
   for (int i = SR__NET_STEM - 1; i >= 0; i--) {
     sr__convolution_backward_weight(&stem[i], inputs[i], net->input[i], dy,
-                                    gradient_of(net, net->stem_weight[i]),
-                                    gradient_of(net, net->stem_bias[i]));
+                                    sr__net_gradient(net, net->stem_weight[i]),
+                                    sr__net_gradient(net, net->stem_bias[i]));
     if (i == 0) break;
     float *dx = net->scratch[1 + i % 2], *inside = dx + stem[i].left * stem[i].in;
     sr__convolution_backward_input(&stem[i], inputs[i], dy, dx);
@@ -258,7 +270,8 @@ void sr__net_backward(sr__net *net, int64_t length, float drop, uint32_t key) {
   const int64_t width = net->shape.width, tokens = net_tokens(net, length);
   float *dpooled = net->pooled, *dlast = net->scratch[1], *dx = net->scratch[0];
   sr__linear_backward_weight(&net->head, 1, net->dropped, width, net->dscore, net->shape.classes,
-                             gradient_of(net, net->head_weight), gradient_of(net, net->head_bias));
+                             sr__net_gradient(net, net->head_weight),
+                             sr__net_gradient(net, net->head_bias));
   sr__linear_backward_input(&net->head, 1, net->dscore, net->shape.classes, dpooled, width, false);
   sr__nn_dropout(width, dpooled, NULL, dpooled, drop, sr__nn_dropout_key(key, KEY_POOL));
   const float share = 1.0f / (float)tokens;
@@ -266,9 +279,9 @@ void sr__net_backward(sr__net *net, int64_t length, float drop, uint32_t key) {
   for (int64_t t = 0; t < tokens; t++)
     memcpy(dlast + t * width, dpooled, (size_t)width * sizeof *dpooled);
   memset(dx, 0, (size_t)(tokens * width) * sizeof *dx);
-  sr__norm_backward(tokens, width, net->x[net->shape.blocks], value_of(net, net->norm_weight),
-                    net->last_moments, dlast, dx, gradient_of(net, net->norm_weight),
-                    gradient_of(net, net->norm_bias));
+  sr__norm_backward(tokens, width, net->x[net->shape.blocks], sr__net_value(net, net->norm_weight),
+                    net->last_moments, dlast, dx, sr__net_gradient(net, net->norm_weight),
+                    sr__net_gradient(net, net->norm_bias));
   for (int64_t i = net->shape.blocks - 1; i >= 0; i--)
     net->body->backward(net, sr__net_block(net, i), tokens, net->x[i], dx, drop,
                         sr__nn_dropout_key(key, (uint32_t)i));

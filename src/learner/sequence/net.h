@@ -90,6 +90,19 @@ void sr__net_forward(sr__net *net, int64_t length, const float *x, float drop, u
 void sr__net_backward(sr__net *net, int64_t length, float drop, uint32_t key);
 void sr__net_finish_gradient(sr__net *net);
 
+/* ---- what bodies are made of ------------------------------------------------------------- */
+
+typedef struct sr__net_tensor {
+  const char *name;
+  int64_t rows, columns;
+  bool decay;
+} sr__net_tensor;
+/* tensor[i] gets the number of list[i]. */
+void sr__net_declare(sr__net *net, const sr__net_tensor *list, int count, int *tensor);
+float *sr__net_value(const sr__net *net, int tensor);
+float *sr__net_gradient(const sr__net *net, int tensor);
+/* A layer of the size of its weights; bias -1: none. */
+void sr__net_take_linear(sr__net *net, int weight, int bias, sr__floats *floats, sr__linear *layer);
 /* Uniform in +-bound. */
 void sr__net_uniform(sr__net *net, int tensor, double bound, sr__random *random);
 void sr__net_fill(sr__net *net, int tensor, float value);

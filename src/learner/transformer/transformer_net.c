@@ -35,21 +35,10 @@ typedef struct block {
   float *hidden, *hidden_slope; /* tokens x feed_forward */
 } block;
 
-static float *value_of(const sr__net *net, const block *b, int which) {
-  return sr__parameters_value(&net->parameters, b->tensor[which]);
-}
-static float *gradient_of(const sr__net *net, const block *b, int which) {
-  return sr__parameters_gradient(&net->parameters, b->tensor[which]);
-}
-
 static void declare(sr__net *net, void *self) {
   block *b = self;
   const int64_t width = net->shape.width, wide = net->shape.feed_forward;
-  const struct {
-    const char *name;
-    int64_t rows, columns;
-    bool decay;
-  } list[TENSORS] = {
+  const sr__net_tensor list[TENSORS] = {
       [NORM1_WEIGHT] = {"norm1.weight", 1, width, false},
       [NORM1_BIAS] = {"norm1.bias", 1, width, false},
       [QKV_WEIGHT] = {"qkv.weight", width, 3 * width, true},
@@ -63,17 +52,7 @@ static void declare(sr__net *net, void *self) {
       [DOWN_WEIGHT] = {"down.weight", wide, width, true},
       [DOWN_BIAS] = {"down.bias", 1, width, false},
   };
-  for (int i = 0; i < TENSORS; i++)
-    b->tensor[i] = sr__parameters_add(&net->parameters, list[i].name, list[i].rows, list[i].columns,
-                                      list[i].decay);
-}
-
-static void take_linear(sr__net *net, const block *b, sr__floats *floats, int weight,
-                        sr__linear *layer) {
-  const sr__tensor *t = &net->parameters.tensor[b->tensor[weight]];
-  sr__linear_init(layer, t->rows, t->columns, value_of(net, b, weight),
-                  value_of(net, b, weight + 1),
-                  sr__floats_take(floats, sr__linear_packed_size(t->rows, t->columns)));
+  sr__net_declare(net, list, TENSORS, b->tensor);
 }
 
 static sr__attention attention_of(const sr__net *net, int64_t tokens) {
@@ -83,10 +62,10 @@ static sr__attention attention_of(const sr__net *net, int64_t tokens) {
 static void layout(sr__net *net, void *self, sr__floats *floats) {
   block *b = self;
   const int64_t tokens = net->tokens, width = net->shape.width, wide = net->shape.feed_forward;
-  take_linear(net, b, floats, QKV_WEIGHT, &b->qkv);
-  take_linear(net, b, floats, OUT_WEIGHT, &b->out);
-  take_linear(net, b, floats, UP_WEIGHT, &b->up);
-  take_linear(net, b, floats, DOWN_WEIGHT, &b->down);
+  sr__net_take_linear(net, b->tensor[QKV_WEIGHT], b->tensor[QKV_BIAS], floats, &b->qkv);
+  sr__net_take_linear(net, b->tensor[OUT_WEIGHT], b->tensor[OUT_BIAS], floats, &b->out);
+  sr__net_take_linear(net, b->tensor[UP_WEIGHT], b->tensor[UP_BIAS], floats, &b->up);
+  sr__net_take_linear(net, b->tensor[DOWN_WEIGHT], b->tensor[DOWN_BIAS], floats, &b->down);
   b->norm1 = sr__floats_take(floats, tokens * width);
   b->norm1_moments = sr__floats_take(floats, tokens * 2);
   b->projected = sr__floats_take(floats, tokens * 3 * width);
@@ -139,16 +118,16 @@ static void forward(sr__net *net, void *self, int64_t tokens, const float *x, fl
   const int64_t width = net->shape.width, wide = net->shape.feed_forward, count = tokens * width;
   const sr__attention shape = attention_of(net, tokens);
   float *branch = net->scratch[0];
-  sr__norm_forward(tokens, width, x, value_of(net, b, NORM1_WEIGHT), value_of(net, b, NORM1_BIAS),
-                   b->norm1, b->norm1_moments);
+  sr__norm_forward(tokens, width, x, sr__net_value(net, b->tensor[NORM1_WEIGHT]),
+                   sr__net_value(net, b->tensor[NORM1_BIAS]), b->norm1, b->norm1_moments);
   sr__linear_forward(&b->qkv, tokens, b->norm1, width, b->projected, 3 * width, false);
   sr__attention_forward(&shape, b->projected, b->attended, b->softmax_moments,
                         kept_weights(net, b, tokens), net->extra);
   sr__linear_forward(&b->out, tokens, b->attended, width, branch, width, false);
   sr__nn_dropout(count, branch, x, b->middle, drop, sr__nn_dropout_key(key, 0));
 
-  sr__norm_forward(tokens, width, b->middle, value_of(net, b, NORM2_WEIGHT),
-                   value_of(net, b, NORM2_BIAS), b->norm2, b->norm2_moments);
+  sr__norm_forward(tokens, width, b->middle, sr__net_value(net, b->tensor[NORM2_WEIGHT]),
+                   sr__net_value(net, b->tensor[NORM2_BIAS]), b->norm2, b->norm2_moments);
   sr__linear_forward(&b->up, tokens, b->norm2, width, b->hidden, wide, false);
   sr__nn_gelu(tokens * wide, b->hidden, b->hidden, b->hidden_slope);
   sr__linear_forward(&b->down, tokens, b->hidden, wide, branch, width, false);
@@ -159,7 +138,8 @@ static void forward(sr__net *net, void *self, int64_t tokens, const float *x, fl
 static void linear_backward(const sr__net *net, const block *b, const sr__linear *layer, int weight,
                             int64_t tokens, const float *x, const float *dy, float *dx) {
   sr__linear_backward_weight(layer, tokens, x, layer->in, dy, layer->out,
-                             gradient_of(net, b, weight), gradient_of(net, b, weight + 1));
+                             sr__net_gradient(net, b->tensor[weight]),
+                             sr__net_gradient(net, b->tensor[weight + 1]));
   sr__linear_backward_input(layer, tokens, dy, layer->out, dx, layer->in, false);
 }
 
@@ -175,16 +155,18 @@ static void backward(sr__net *net, void *self, int64_t tokens, const float *x, f
   linear_backward(net, b, &b->down, DOWN_WEIGHT, tokens, b->hidden, dbranch, dhidden);
   sr__nn_multiply(tokens * wide, dhidden, b->hidden_slope);
   linear_backward(net, b, &b->up, UP_WEIGHT, tokens, b->norm2, dhidden, dinner);
-  sr__norm_backward(tokens, width, b->middle, value_of(net, b, NORM2_WEIGHT), b->norm2_moments,
-                    dinner, dx, gradient_of(net, b, NORM2_WEIGHT), gradient_of(net, b, NORM2_BIAS));
+  sr__norm_backward(tokens, width, b->middle, sr__net_value(net, b->tensor[NORM2_WEIGHT]),
+                    b->norm2_moments, dinner, dx, sr__net_gradient(net, b->tensor[NORM2_WEIGHT]),
+                    sr__net_gradient(net, b->tensor[NORM2_BIAS]));
 
   sr__nn_dropout(count, dx, NULL, dbranch, drop, sr__nn_dropout_key(key, 0));
   linear_backward(net, b, &b->out, OUT_WEIGHT, tokens, b->attended, dbranch, dinner);
   sr__attention_backward(&shape, b->projected, b->softmax_moments, kept_weights(net, b, tokens),
                          dinner, dprojected, net->extra);
   linear_backward(net, b, &b->qkv, QKV_WEIGHT, tokens, b->norm1, dprojected, dinner);
-  sr__norm_backward(tokens, width, x, value_of(net, b, NORM1_WEIGHT), b->norm1_moments, dinner, dx,
-                    gradient_of(net, b, NORM1_WEIGHT), gradient_of(net, b, NORM1_BIAS));
+  sr__norm_backward(tokens, width, x, sr__net_value(net, b->tensor[NORM1_WEIGHT]), b->norm1_moments,
+                    dinner, dx, sr__net_gradient(net, b->tensor[NORM1_WEIGHT]),
+                    sr__net_gradient(net, b->tensor[NORM1_BIAS]));
 }
 
 const sr__body sr__transformer_body = {.block_size = sizeof(block),
