@@ -159,54 +159,55 @@ static double choose_alpha(const ridge_work *w) {
   return sr__linear_penalty(best);
 }
 
-/* ---- more rows than columns ---------------------------------------------------------------- */
+/* By columns (primal) or by rows (dual): `side` of them, the others some at a time. */
+typedef struct solve_parts {
+  int64_t chunk;
+  double *design;  /* chunk x side, or side x chunk */
+  double *gram;    /* side x side; then row j is eigenvector j */
+  double *value;   /* side */
+  double *cross;   /* side x targets: X't, then V'X't; or U't */
+  double *shrunk;  /* side x targets */
+  double *rotated; /* primal, chunk x p: Q */
+  double *fitted;  /* primal, chunk x targets */
+  double *dual;    /* n x targets: c */
+} solve_parts;
 
-typedef struct primal_parts {
-  int64_t chunk;   /* rows at a time */
-  double *design;  /* chunk x p */
-  double *rotated; /* chunk x p: Q */
-  double *fitted;  /* chunk x targets */
-  double *gram;    /* p x p; then row j is eigenvector j */
-  double *value;   /* p */
-  double *cross;   /* p x targets: X't, then V'X't */
-  double *shrunk;  /* p x targets */
-} primal_parts;
-
-static sr_status new_primal(ridge_work *w, primal_parts *parts) {
+static sr_status new_parts(ridge_work *w, int64_t side, int64_t others, solve_parts *parts) {
   sr_status status = SR_OK;
-  int64_t chunk = CHUNK_VALUES / w->p;
-  parts->chunk = chunk < 1 ? 1 : chunk > w->n ? w->n : chunk;
-  SR_NEW(w->ctx, parts->design, parts->chunk * w->p);
-  SR_NEW(w->ctx, parts->rotated, parts->chunk * w->p);
-  SR_NEW(w->ctx, parts->fitted, parts->chunk * w->targets);
-  SR_NEW_ZERO(w->ctx, parts->gram, w->p * w->p);
-  SR_NEW(w->ctx, parts->value, w->p);
-  SR_NEW_ZERO(w->ctx, parts->cross, w->p * w->targets);
-  SR_NEW(w->ctx, parts->shrunk, w->p * w->targets);
+  int64_t chunk = CHUNK_VALUES / side;
+  parts->chunk = chunk < 1 ? 1 : chunk > others ? others : chunk;
+  SR_NEW(w->ctx, parts->design, parts->chunk * side);
+  SR_NEW_ZERO(w->ctx, parts->gram, side * side);
+  SR_NEW(w->ctx, parts->value, side);
+  SR_NEW_ZERO(w->ctx, parts->cross, side * w->targets);
+  SR_NEW(w->ctx, parts->shrunk, side * w->targets);
 cleanup:
   return status;
 }
 
-static void free_primal(ridge_work *w, primal_parts *parts) {
-  void *blocks[] = {parts->design, parts->rotated, parts->fitted, parts->gram,
-                    parts->value,  parts->cross,   parts->shrunk};
+static void free_parts(ridge_work *w, solve_parts *parts) {
+  void *blocks[] = {parts->design, parts->gram,    parts->value,  parts->cross,
+                    parts->shrunk, parts->rotated, parts->fitted, parts->dual};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__free(w->ctx, blocks[i]);
 }
 
-static void shrink(const ridge_work *w, primal_parts *parts, double alpha) {
-  for (int64_t j = 0; j < w->p; j++)
+/* Of the first `count` eigenvectors. */
+static void shrink(const ridge_work *w, solve_parts *parts, int64_t count, double alpha) {
+  for (int64_t j = 0; j < count; j++)
     for (int32_t k = 0; k < w->targets; k++)
       parts->shrunk[j * w->targets + k] =
           parts->cross[j * w->targets + k] / (parts->value[j] + alpha);
 }
 
+/* ---- more rows than columns ---------------------------------------------------------------- */
+
 /* Adds the squared left-out errors of a chunk for every alpha. */
-static sr_status score_chunk(ridge_work *w, primal_parts *parts, int64_t begin, int64_t rows) {
+static sr_status score_chunk(ridge_work *w, solve_parts *parts, int64_t begin, int64_t rows) {
   sr_status status = SR_OK;
   int32_t k = w->targets;
   for (int a = 0; a < w->alphas; a++) {
     double alpha = sr__linear_penalty(a);
-    shrink(w, parts, alpha);
+    shrink(w, parts, w->p, alpha);
     SR_TRY(sr__dense_multiply(w->ctx, (sr__product_shape){rows, k, w->p},
                               (sr__factor_view){parts->rotated, w->p, false},
                               (sr__factor_view){parts->shrunk, k, false},
@@ -228,9 +229,11 @@ cleanup:
 
 static sr_status solve_primal(ridge_work *w, double *alpha) {
   sr_status status = SR_OK;
-  primal_parts parts = {0};
+  solve_parts parts = {0};
   int64_t p = w->p, k = w->targets;
-  SR_TRY(new_primal(w, &parts));
+  SR_TRY(new_parts(w, p, w->n, &parts));
+  SR_NEW(w->ctx, parts.rotated, parts.chunk * p);
+  SR_NEW(w->ctx, parts.fitted, parts.chunk * k);
   for (int64_t begin = 0; begin < w->n; begin += parts.chunk) {
     int64_t rows = w->n - begin < parts.chunk ? w->n - begin : parts.chunk;
     SR_TRY(sr__check_interrupt(w->ctx));
@@ -259,51 +262,21 @@ static sr_status solve_primal(ridge_work *w, double *alpha) {
     SR_TRY(score_chunk(w, &parts, begin, rows));
   }
   *alpha = choose_alpha(w);
-  shrink(w, &parts, *alpha);
+  shrink(w, &parts, p, *alpha);
   SR_TRY(sr__dense_multiply(w->ctx, (sr__product_shape){p, k, p},
                             (sr__factor_view){parts.gram, p, true},
                             (sr__factor_view){parts.shrunk, k, false},
                             (sr__product_view){w->weights, k, false}));
 cleanup:
-  free_primal(w, &parts);
+  free_parts(w, &parts);
   return status;
 }
 
 /* ---- more columns than rows ---------------------------------------------------------------- */
 
-typedef struct dual_parts {
-  int64_t chunk;  /* columns at a time */
-  double *design; /* n x chunk */
-  double *gram;   /* n x n; then row j is eigenvector j */
-  double *value;  /* n */
-  double *cross;  /* n x targets: U't */
-  double *shrunk; /* n x targets */
-  double *dual;   /* n x targets: c */
-} dual_parts;
-
-static sr_status new_dual(ridge_work *w, dual_parts *parts) {
-  sr_status status = SR_OK;
-  int64_t chunk = CHUNK_VALUES / w->n;
-  parts->chunk = chunk < 1 ? 1 : chunk > w->p ? w->p : chunk;
-  SR_NEW(w->ctx, parts->design, w->n * parts->chunk);
-  SR_NEW_ZERO(w->ctx, parts->gram, w->n * w->n);
-  SR_NEW(w->ctx, parts->value, w->n);
-  SR_NEW(w->ctx, parts->cross, w->n * w->targets);
-  SR_NEW(w->ctx, parts->shrunk, w->n * w->targets);
-  SR_NEW(w->ctx, parts->dual, w->n * w->targets);
-cleanup:
-  return status;
-}
-
-static void free_dual(ridge_work *w, dual_parts *parts) {
-  void *blocks[] = {parts->design, parts->gram,   parts->value,
-                    parts->cross,  parts->shrunk, parts->dual};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) sr__free(w->ctx, blocks[i]);
-}
-
 /* XX' plus a multiple of the intercept's direction that is larger than every eigenvalue: it becomes
  * the last eigenvector, which is then left out. */
-static sr_status fill_gram(ridge_work *w, dual_parts *parts) {
+static sr_status fill_gram(ridge_work *w, solve_parts *parts) {
   sr_status status = SR_OK;
   double trace = 1.0;
   for (int64_t first = 0; first < w->p; first += parts->chunk) {
@@ -322,18 +295,16 @@ cleanup:
 }
 
 /* c for one alpha; without the last eigenvector. */
-static sr_status solve_dual_at(const ridge_work *w, dual_parts *parts, double alpha) {
+static sr_status solve_dual_at(const ridge_work *w, solve_parts *parts, double alpha) {
   int64_t n = w->n, k = w->targets;
-  for (int64_t j = 0; j + 1 < w->n; j++)
-    for (int32_t t = 0; t < k; t++)
-      parts->shrunk[j * k + t] = parts->cross[j * k + t] / (parts->value[j] + alpha);
+  shrink(w, parts, n - 1, alpha);
   return sr__dense_multiply(w->ctx, (sr__product_shape){n, k, n - 1},
                             (sr__factor_view){parts->gram, n, true},
                             (sr__factor_view){parts->shrunk, k, false},
                             (sr__product_view){parts->dual, k, false});
 }
 
-static sr_status score_dual(ridge_work *w, dual_parts *parts, int a) {
+static sr_status score_dual(ridge_work *w, solve_parts *parts, int a) {
   sr_status status = SR_OK;
   int k = w->targets;
   double alpha = sr__linear_penalty(a);
@@ -355,9 +326,10 @@ cleanup:
 
 static sr_status solve_dual(ridge_work *w, double *alpha) {
   sr_status status = SR_OK;
-  dual_parts parts = {0};
+  solve_parts parts = {0};
   int64_t n = w->n, k = w->targets;
-  SR_TRY(new_dual(w, &parts));
+  SR_TRY(new_parts(w, n, w->p, &parts));
+  SR_NEW(w->ctx, parts.dual, n * k);
   SR_TRY(fill_gram(w, &parts));
   SR_TRY(decompose(w, parts.gram, w->n, parts.value));
   SR_TRY(sr__dense_multiply(w->ctx, (sr__product_shape){n, k, n},
@@ -376,7 +348,7 @@ static sr_status solve_dual(ridge_work *w, double *alpha) {
                               (sr__product_view){w->weights + first * k, k, false}));
   }
 cleanup:
-  free_dual(w, &parts);
+  free_parts(w, &parts);
   return status;
 }
 
