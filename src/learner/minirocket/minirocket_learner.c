@@ -16,36 +16,32 @@ static const sr_option options_list[] = {
                "16-bit whole numbers: about twice as fast, features differ a little"),
     SR__SERIES_RIDGE_OPTIONS(minirocket_options, ridge), SR_OPTIONS_END};
 
-static sr__series_kind kind_of(const minirocket_options *o) {
-  return (sr__series_kind){.name = "minirocket",
-                           .transform = &sr__minirocket_series,
-                           .features = o ? o->minirocket.features : 0,
-                           .transform_options = o ? &o->minirocket : NULL,
-                           .ridge = o ? &o->ridge : NULL};
+static int64_t features(const void *options) {
+  const minirocket_options *o = options;
+  return o->minirocket.features;
 }
 
+static const sr__series_kind kind = {.transform = &sr__minirocket_series,
+                                     .features = features,
+                                     .ridge_at = offsetof(minirocket_options, ridge)};
+
 static void memory(const void *options, const sr__fit_size *size, sr__fit_memory *memory) {
-  sr__series_kind kind = kind_of(options);
-  sr__series_learner_memory(&kind, size, memory);
+  sr__series_learner_memory(&kind, options, size, memory);
 }
 
 static sr_status prepare(sr_context *ctx, const sr_table *table, const void *options,
                          sr__encoder **encoder, sr__training **training) {
-  const minirocket_options *o = options;
-  sr__series_kind kind = kind_of(o);
+  (void)options;
   return sr__series_learner_prepare(ctx, table, &kind, encoder, training);
 }
 
 static sr_status fit(sr_context *ctx, const sr__fit_input *input, const sr__bag *bag,
                      sr__random *random, sr__member **member) {
-  const minirocket_options *o = input->options;
-  sr__series_kind kind = kind_of(o);
   return sr__series_learner_fit(ctx, input, &kind, bag, random, member);
 }
 
 static sr_status load_member(sr__byte_reader *reader, const sr__encoder *encoder,
                              sr__member **member) {
-  sr__series_kind kind = kind_of(NULL);
   return sr__series_learner_load(reader, encoder, &kind, member);
 }
 

@@ -12,37 +12,33 @@ static const sr_option options_list[] = {
                   "random kernels of a member; each gives two features"),
     SR__SERIES_RIDGE_OPTIONS(rocket_options, ridge), SR_OPTIONS_END};
 
-static sr__series_kind kind_of(const rocket_options *o) {
-  return (sr__series_kind){.name = "rocket",
-                           .transform = &sr__rocket_series,
-                           .normalize = true,
-                           .features = o ? 2 * o->rocket.kernels : 0,
-                           .transform_options = o ? &o->rocket : NULL,
-                           .ridge = o ? &o->ridge : NULL};
+static int64_t features(const void *options) {
+  const rocket_options *o = options;
+  return 2 * o->rocket.kernels;
 }
 
+static const sr__series_kind kind = {.transform = &sr__rocket_series,
+                                     .normalize = true,
+                                     .features = features,
+                                     .ridge_at = offsetof(rocket_options, ridge)};
+
 static void memory(const void *options, const sr__fit_size *size, sr__fit_memory *memory) {
-  sr__series_kind kind = kind_of(options);
-  sr__series_learner_memory(&kind, size, memory);
+  sr__series_learner_memory(&kind, options, size, memory);
 }
 
 static sr_status prepare(sr_context *ctx, const sr_table *table, const void *options,
                          sr__encoder **encoder, sr__training **training) {
-  const rocket_options *o = options;
-  sr__series_kind kind = kind_of(o);
+  (void)options;
   return sr__series_learner_prepare(ctx, table, &kind, encoder, training);
 }
 
 static sr_status fit(sr_context *ctx, const sr__fit_input *input, const sr__bag *bag,
                      sr__random *random, sr__member **member) {
-  const rocket_options *o = input->options;
-  sr__series_kind kind = kind_of(o);
   return sr__series_learner_fit(ctx, input, &kind, bag, random, member);
 }
 
 static sr_status load_member(sr__byte_reader *reader, const sr__encoder *encoder,
                              sr__member **member) {
-  sr__series_kind kind = kind_of(NULL);
   return sr__series_learner_load(reader, encoder, &kind, member);
 }
 

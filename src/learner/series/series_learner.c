@@ -83,22 +83,28 @@ cleanup:
 
 /* ---- preparing and fitting ------------------------------------------------------------------ */
 
-void sr__series_learner_memory(const sr__series_kind *kind, const sr__fit_size *of,
-                               sr__fit_memory *memory) {
+static const sr__series_ridge_options *ridge_of(const sr__series_kind *kind, const void *options) {
+  return (const sr__series_ridge_options *)((const char *)options + kind->ridge_at);
+}
+
+void sr__series_learner_memory(const sr__series_kind *kind, const void *options,
+                               const sr__fit_size *of, sr__fit_memory *memory) {
   enum { BY_ROWS = 1, WIDEST_TILE = 1024, INDEX = 64 /* bytes a row: lists of the bag, blocks */ };
   const sr_table_view *view = of->view;
+  const sr__series_ridge_options *o = ridge_of(kind, options);
+  int64_t features = kind->features(options);
   int32_t targets = view->classes.count > 2 ? view->classes.count : 1;
   sr__linear_size size = {.rows = view->rows,
-                          .features = kind->features,
+                          .features = features,
                           .widest = WIDEST_TILE,
-                          .largest_set = kind->ridge->judged_by == BY_ROWS ? 0 : of->largest_set,
+                          .largest_set = o->judged_by == BY_ROWS ? 0 : of->largest_set,
                           .targets = targets};
   bool kept = false;
-  int64_t ridge = sr__linear_bytes(&size, kind->ridge->memory * 1000000 / of->at_once, &kept);
+  int64_t ridge = sr__linear_bytes(&size, o->memory * 1000000 / of->at_once, &kept);
   *memory =
       (sr__fit_memory){.common = 4.0 * (double)view->series_offset[view->rows * view->channels],
                        .each = (double)ridge + (double)INDEX * (double)view->rows,
-                       .fitted = 4.0 * (double)kind->features * targets,
+                       .fitted = 4.0 * (double)features * targets,
                        .word = kept ? "features are kept" : "features are made twice"};
   memory->preparing = memory->common;
 }
@@ -139,12 +145,13 @@ sr_status sr__series_learner_fit(sr_context *ctx, const sr__fit_input *input,
   enum { BY_ROWS = 1 };
   sr_status status = SR_OK;
   const sr__training *training = input->training;
+  const sr__series_ridge_options *o = ridge_of(kind, input->options);
   sr__labeled_bag labeled = {0};
   sr__unit_sets sets = {0};
   sr__member *made = NULL;
   *member = NULL;
   SR_TRY(sr__labeled_bag_read(ctx, bag, training->label, training->weight, &labeled));
-  if (kind->ridge->judged_by != BY_ROWS)
+  if (o->judged_by != BY_ROWS)
     SR_TRY(sr__unit_sets_new(ctx, &bag->units, labeled.row, labeled.length, &sets));
   SR_NEW_ZERO(ctx, made, 1);
   made->allocator = sr__allocator(ctx);
@@ -156,9 +163,9 @@ sr_status sr__series_learner_fit(sr_context *ctx, const sr__fit_input *input,
                             .classes = input->encoder->classes,
                             .left_out = sets.left_out.sets > 0 ? &sets.left_out : NULL};
   sr__series_recipe recipe = {.transform = kind->transform,
-                              .options = kind->transform_options,
+                              .options = input->options,
                               .length = input->encoder->length,
-                              .ridge = {.memory = kind->ridge->memory * 1000000 / input->at_once}};
+                              .ridge = {.memory = o->memory * 1000000 / input->at_once}};
   SR_TRY(sr__series_ridge_fit(ctx, &recipe, &cases, random, NULL, &made->model));
   *member = made;
   made = NULL;

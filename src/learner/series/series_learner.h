@@ -19,14 +19,12 @@ typedef struct sr__series_ridge_options {
                     "MB that all members in work may take to keep features; else they are made " \
                     "twice")
 
-/* What differs between the learners. */
+/* What differs between the learners. Their options begin with those of the transform. */
 typedef struct sr__series_kind {
-  const char *name;
   const sr__series_transform *transform;
-  bool normalize;   /* every channel of every series to mean 0 and deviation 1 */
-  int64_t features; /* that a member makes, for the word on memory */
-  const void *transform_options;
-  const sr__series_ridge_options *ridge;
+  bool normalize; /* every channel of every series to mean 0 and deviation 1 */
+  int64_t (*features)(const void *options); /* that a member makes, for the word on memory */
+  size_t ridge_at;                          /* of sr__series_ridge_options in the options */
 } sr__series_kind;
 
 SR_MUST_CHECK sr_status sr__series_learner_prepare(sr_context *ctx, const sr_table *table,
@@ -38,8 +36,8 @@ SR_MUST_CHECK sr_status sr__series_learner_fit(sr_context *ctx, const sr__fit_in
 SR_MUST_CHECK sr_status sr__series_learner_load(sr__byte_reader *reader, const sr__encoder *encoder,
                                                 const sr__series_kind *kind, sr__member **member);
 
-void sr__series_learner_memory(const sr__series_kind *kind, const sr__fit_size *of,
-                               sr__fit_memory *memory);
+void sr__series_learner_memory(const sr__series_kind *kind, const void *options,
+                               const sr__fit_size *of, sr__fit_memory *memory);
 
 /* Operations that need no more than their arguments. */
 const sr__encoded *sr__series_learner_training_encoded(const sr__training *training);
