@@ -8,37 +8,34 @@
 
 enum { TILE_BITS = 10, TILE = 1 << TILE_BITS /* positions that are counted together */ };
 
-sr_status sr__ranges_add(sr_context *ctx, sr__ranges *ranges, int64_t low, int64_t high) {
-  sr_status status = SR_OK;
-  SR_GROW(ctx, ranges->edge, ranges->capacity, ranges->edges + 2);
-  ranges->edge[ranges->edges++] = (uint32_t)low << 1;
-  ranges->edge[ranges->edges++] = (uint32_t)high << 1 | 1;
-cleanup:
-  return status;
-}
+/* Ranges of positions, each of which counts once. */
+typedef struct ranges {
+  int64_t edges, capacity;
+  uint32_t *edge; /* position << 1, of an end + 1 */
+} ranges;
 
 static int64_t tile_of(uint32_t edge) { return edge >> (TILE_BITS + 1); }
 
 /* The edges of tile t become [start[t], start[t + 1]) of `dealt`. */
-static void deal_edges(const sr__ranges *ranges, int64_t tiles, int64_t *start, uint32_t *dealt) {
-  for (int64_t i = 0; i < ranges->edges; i++) start[tile_of(ranges->edge[i])]++;
+static void deal_edges(const ranges *all, int64_t tiles, int64_t *start, uint32_t *dealt) {
+  for (int64_t i = 0; i < all->edges; i++) start[tile_of(all->edge[i])]++;
   for (int64_t t = 0, before = 0; t <= tiles; t++) {
     before += start[t];
     start[t] = before;
   }
-  for (int64_t i = ranges->edges - 1; i >= 0; i--)
-    dealt[--start[tile_of(ranges->edge[i])]] = ranges->edge[i];
+  for (int64_t i = all->edges - 1; i >= 0; i--)
+    dealt[--start[tile_of(all->edge[i])]] = all->edge[i];
 }
 
-sr_status sr__ranges_write(sr_context *ctx, const sr_plan *plan, const sr__ranges *ranges,
-                           sr__bag_buffer *bag) {
+static sr_status write_ranges(sr_context *ctx, const sr_plan *plan, const ranges *all,
+                              sr__bag_buffer *bag) {
   sr_status status = SR_OK;
   int64_t tiles = (plan->rows + TILE - 1) >> TILE_BITS, *start = NULL;
   uint32_t *dealt = NULL;
   int32_t level = 0, step[TILE] = {0};
   SR_NEW_ZERO(ctx, start, tiles + 1); /* a range may end where the next tile would begin */
-  SR_NEW(ctx, dealt, ranges->edges);
-  deal_edges(ranges, tiles, start, dealt);
+  SR_NEW(ctx, dealt, all->edges);
+  deal_edges(all, tiles, start, dealt);
   for (int64_t t = 0; t < tiles; t++) {
     int64_t first = t << TILE_BITS, width = plan->rows - first < TILE ? plan->rows - first : TILE;
     for (int64_t i = start[t]; i < start[t + 1]; i++)
@@ -53,7 +50,7 @@ cleanup:
   return status;
 }
 
-int64_t sr__plan_group_of(const sr_plan *plan, int64_t position) {
+static int64_t group_of(const sr_plan *plan, int64_t position) {
   int64_t low = 0, high = plan->groups;
   while (high - low > 1) {
     int64_t middle = low + (high - low) / 2;
@@ -65,34 +62,39 @@ int64_t sr__plan_group_of(const sr_plan *plan, int64_t position) {
   return low;
 }
 
-sr_status sr__ranges_add_circular(sr_context *ctx, const sr_plan *plan, sr__ranges *ranges,
-                                  int64_t start, int64_t length) {
-  int64_t group = sr__plan_group_of(plan, start);
-  int64_t low = plan->group_offset[group], high = plan->group_offset[group + 1];
+sr_status sr__bag_blocks(sr_context *ctx, const sr_plan *plan, sr__random *random,
+                         sr__block_length length_of, sr__bag_buffer *bag) {
   sr_status status = SR_OK;
-  while (length > 0 && status == SR_OK) {
-    int64_t end = high - start < length ? high : start + length;
-    status = sr__ranges_add(ctx, ranges, start, end);
-    length -= end - start;
-    start = low;
+  ranges all = {0};
+  for (int64_t left = plan->rows; left > 0;) {
+    int64_t start = (int64_t)sr__random_below(random, (uint64_t)plan->rows);
+    int64_t group = group_of(plan, start), end = plan->group_offset[group + 1];
+    int64_t length = length_of(plan, random, start, group);
+    if (length > left) length = left;
+    left -= length;
+    for (; length > 0; start = plan->group_offset[group]) {
+      int64_t here = end - start < length ? end - start : length;
+      SR_GROW(ctx, all.edge, all.capacity, all.edges + 2);
+      all.edge[all.edges++] = (uint32_t)start << 1;
+      all.edge[all.edges++] = (uint32_t)(start + here) << 1 | 1;
+      length -= here;
+    }
   }
+  SR_TRY(write_ranges(ctx, plan, &all, bag));
+cleanup:
+  sr__free(ctx, all.edge);
   return status;
+}
+
+static int64_t equal_length(const sr_plan *plan, sr__random *random, int64_t start, int64_t group) {
+  (void)random, (void)start, (void)group;
+  return *(const int64_t *)plan->state;
 }
 
 sr_status sr__bag_circular(sr_context *ctx, const sr_plan *plan, int32_t member, sr__random *random,
                            sr__bag_buffer *bag) {
   (void)member;
-  sr_status status = SR_OK;
-  int64_t block = *(const int64_t *)plan->state;
-  sr__ranges ranges = {0};
-  for (int64_t left = plan->rows; left > 0; left -= block) {
-    int64_t start = (int64_t)sr__random_below(random, (uint64_t)plan->rows);
-    SR_TRY(sr__ranges_add_circular(ctx, plan, &ranges, start, block < left ? block : left));
-  }
-  SR_TRY(sr__ranges_write(ctx, plan, &ranges, bag));
-cleanup:
-  sr__free(ctx, ranges.edge);
-  return status;
+  return sr__bag_blocks(ctx, plan, random, equal_length, bag);
 }
 
 double sr__default_block(double given, int64_t rows) {

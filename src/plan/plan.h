@@ -136,21 +136,13 @@ SR_MUST_CHECK sr_status sr__bootstrap_list(sr_context *ctx, sr__random *random, 
 /* Adds the items [0, items) whose count is not 0; the counts become 0. */
 SR_MUST_CHECK sr_status sr__bag_add_counts(sr__bag_buffer *bag, int32_t *count, int64_t items);
 
-/* Ranges of positions, each of which counts once. */
-typedef struct sr__ranges {
-  int64_t edges, capacity;
-  uint32_t *edge; /* position << 1, of an end + 1 */
-} sr__ranges;
-SR_MUST_CHECK sr_status sr__ranges_add(sr_context *ctx, sr__ranges *ranges, int64_t low,
-                                       int64_t high);
-/* Adds `length` positions from `start` on, round and round in the group of `start`. */
-SR_MUST_CHECK sr_status sr__ranges_add_circular(sr_context *ctx, const sr_plan *plan,
-                                                sr__ranges *ranges, int64_t start, int64_t length);
-/* Makes the bag of all ranges. */
-SR_MUST_CHECK sr_status sr__ranges_write(sr_context *ctx, const sr_plan *plan,
-                                         const sr__ranges *ranges, sr__bag_buffer *bag);
-/* The group that holds a position. */
-int64_t sr__plan_group_of(const sr_plan *plan, int64_t position);
+/* How long a block from position `start` of a group is; 0: another start is drawn. */
+typedef int64_t (*sr__block_length)(const sr_plan *plan, sr__random *random, int64_t start,
+                                    int64_t group);
+/* Blocks from uniform starts, plan->rows positions in all: the last one is cut off. They go round
+ * and round in the group of their start. */
+SR_MUST_CHECK sr_status sr__bag_blocks(sr_context *ctx, const sr_plan *plan, sr__random *random,
+                                       sr__block_length length_of, sr__bag_buffer *bag);
 /* Blocks and lags are one whole number of rows: the state of the schemes below. */
 SR_MUST_CHECK sr_status sr__rows_state(sr_context *ctx, double rows, const char *parameter,
                                        sr_plan *plan, void **state);

@@ -10,12 +10,6 @@ static const sr_option options[] = {SR_REAL(moving, block, "0", 0, 1e9,
                                             "rows per block; 0 is n^(1/3)"),
                                     SR_OPTIONS_END};
 
-static int64_t block_in_group(const sr_plan *plan, int64_t group) {
-  int64_t size = plan->group_offset[group + 1] - plan->group_offset[group];
-  const int64_t *block = plan->state;
-  return size < *block ? size : *block;
-}
-
 static sr_status prepare(sr_context *ctx, const sr__plan_scope *scope, const void *values,
                          sr_plan *plan, void **state) {
   const moving *o = values;
@@ -24,24 +18,17 @@ static sr_status prepare(sr_context *ctx, const sr__plan_scope *scope, const voi
 
 /* A start that does not fit is drawn again, which leaves the fitting ones equally likely. Each
  * non-empty group has at least one fitting start. */
+static int64_t length_of(const sr_plan *plan, sr__random *random, int64_t start, int64_t group) {
+  (void)random;
+  const int64_t *offset = plan->group_offset + group, *block = plan->state;
+  int64_t size = offset[1] - offset[0], length = size < *block ? size : *block;
+  return start + length > offset[1] ? 0 : length;
+}
+
 static sr_status make_bag(sr_context *ctx, const sr_plan *plan, int32_t member, sr__random *random,
                           sr__bag_buffer *bag) {
   (void)member;
-  sr_status status = SR_OK;
-  sr__ranges ranges = {0};
-  for (int64_t left = plan->rows; left > 0;) {
-    int64_t start = (int64_t)sr__random_below(random, (uint64_t)plan->rows);
-    int64_t group = sr__plan_group_of(plan, start);
-    int64_t length = block_in_group(plan, group);
-    if (start + length > plan->group_offset[group + 1]) continue;
-    if (length > left) length = left;
-    SR_TRY(sr__ranges_add(ctx, &ranges, start, start + length));
-    left -= length;
-  }
-  SR_TRY(sr__ranges_write(ctx, plan, &ranges, bag));
-cleanup:
-  sr__free(ctx, ranges.edge);
-  return status;
+  return sr__bag_blocks(ctx, plan, random, length_of, bag);
 }
 
 const sr__scheme sr__scheme_moving = {

@@ -25,23 +25,15 @@ cleanup:
   return status;
 }
 
+static int64_t length_of(const sr_plan *plan, sr__random *random, int64_t start, int64_t group) {
+  (void)start, (void)group;
+  return sr__random_geometric(random, *(const double *)plan->state);
+}
+
 static sr_status make_bag(sr_context *ctx, const sr_plan *plan, int32_t member, sr__random *random,
                           sr__bag_buffer *bag) {
   (void)member;
-  sr_status status = SR_OK;
-  const double *rate = plan->state;
-  sr__ranges ranges = {0};
-  for (int64_t left = plan->rows; left > 0;) {
-    int64_t start = (int64_t)sr__random_below(random, (uint64_t)plan->rows);
-    int64_t length = sr__random_geometric(random, *rate);
-    if (length > left) length = left;
-    SR_TRY(sr__ranges_add_circular(ctx, plan, &ranges, start, length));
-    left -= length;
-  }
-  SR_TRY(sr__ranges_write(ctx, plan, &ranges, bag));
-cleanup:
-  sr__free(ctx, ranges.edge);
-  return status;
+  return sr__bag_blocks(ctx, plan, random, length_of, bag);
 }
 
 const sr__scheme sr__scheme_stationary = {
