@@ -78,6 +78,44 @@ static inline double kit_accuracy(const kit_series *series, const int32_t *vote)
   return right / (double)series->ragged.rows;
 }
 
+/* Some rows that count one to four times, and the same rows written out; every seventh row loses
+ * its class. */
+enum { KIT_MOST_COUNTED = 80 };
+typedef struct kit_counted {
+  int32_t bag[KIT_MOST_COUNTED], counts[KIT_MOST_COUNTED], repeated[4 * KIT_MOST_COUNTED];
+  int64_t rows, repeated_rows;
+} kit_counted;
+
+static inline kit_counted kit_count_rows(kit_series *series) {
+  kit_counted made = {.rows = 0};
+  int32_t rows = (int32_t)series->ragged.rows;
+  for (int32_t i = 0; i < rows; i += 7) series->label[i] = -1;
+  for (int32_t i = 0; i < rows; i += 1 + i % 2) {
+    int32_t count = 1 + i % 4;
+    for (int32_t c = 0; c < count && series->label[i] >= 0; c++)
+      made.repeated[made.repeated_rows++] = i;
+    made.bag[made.rows] = i;
+    made.counts[made.rows++] = count;
+  }
+  return made;
+}
+
+/* Of twelve rows the even ones, alike but of the classes 0 and 1, share a leaf; the odd ones are of
+ * class 2. */
+static inline void kit_assert_shared_leaf(const int32_t *vote, const float *share) {
+  for (int i = 0; i < 12; i++) {
+    assert_int_equal(vote[i], i % 2 ? 2 : 0);
+    assert_close(share[3 * i], i % 2 ? 0.0 : 0.5, 1e-6);
+    assert_close(share[3 * i + 1], i % 2 ? 0.0 : 0.5, 1e-6);
+    assert_close(share[3 * i + 2], i % 2 ? 1.0 : 0.0, 1e-6);
+  }
+}
+
+static inline void kit_assert_same_bytes(const sr__bytes *a, const sr__bytes *b) {
+  assert_int_equal(a->size, b->size);
+  assert_memory_equal(a->data, b->data, (size_t)a->size);
+}
+
 /* A member, and what it was learned from. */
 typedef struct kit_fitted {
   sr__encoder *encoder;

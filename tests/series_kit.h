@@ -48,6 +48,14 @@ static inline test_series test_series_new(int64_t rows, int32_t channels, int64_
   return s;
 }
 
+/* All rows as the learners read them. */
+static inline sr__series_rows *test_prepare(sr_context *ctx, const sr__series_view *view,
+                                            bool normalize) {
+  sr__series_rows *rows = NULL;
+  assert_ok(ctx, sr__series_prepare(ctx, view, 0, view->rows, normalize, &rows));
+  return rows;
+}
+
 /* The levels that this machine can run. */
 static inline int test_levels(void) { return (int)sr__isa() + 1; }
 

@@ -2,12 +2,6 @@
 #include "learner/minirocket/minirocket_kernel.h"
 #include "series_kit.h"
 
-static sr__series_rows *prepare(sr_context *ctx, const sr__series_view *view) {
-  sr__series_rows *rows = NULL;
-  assert_ok(ctx, sr__series_prepare(ctx, view, 0, view->rows, false, &rows));
-  return rows;
-}
-
 static sr__minirocket *fit(sr_context *ctx, const sr__series_rows *rows, int64_t length,
                            int64_t features, bool whole, uint64_t seed) {
   sr__minirocket *mini = NULL;
@@ -137,7 +131,7 @@ static void check_case(int64_t rows, int32_t channels, int64_t shortest, int64_t
                        int64_t length, int64_t wanted, bool whole) {
   sr_context *ctx = test_context(1);
   test_series s = test_series_new(rows, channels, shortest, longest, 0, (uint64_t)longest + 1);
-  sr__series_rows *prepared = prepare(ctx, &s.view);
+  sr__series_rows *prepared = test_prepare(ctx, &s.view, false);
   sr__series_blocks *blocks = NULL;
   sr__minirocket *m = fit(ctx, prepared, length, wanted, whole, 4);
   if (rows > 2) { /* one that is tiny and one that is zero */
@@ -216,7 +210,7 @@ static void test_whole_against_floats(void **state) {
   enum { ROWS = 40, LENGTH = 300, FEATURES = 84 * 20 };
   sr_context *ctx = test_context(1);
   test_series s = test_series_new(ROWS, 1, LENGTH, LENGTH, 0, 77);
-  sr__series_rows *rows = prepare(ctx, &s.view);
+  sr__series_rows *rows = test_prepare(ctx, &s.view, false);
   sr__minirocket *floats = fit(ctx, rows, LENGTH, FEATURES, false, 6);
   sr__minirocket *whole = fit(ctx, rows, LENGTH, FEATURES, true, 6);
   float a[FEATURES], b[FEATURES];
@@ -248,7 +242,7 @@ static void test_dilations(void **state) {
                                    4,  4,  4, 3, 3, 3, 3, 3, 3, 3, 3};
   sr_context *ctx = test_context(1);
   test_series s = test_series_new(3, 1, 500, 500, 0, 1);
-  sr__series_rows *rows = prepare(ctx, &s.view);
+  sr__series_rows *rows = test_prepare(ctx, &s.view, false);
   sr__minirocket *m = fit(ctx, rows, 500, 10000, false, 1);
   assert_int_equal(sr__minirocket_features(m), 9996);
   assert_int_equal(m->dilations, (int)(sizeof dilation / sizeof *dilation));
@@ -267,7 +261,7 @@ static void test_quantiles(void **state) {
   enum { LENGTH = 1000, FEATURES = 84 * 12 };
   sr_context *ctx = test_context(1);
   test_series s = test_series_new(1, 1, LENGTH, LENGTH, 0, 3);
-  sr__series_rows *rows = prepare(ctx, &s.view);
+  sr__series_rows *rows = test_prepare(ctx, &s.view, false);
   sr__minirocket *m = fit(ctx, rows, LENGTH, FEATURES, false, 2);
   float share[FEATURES];
   assert_ok(ctx, sr__minirocket_transform_one(ctx, m, rows, 0, share));
@@ -293,7 +287,7 @@ static void test_impulse(void **state) {
   int64_t offset[] = {0, LENGTH};
   sr__series_view view = {values, offset, 1, 1};
   values[AT] = 1.0f;
-  sr__series_rows *rows = prepare(ctx, &view);
+  sr__series_rows *rows = test_prepare(ctx, &view, false);
   sr__minirocket_options options = {.features = 84, .dilations = 1};
   sr__minirocket *m = NULL;
   sr__random random;
@@ -320,7 +314,7 @@ static void test_store(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
   test_series s = test_series_new(4, 3, 30, 60, 0, 12);
-  sr__series_rows *rows = prepare(ctx, &s.view);
+  sr__series_rows *rows = test_prepare(ctx, &s.view, false);
   sr__minirocket *m = fit(ctx, rows, 60, 84 * 3, true, 5), *loaded = NULL;
   sr__bytes bytes = {.ctx = ctx}, again = {.ctx = ctx};
   sr__minirocket_save(m, &bytes);
@@ -390,7 +384,7 @@ static void test_refusals(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
   test_series s = test_series_new(1, 1, 20, 20, 0, 8);
-  sr__series_rows *rows = prepare(ctx, &s.view);
+  sr__series_rows *rows = test_prepare(ctx, &s.view, false);
   sr__minirocket *m = NULL;
   sr__random random;
   sr__random_init(&random, 1, SR_PURPOSE_LEARNER, 0, 0);

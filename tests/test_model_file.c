@@ -38,6 +38,30 @@ static char *saved(sr_context *ctx, const sr_ensemble *ensemble, size_t *count) 
   return test_read_file(path, count);
 }
 
+/* A small table, a model of it, and the bytes of its file. */
+typedef struct made {
+  sr_context *ctx;
+  sr_table *table;
+  sr_ensemble *ensemble;
+  char *bytes;
+  size_t count;
+} made;
+
+static made make(sr_vote vote) {
+  made m = {.ctx = test_context(1)};
+  m.table = small_table(m.ctx);
+  m.ensemble = small_model(m.ctx, m.table, vote);
+  m.bytes = saved(m.ctx, m.ensemble, &m.count);
+  return m;
+}
+
+static void made_free(made *m) {
+  free(m->bytes);
+  sr_ensemble_free(&m->ensemble);
+  sr_table_free(&m->table);
+  sr_context_free(&m->ctx);
+}
+
 static void a_model_comes_back_whole(void **state) {
   (void)state;
   sr_context *ctx = test_context(1);
@@ -108,43 +132,32 @@ static void the_same_seed_gives_the_same_bytes_at_any_thread_count(void **state)
 
 static void every_altered_byte_is_noticed(void **state) {
   (void)state;
-  sr_context *ctx = test_context(1);
-  sr_table *table = small_table(ctx);
-  sr_ensemble *ensemble = small_model(ctx, table, SR_VOTE_GATED), *back = NULL;
-  size_t count;
-  char *bytes = saved(ctx, ensemble, &count);
-  for (size_t at = 0; at < count; at++) {
+  made m = make(SR_VOTE_GATED);
+  sr_ensemble *back = NULL;
+  for (size_t at = 0; at < m.count; at++) {
     for (int bit = 0; bit < 8; bit += 7) {
-      bytes[at] ^= (char)(1 << bit);
-      assert_int_equal(sr_ensemble_from_bytes(ctx, bytes, (int64_t)count, &back), SR_ERROR_FORMAT);
+      m.bytes[at] ^= (char)(1 << bit);
+      assert_int_equal(sr_ensemble_from_bytes(m.ctx, m.bytes, (int64_t)m.count, &back),
+                       SR_ERROR_FORMAT);
       assert_null(back);
-      bytes[at] ^= (char)(1 << bit);
+      m.bytes[at] ^= (char)(1 << bit);
     }
   }
-  free(bytes);
-  sr_ensemble_free(&ensemble);
-  sr_table_free(&table);
-  sr_context_free(&ctx);
+  made_free(&m);
 }
 
 static void every_cut_is_noticed(void **state) {
   (void)state;
-  sr_context *ctx = test_context(1);
-  sr_table *table = small_table(ctx);
-  sr_ensemble *ensemble = small_model(ctx, table, SR_VOTE_HARD), *back = NULL;
-  size_t count;
-  char *bytes = saved(ctx, ensemble, &count);
-  for (size_t length = 0; length < count; length++) {
+  made m = make(SR_VOTE_HARD);
+  sr_ensemble *back = NULL;
+  for (size_t length = 0; length < m.count; length++) {
     /* A copy of exactly this length, so that a read past the end is seen by the sanitizer. */
     char *cut = malloc(length ? length : 1);
-    memcpy(cut, bytes, length);
-    assert_int_equal(sr_ensemble_from_bytes(ctx, cut, (int64_t)length, &back), SR_ERROR_FORMAT);
+    memcpy(cut, m.bytes, length);
+    assert_int_equal(sr_ensemble_from_bytes(m.ctx, cut, (int64_t)length, &back), SR_ERROR_FORMAT);
     free(cut);
   }
-  free(bytes);
-  sr_ensemble_free(&ensemble);
-  sr_table_free(&table);
-  sr_context_free(&ctx);
+  made_free(&m);
 }
 
 static void seal(char *bytes, size_t count) {
@@ -158,61 +171,50 @@ static void seal(char *bytes, size_t count) {
  * or the model it gives can be used without leaving its arrays. */
 static void altered_bytes_behind_a_right_checksum_do_no_harm(void **state) {
   (void)state;
-  sr_context *ctx = test_context(1);
-  sr_table *table = small_table(ctx);
-  sr_ensemble *ensemble = small_model(ctx, table, SR_VOTE_GATED), *back = NULL;
-  size_t count;
-  char *bytes = saved(ctx, ensemble, &count);
+  made m = make(SR_VOTE_GATED);
+  sr_ensemble *back = NULL;
   int32_t label[N];
   const char flips[] = {1, (char)0x80, (char)0xff};
-  for (size_t at = SR_MODEL_HEADER_BYTES; at < count - SR_MODEL_CHECKSUM_BYTES; at++) {
+  for (size_t at = SR_MODEL_HEADER_BYTES; at < m.count - SR_MODEL_CHECKSUM_BYTES; at++) {
     for (size_t k = 0; k < sizeof flips; k++) {
-      bytes[at] ^= flips[k];
-      seal(bytes, count);
-      sr_status status = sr_ensemble_from_bytes(ctx, bytes, (int64_t)count, &back);
+      m.bytes[at] ^= flips[k];
+      seal(m.bytes, m.count);
+      sr_status status = sr_ensemble_from_bytes(m.ctx, m.bytes, (int64_t)m.count, &back);
       if (status == SR_OK)
-        (void)!sr_ensemble_predict(ctx, back, table, label, NULL);
+        (void)!sr_ensemble_predict(m.ctx, back, m.table, label, NULL);
       else
         assert_int_equal(status, SR_ERROR_FORMAT);
       sr_ensemble_free(&back);
-      bytes[at] ^= flips[k];
+      m.bytes[at] ^= flips[k];
     }
   }
-  free(bytes);
-  sr_ensemble_free(&ensemble);
-  sr_table_free(&table);
-  sr_context_free(&ctx);
+  made_free(&m);
 }
 
 static void unknown_sections_are_passed_over_or_refused_by_their_first_letter(void **state) {
   (void)state;
-  sr_context *ctx = test_context(1);
-  sr_table *table = small_table(ctx);
-  sr_ensemble *ensemble = small_model(ctx, table, SR_VOTE_HARD), *back = NULL;
-  size_t count;
-  char *bytes = saved(ctx, ensemble, &count);
+  made m = make(SR_VOTE_HARD);
+  sr_ensemble *back = NULL;
   const char *tags[] = {"note", "Note"};
   for (int k = 0; k < 2; k++) {
-    char *longer = calloc(1, count + 17);
-    size_t end = count - SR_MODEL_CHECKSUM_BYTES;
-    memcpy(longer, bytes, end);
+    char *longer = calloc(1, m.count + 17);
+    size_t end = m.count - SR_MODEL_CHECKSUM_BYTES;
+    memcpy(longer, m.bytes, end);
     memcpy(longer + end, tags[k], 4);
     longer[end + 4] = 5;
-    seal(longer, count + 17);
-    sr_status status = sr_ensemble_from_bytes(ctx, longer, (int64_t)count + 17, &back);
+    seal(longer, m.count + 17);
+    sr_status status = sr_ensemble_from_bytes(m.ctx, longer, (int64_t)m.count + 17, &back);
     assert_int_equal(status, k ? SR_ERROR_FORMAT : SR_OK);
     sr_ensemble_free(&back);
     free(longer);
   }
   uint32_t version = SR_MODEL_VERSION + 1;
-  memcpy(bytes + 8, &version, sizeof version);
-  seal(bytes, count);
-  assert_int_equal(sr_ensemble_from_bytes(ctx, bytes, (int64_t)count, &back), SR_ERROR_FORMAT);
-  assert_non_null(strstr(sr_context_error(ctx).message, "version 4"));
-  free(bytes);
-  sr_ensemble_free(&ensemble);
-  sr_table_free(&table);
-  sr_context_free(&ctx);
+  memcpy(m.bytes + 8, &version, sizeof version);
+  seal(m.bytes, m.count);
+  assert_int_equal(sr_ensemble_from_bytes(m.ctx, m.bytes, (int64_t)m.count, &back),
+                   SR_ERROR_FORMAT);
+  assert_non_null(strstr(sr_context_error(m.ctx).message, "version 4"));
+  made_free(&m);
 }
 
 static sr_status save_and_load(sr_context *ctx, void *data) {
@@ -229,41 +231,34 @@ static sr_status save_and_load(sr_context *ctx, void *data) {
 
 static void files_survive_every_allocation_failure(void **state) {
   (void)state;
-  sr_context *ctx = test_context(1);
-  sr_table *table = small_table(ctx);
-  sr_ensemble *ensemble = small_model(ctx, table, SR_VOTE_GATED);
+  made m = make(SR_VOTE_GATED);
   char path[256];
   snprintf(path, sizeof path, "%s/whole", test_folder());
-  assert_ok(ctx, sr_ensemble_save(ctx, ensemble, path));
+  assert_ok(m.ctx, sr_ensemble_save(m.ctx, m.ensemble, path));
   test_every_allocation(save_and_load, path);
-  sr_ensemble_free(&ensemble);
-  sr_table_free(&table);
-  sr_context_free(&ctx);
+  made_free(&m);
 }
 
 /* A child saves over the model again and again and is killed at arbitrary moments. */
 static void a_killed_writer_leaves_a_whole_model(void **state) {
   (void)state;
-  sr_context *ctx = test_context(1);
-  sr_table *table = small_table(ctx);
-  sr_ensemble *ensemble = small_model(ctx, table, SR_VOTE_HARD), *back = NULL;
+  made m = make(SR_VOTE_HARD);
+  sr_ensemble *back = NULL;
   char path[256];
   snprintf(path, sizeof path, "%s/victim", test_folder());
-  assert_ok(ctx, sr_ensemble_save(ctx, ensemble, path));
+  assert_ok(m.ctx, sr_ensemble_save(m.ctx, m.ensemble, path));
   for (int round = 0; round < 12; round++) {
     pid_t child = fork();
     if (child == 0) {
-      for (;;) (void)!sr_ensemble_save(ctx, ensemble, path);
+      for (;;) (void)!sr_ensemble_save(m.ctx, m.ensemble, path);
     }
     usleep(1500 * (useconds_t)(round + 1));
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
-    assert_ok(ctx, sr_ensemble_load(ctx, path, &back));
+    assert_ok(m.ctx, sr_ensemble_load(m.ctx, path, &back));
     sr_ensemble_free(&back);
   }
-  sr_ensemble_free(&ensemble);
-  sr_table_free(&table);
-  sr_context_free(&ctx);
+  made_free(&m);
 }
 
 static void a_missing_file_is_named(void **state) {

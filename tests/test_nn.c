@@ -40,6 +40,22 @@ static float any_float(sr__random *random) {
   return x;
 }
 
+/* sum = a b + c, eight at once. */
+static void fused_sums(const sr__product_kernel *level, float a, const float *b, const float *c,
+                       float *sum) {
+  level->product(&(sr__product){.rows = 1,
+                                .columns = 8,
+                                .inner = 1,
+                                .a = &a,
+                                .a_row = 1,
+                                .a_inner = 1,
+                                .b = b,
+                                .b_row = 8,
+                                .c = sum,
+                                .c_row = 8,
+                                .bias = c});
+}
+
 static void fused_sums_round_once_at_every_level(void **state) {
   (void)state;
   LEVELS(sr__product_kernel)
@@ -52,17 +68,7 @@ static void fused_sums_round_once_at_every_level(void **state) {
       if (trial % 3 == 0) c[i] = -(float)((double)a * (double)b[i]);
     }
     for (int l = 0; l < levels(); l++) {
-      level[l]->product(&(sr__product){.rows = 1,
-                                       .columns = 8,
-                                       .inner = 1,
-                                       .a = &a,
-                                       .a_row = 1,
-                                       .a_inner = 1,
-                                       .b = b,
-                                       .b_row = 8,
-                                       .c = sum,
-                                       .c_row = 8,
-                                       .bias = c});
+      fused_sums(level[l], a, b, c, sum);
       for (int i = 0; i < 8; i++) {
         float expected = fmaf(a, b[i], c[i]);
         if (memcmp(&expected, &sum[i], sizeof expected) != 0)
@@ -79,17 +85,7 @@ static void infinite_sums_stay_infinite(void **state) {
   const float c[8] = {1, 1, 1, 1, 3e38f, 1, -1e-45f, INFINITY};
   for (int l = 0; l < levels(); l++) {
     float sum[8];
-    level[l]->product(&(sr__product){.rows = 1,
-                                     .columns = 8,
-                                     .inner = 1,
-                                     .a = &a,
-                                     .a_row = 1,
-                                     .a_inner = 1,
-                                     .b = b,
-                                     .b_row = 8,
-                                     .c = sum,
-                                     .c_row = 8,
-                                     .bias = c});
+    fused_sums(level[l], a, b, c, sum);
     for (int i = 0; i < 8; i++) assert_true(sum[i] == fmaf(a, b[i], c[i]));
   }
 }
@@ -441,6 +437,16 @@ static void adam_follows_its_recurrence(void **state) {
   sr_context_free(&ctx);
 }
 
+static sr__adam_update adam_update(float gradient_factor) {
+  return (sr__adam_update){.gradient_factor = gradient_factor,
+                           .beta1 = 0.9f,
+                           .beta2 = 0.99f,
+                           .epsilon = 1e-8f,
+                           .shrink = 0.999f,
+                           .step = 0.01f,
+                           .second_factor = 3};
+}
+
 static void adam_levels_agree(void **state) {
   (void)state;
   LEVELS(sr__adam_kernel)
@@ -448,13 +454,7 @@ static void adam_levels_agree(void **state) {
   static float g[COUNT], start[COUNT], x[2][3][COUNT];
   sr__random random = stream(8);
   fill(&random, g, COUNT), fill(&random, start, COUNT);
-  sr__adam_update how = {.gradient_factor = 0.7f,
-                         .beta1 = 0.9f,
-                         .beta2 = 0.99f,
-                         .epsilon = 1e-8f,
-                         .shrink = 0.999f,
-                         .step = 0.01f,
-                         .second_factor = 3};
+  sr__adam_update how = adam_update(0.7f);
   for (int l = 0; l < levels(); l++) {
     float(*to)[COUNT] = x[l > 0];
     for (int i = 0; i < COUNT; i++) to[0][i] = start[i], to[1][i] = g[i] * g[i], to[2][i] = 1;
@@ -476,13 +476,7 @@ static void a_product_may_step_at_once(void **state) {
   sr__random random = stream(9);
   fill(&random, a, INNER * ROWS), fill(&random, b, INNER * COLUMNS);
   for (int i = 0; i < INNER * ROWS; i++) a[i] = a[i] > 0 ? a[i] : 0;
-  sr__adam_update how = {.gradient_factor = 1,
-                         .beta1 = 0.9f,
-                         .beta2 = 0.99f,
-                         .epsilon = 1e-8f,
-                         .shrink = 0.999f,
-                         .step = 0.01f,
-                         .second_factor = 3};
+  sr__adam_update how = adam_update(1);
   for (int l = 0; l < levels(); l++)
     for (int64_t inner = 1; inner <= INNER; inner += 31) {
       sr__sparse_product p = {.rows = ROWS,

@@ -435,6 +435,29 @@ static void large_planes_of_eight_are_cut_straight(void **state) {
   sr_context_free(&ctx);
 }
 
+/* Whether it is known for a lattice in any order of its nodes, its four parts alike; with
+ * `by_planes` one that is not known without them. */
+static void check_lattice(sr_context *ctx, const test_edges *ordered, uint64_t seed, bool known,
+                          bool by_planes) {
+  test_edges edges = shuffle_nodes(ordered, seed);
+  sr_graph *graph = test_graph(ctx, &edges, false);
+  sr__working_graph working = {.graph = sr__csr_view(sr_graph_get(graph)), .rows = edges.nodes};
+  int32_t *label = calloc((size_t)edges.nodes, sizeof *label), rows[4] = {0};
+  bool found;
+  assert_ok(ctx, sr__lattice_tree(ctx, &working, 4, true, label, &found));
+  assert_int_equal(found, known);
+  for (int64_t i = 0; found && i < edges.nodes; i++) rows[label[i]]++;
+  for (int p = 0; found && p < 4; p++)
+    assert_in_range(rows[p], edges.nodes / 4, (edges.nodes + 3) / 4);
+  if (by_planes) {
+    assert_ok(ctx, sr__lattice_tree(ctx, &working, 4, false, label, &found));
+    assert_false(found);
+  }
+  free(label);
+  sr_graph_free(&graph);
+  test_edges_free(&edges);
+}
+
 /* Planes of eight are known from three nodes a side on; with an edge less, an edge more or one that
  * lies elsewhere they are not. */
 static void planes_of_eight_are_recognized(void **state) {
@@ -447,23 +470,7 @@ static void planes_of_eight_are_recognized(void **state) {
       if (wrong == 1) ordered.count--;
       if (wrong == 2) test_add_edge(&ordered, 0, ordered.nodes - 1);
       if (wrong == 3) ordered.to[ordered.count / 2] = (int32_t)(ordered.nodes - 1);
-      test_edges edges = shuffle_nodes(&ordered, (uint64_t)c);
-      sr_graph *graph = test_graph(ctx, &edges, false);
-      sr__working_graph working = {.graph = sr__csr_view(sr_graph_get(graph)), .rows = edges.nodes};
-      int32_t *label = calloc((size_t)edges.nodes, sizeof *label), rows[4] = {0};
-      bool found;
-      assert_ok(ctx, sr__lattice_tree(ctx, &working, 4, true, label, &found));
-      assert_int_equal(found, wrong == 0 && c < 4);
-      for (int64_t i = 0; found && i < edges.nodes; i++) rows[label[i]]++;
-      for (int p = 0; found && p < 4; p++)
-        assert_in_range(rows[p], edges.nodes / 4, (edges.nodes + 3) / 4);
-      if (c < 4) {
-        assert_ok(ctx, sr__lattice_tree(ctx, &working, 4, false, label, &found));
-        assert_false(found);
-      }
-      free(label);
-      sr_graph_free(&graph);
-      test_edges_free(&edges);
+      check_lattice(ctx, &ordered, (uint64_t)c, wrong == 0 && c < 4, c < 4);
       test_edges_free(&ordered);
     }
   sr_context_free(&ctx);
@@ -501,19 +508,7 @@ static void lattices_are_recognized(void **state) {
       test_edges ordered = make_lattice(side[c][0], side[c][1], side[c][2]);
       if (hole == 1) ordered.count--; /* an edge is missing */
       if (hole == 2) test_add_edge(&ordered, 0, ordered.nodes - 1);
-      test_edges edges = shuffle_nodes(&ordered, (uint64_t)c);
-      sr_graph *graph = test_graph(ctx, &edges, false);
-      sr__working_graph working = {.graph = sr__csr_view(sr_graph_get(graph)), .rows = edges.nodes};
-      int32_t *label = calloc((size_t)edges.nodes, sizeof *label), rows[4] = {0};
-      bool found;
-      assert_ok(ctx, sr__lattice_tree(ctx, &working, 4, true, label, &found));
-      assert_int_equal(found, hole == 0 && side[c][1] > 1);
-      for (int64_t i = 0; found && i < edges.nodes; i++) rows[label[i]]++;
-      for (int p = 0; found && p < 4; p++)
-        assert_in_range(rows[p], edges.nodes / 4, (edges.nodes + 3) / 4);
-      free(label);
-      sr_graph_free(&graph);
-      test_edges_free(&edges);
+      check_lattice(ctx, &ordered, (uint64_t)c, hole == 0 && side[c][1] > 1, false);
       test_edges_free(&ordered);
     }
   }

@@ -563,23 +563,16 @@ static void counts_are_repeated_rows(void **state) {
   kit_shape shape = {ROWS, 1, 3, 30, 30, 0.0};
   sr_context *ctx = test_context(1);
   kit_series series = kit_shapelets(&shape, 1.0, 9);
-  int32_t bag[ROWS], counts[ROWS], repeated[4 * ROWS], length = 0, kept = 0;
+  kit_counted made = kit_count_rows(&series);
   kit_fitted by_count, by_row;
-  for (int i = 0; i < ROWS; i += 7) series.label[i] = -1;
-  for (int i = 0; i < ROWS; i += 1 + i % 2) {
-    bag[kept] = i;
-    counts[kept] = 1 + i % 4;
-    for (int c = 0; c < counts[kept]; c++)
-      if (series.label[i] >= 0) repeated[length++] = i;
-    kept++;
-  }
-  assert_ok(ctx, fit_series(ctx, &series, bag, counts, kept, &DEFAULTS, &by_count));
-  assert_ok(ctx, fit_series(ctx, &series, repeated, NULL, length, &DEFAULTS, &by_row));
+  assert_ok(ctx, fit_series(ctx, &series, made.bag, made.counts, made.rows, &DEFAULTS, &by_count));
+  assert_ok(ctx,
+            fit_series(ctx, &series, made.repeated, NULL, made.repeated_rows, &DEFAULTS, &by_row));
   assert_same_member(by_count.member, by_row.member);
   fitted_free(&by_count);
   fitted_free(&by_row);
   for (int i = 0; i < ROWS; i++) series.label[i] = -1;
-  assert_int_equal(fit_series(ctx, &series, bag, counts, kept, &DEFAULTS, &by_count),
+  assert_int_equal(fit_series(ctx, &series, made.bag, made.counts, made.rows, &DEFAULTS, &by_count),
                    SR_ERROR_DATA);
   fitted_free(&by_count);
   kit_free(&series);
@@ -602,12 +595,7 @@ static void leaves_hold_shares(void **state) {
   assert_ok(ctx, fit_series(ctx, &series, all, NULL, 12, &DEFAULTS, &f));
   assert_ok(ctx, sr__quant_predict(ctx, f.encoder, f.member, f.rows, (sr__picked){NULL, 12},
                                    (sr__answers){.vote = vote, .share = share}));
-  for (int i = 0; i < 12; i++) {
-    assert_int_equal(vote[i], i % 2 ? 2 : 0);
-    assert_close(share[3 * i], i % 2 ? 0.0 : 0.5, 1e-6);
-    assert_close(share[3 * i + 1], i % 2 ? 0.0 : 0.5, 1e-6);
-    assert_close(share[3 * i + 2], i % 2 ? 1.0 : 0.0, 1e-6);
-  }
+  kit_assert_shared_leaf(vote, share);
   fitted_free(&f);
   for (int i = 0; i < 12; i++) series.label[i] = 1;
   assert_ok(ctx, fit_series(ctx, &series, all, NULL, 12, &DEFAULTS, &f));
@@ -702,8 +690,7 @@ static void what_is_stored_is_what_was(void **state) {
   save_all(ctx, &f, &bytes);
   assert_ok(ctx, load_all(ctx, bytes.data, bytes.size, &back));
   save_all(ctx, &back, &again);
-  assert_int_equal(bytes.size, again.size);
-  assert_memory_equal(bytes.data, again.data, (size_t)bytes.size);
+  kit_assert_same_bytes(&bytes, &again);
   assert_memory_equal(f.encoder->edge, back.encoder->edge,
                       sizeof(float) * SR__QUANT_EDGES * (size_t)f.encoder->features);
   fitted_free(&back);
@@ -798,8 +785,7 @@ static void threads_do_not_change_a_byte(void **state) {
   sr_context *ctx[2];
   model_bytes(1, &one, &ctx[0]);
   model_bytes(2, &two, &ctx[1]);
-  assert_int_equal(one.size, two.size);
-  assert_memory_equal(one.data, two.data, (size_t)one.size);
+  kit_assert_same_bytes(&one, &two);
   sr__bytes_free(&one);
   sr__bytes_free(&two);
   sr_context_free(&ctx[0]);

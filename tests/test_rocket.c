@@ -51,10 +51,9 @@ static void check_case(int64_t filters, int64_t rows, int32_t channels, int64_t 
                        int64_t longest, int64_t drawn_for, int spread, bool normalize) {
   sr_context *ctx = test_context(1);
   test_series s = test_series_new(rows, channels, shortest, longest, spread, (uint64_t)longest);
-  sr__series_rows *prepared = NULL;
+  sr__series_rows *prepared = test_prepare(ctx, &s.view, normalize);
   sr__series_blocks *blocks = NULL;
   sr__rocket *r = draw(ctx, filters, drawn_for, channels, 17);
-  assert_ok(ctx, sr__series_prepare(ctx, &s.view, 0, rows, normalize, &prepared));
   assert_ok(ctx, sr__series_blocks_new(ctx, prepared, NULL, rows, &blocks));
   int64_t stride = blocks->blocks * SR__SERIES_LANES;
   float *out = malloc((size_t)(2 * filters * stride) * sizeof *out);
@@ -169,10 +168,9 @@ static void test_impulse(void **state) {
   float values[LENGTH] = {0}, features[2 * FILTERS];
   int64_t offset[2] = {0, LENGTH};
   sr__series_view view = {values, offset, 1, 1};
-  sr__series_rows *rows = NULL;
   sr__rocket *r = draw(ctx, FILTERS, LENGTH, 1, 3);
   values[AT] = 2.0f;
-  assert_ok(ctx, sr__series_prepare(ctx, &view, 0, 1, false, &rows));
+  sr__series_rows *rows = test_prepare(ctx, &view, false);
   assert_ok(ctx, sr__rocket_transform_one(ctx, r, rows, 0, features));
   for (int32_t k = 0; k < FILTERS; k++) {
     int64_t outputs = LENGTH + 2 * r->padding[k] - (r->taps[k] - 1) * r->dilation[k];
@@ -196,12 +194,6 @@ static void test_impulse(void **state) {
   sr_context_free(&ctx);
 }
 
-static sr__series_rows *prepare(sr_context *ctx, const sr__series_view *view, bool normalize) {
-  sr__series_rows *rows = NULL;
-  assert_ok(ctx, sr__series_prepare(ctx, view, 0, view->rows, normalize, &rows));
-  return rows;
-}
-
 /* A constant and a factor leave a normalized series alone; reversed channels only rename them. */
 static void test_invariances(void **state) {
   (void)state;
@@ -218,8 +210,9 @@ static void test_invariances(void **state) {
     for (int64_t c = 0; c < CHANNELS; c++)
       memcpy(reversed.values + (i * CHANNELS + c) * LENGTH,
              s.values + (i * CHANNELS + CHANNELS - 1 - c) * LENGTH, LENGTH * sizeof(float));
-  sr__series_rows *plain = prepare(ctx, &s.view, true), *moved = prepare(ctx, &shifted.view, true);
-  sr__series_rows *turned = prepare(ctx, &reversed.view, true);
+  sr__series_rows *plain = test_prepare(ctx, &s.view, true),
+                  *moved = test_prepare(ctx, &shifted.view, true);
+  sr__series_rows *turned = test_prepare(ctx, &reversed.view, true);
   for (int64_t i = 0; i < ROWS; i++) {
     double differing = 0.0;
     assert_ok(ctx, sr__rocket_transform_one(ctx, r, plain, i, a));
@@ -255,7 +248,7 @@ static void test_missing_values(void **state) {
                     2,   nan, nan, nan, INFINITY, 5,   7,   3e38f, 2};
   int64_t offset[] = {0, 7, 10, 12, 14, 16, 18};
   sr__series_view view = {values, offset, 3, 2};
-  sr__series_rows *rows = prepare(ctx, &view, false);
+  sr__series_rows *rows = test_prepare(ctx, &view, false);
   const float first[] = {1, 1, 2, 3, 4, 2, 2, 2, 2, 2}, third[] = {5, 7, 1e30f, 2};
   assert_int_equal(sr__series_length(rows, 0), 5);
   assert_int_equal(sr__series_length(rows, 1), 1);
@@ -265,7 +258,7 @@ static void test_missing_values(void **state) {
   assert_memory_equal(rows->values + 12, third, sizeof third);
   assert_int_equal(rows->longest, 5);
   sr__series_rows_free(rows);
-  rows = prepare(ctx, &view, true);
+  rows = test_prepare(ctx, &view, true);
   for (int i = 5; i < 10; i++) assert_true(rows->values[i] == 0.0f); /* constant */
   double sum = 0.0, square = 0.0;
   for (int i = 0; i < 5; i++) {
@@ -340,7 +333,7 @@ static void test_store(void **state) {
   }
   /* Any changed byte is refused or gives filters that stay inside of a series. */
   test_series s = test_series_new(3, 5, 4, 60, 0, 2);
-  sr__series_rows *rows = prepare(ctx, &s.view, true);
+  sr__series_rows *rows = test_prepare(ctx, &s.view, true);
   for (int64_t i = 0; i < bytes.size; i++) {
     uint8_t kept = bytes.data[i];
     bytes.data[i] ^= (uint8_t)(1 << (i % 8));

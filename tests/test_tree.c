@@ -245,12 +245,9 @@ static void leaves_hold_their_share_of_the_weight(void **state) {
   (void)state;
   enum { N = 600 };
   sr_context *ctx = test_context(1);
-  sr_table *table = random_table(ctx, N, 4, 2, 0.0, 5), *weighed = NULL;
-  sr_table_view view = *sr_table_get(table);
   float weight[N];
   for (int i = 0; i < N; i++) weight[i] = i % 2 ? 1.0f : 0.001f;
-  view.weight = weight;
-  assert_ok(ctx, sr_table_wrap(ctx, &view, &weighed));
+  sr_table *table = random_table(ctx, N, 4, 2, 0.0, 5), *weighed = with_weights(ctx, table, weight);
   kit_options options = tree_options();
   int64_t leaves[2];
   for (int k = 0; k < 2; k++) {

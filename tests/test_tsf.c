@@ -389,21 +389,13 @@ static void counts_are_repeated_rows(void **state) {
   kit_shape shape = {ROWS, 1, 3, 30, 30, 0.0};
   sr_context *ctx = test_context(1);
   kit_series series = kit_shapelets(&shape, 1.0, 9);
-  int32_t bag[ROWS], counts[ROWS], repeated[4 * ROWS], length = 0, kept = 0;
+  kit_counted made = kit_count_rows(&series);
   int32_t vote[2][ROWS], ones[4 * ROWS];
   kit_fitted f[3];
-  for (int i = 0; i < ROWS; i += 7) series.label[i] = -1;
-  for (int i = 0; i < ROWS; i += 1 + i % 2) {
-    bag[kept] = i;
-    counts[kept] = 1 + i % 4;
-    for (int c = 0; c < counts[kept]; c++)
-      if (series.label[i] >= 0) repeated[length++] = i;
-    kept++;
-  }
   for (int i = 0; i < 4 * ROWS; i++) ones[i] = 1;
-  assert_ok(ctx, fit_series(ctx, &series, bag, counts, kept, 1, &f[0]));
-  assert_ok(ctx, fit_series(ctx, &series, repeated, NULL, length, 1, &f[1]));
-  assert_ok(ctx, fit_series(ctx, &series, repeated, ones, length, 1, &f[2]));
+  assert_ok(ctx, fit_series(ctx, &series, made.bag, made.counts, made.rows, 1, &f[0]));
+  assert_ok(ctx, fit_series(ctx, &series, made.repeated, NULL, made.repeated_rows, 1, &f[1]));
+  assert_ok(ctx, fit_series(ctx, &series, made.repeated, ones, made.repeated_rows, 1, &f[2]));
   for (int k = 1; k < 3; k++) {
     assert_int_equal(f[0].member->nodes, f[k].member->nodes);
     assert_memory_equal(f[0].member->node, f[k].member->node,
@@ -423,7 +415,8 @@ static void counts_are_repeated_rows(void **state) {
   }
   for (int k = 0; k < 3; k++) fitted_free(&f[k]);
   for (int i = 0; i < ROWS; i++) series.label[i] = -1;
-  assert_int_equal(fit_series(ctx, &series, bag, counts, kept, 1, &f[0]), SR_ERROR_DATA);
+  assert_int_equal(fit_series(ctx, &series, made.bag, made.counts, made.rows, 1, &f[0]),
+                   SR_ERROR_DATA);
   fitted_free(&f[0]);
   free(all);
   kit_free(&series);
@@ -446,12 +439,7 @@ static void leaves_hold_shares(void **state) {
   assert_ok(ctx, fit_series(ctx, &series, all, NULL, 12, 1, &f));
   assert_ok(ctx, sr__tsf_predict(ctx, f.encoder, f.member, f.rows, (sr__picked){NULL, 12},
                                  (sr__answers){.vote = vote, .share = share}));
-  for (int i = 0; i < 12; i++) {
-    assert_int_equal(vote[i], i % 2 ? 2 : 0);
-    assert_close(share[3 * i], i % 2 ? 0.0 : 0.5, 1e-6);
-    assert_close(share[3 * i + 1], i % 2 ? 0.0 : 0.5, 1e-6);
-    assert_close(share[3 * i + 2], i % 2 ? 1.0 : 0.0, 1e-6);
-  }
+  kit_assert_shared_leaf(vote, share);
   fitted_free(&f);
   free(all);
   kit_free(&series);
@@ -507,8 +495,7 @@ static void what_is_stored_is_what_was(void **state) {
   assert_ok(ctx, bytes.status);
   assert_ok(ctx, load_all(ctx, bytes.data, bytes.size, &back));
   save_all(&back, &again);
-  assert_int_equal(bytes.size, again.size);
-  assert_memory_equal(bytes.data, again.data, (size_t)bytes.size);
+  kit_assert_same_bytes(&bytes, &again);
   fitted_free(&back);
   for (int64_t size = 0; size < bytes.size; size++) {
     assert_int_equal(load_all(ctx, bytes.data, size, &back), SR_ERROR_FORMAT);
