@@ -50,7 +50,6 @@ static const char *const samplers[SAMPLERS] = {
     "uniform-more", "routed",   "fifth",    "uniform",        "per", "rem", "half-rate",
     "contiguous",   "one-part", "separate", "routed-features"};
 
-/* Quick runs learn faster at the price of their end, so that 10^4 steps show learning at all. */
 static replay_study grid_study(experiment_scale scale) {
   replay_study study = {.games = GAMES,
                         .samplers = SAMPLERS,
@@ -59,11 +58,7 @@ static replay_study grid_study(experiment_scale scale) {
                         .episodes = 40};
   sr_agent_options_init(&study.agent);
   study.agent.steps = scale == SCALE_FULL ? 200000 : 10000;
-  if (scale == SCALE_FULL) return study;
-  study.agent.start = 500;
-  study.agent.epsilon_steps = 4000;
-  study.agent.target_every = 250;
-  study.agent.learning_rate = 1e-3;
+  if (scale == SCALE_QUICK) study_learn_fast(&study.agent);
   return study;
 }
 
@@ -97,6 +92,14 @@ cleanup:
 
 /* ---- the paper's table beside ours ---------------------------------------------------------- */
 
+/* Scaled return of the compute-matched uniform. */
+static double matched_score(conclusion *c, const replay_study *study, const study_scale *scale,
+                            int game) {
+  return (conclusion_sample(c, study_case(study, game, MATCHED), "return").mean -
+          scale[game].random) /
+         (scale[game].player - scale[game].random);
+}
+
 /* Gains in % of the compute-matched uniform, where returns are comparable as ratios only. */
 static void gain_table(conclusion *c, const replay_study *study, const study_scale *scale) {
   conclusion_begin_table(c,
@@ -110,9 +113,7 @@ static void gain_table(conclusion *c, const replay_study *study, const study_sca
       double difference[STUDY_MOST_SEEDS], paper = NAN;
       int n =
           study_differences(c, study, scale, chosen, (study_pair){shown[k], MATCHED}, difference);
-      double base =
-          (conclusion_sample(c, study_case(study, g, MATCHED), "return").mean - scale[g].random) /
-          (scale[g].player - scale[g].random);
+      double base = matched_score(c, study, scale, g);
       for (int i = 0; i < n; i++) difference[i] *= 100 / base;
       sr_interval gain = study_interval(n, difference);
       if (k < 3) paper = round(1000 * (paper_return[g][k + 1] / paper_return[g][0] - 1)) / 10;
@@ -173,10 +174,7 @@ static finding find_out(conclusion *c, const replay_study *study, const study_sc
   f.seeds = study_differences(c, study, scale, gains, (study_pair){ROUTED, MATCHED}, value);
   f.over_matched = study_interval(f.seeds, value);
   f.smallest = study_smallest_difference(f.seeds, value);
-  for (int g = 0; g < FOUR; g++)
-    f.base +=
-        (conclusion_sample(c, study_case(study, g, MATCHED), "return").mean - scale[g].random) /
-        (scale[g].player - scale[g].random) / FOUR;
+  for (int g = 0; g < FOUR; g++) f.base += matched_score(c, study, scale, g) / FOUR;
   study_say_smallest(f.seeds, value, 100 / f.base, " % of uniform's score", f.of_ten,
                      sizeof f.of_ten);
   for (int k = 0; k < 3 && !f.baseline; k++)

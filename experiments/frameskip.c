@@ -62,11 +62,7 @@ static replay_study skip_study(experiment_scale scale, int index, bool emulator)
   if (emulator) return study;
   study.agent.train_every = scale == SCALE_FULL ? 4 : 1;
   study.agent.capacity = 100000;
-  if (scale == SCALE_FULL) return study;
-  study.agent.start = 500;
-  study.agent.epsilon_steps = 4000;
-  study.agent.target_every = 250;
-  study.agent.learning_rate = 1e-3;
+  if (scale == SCALE_QUICK) study_learn_fast(&study.agent);
   return study;
 }
 static int skip_sampler(int index) { return index % (SKIPS * SAMPLERS) / SKIPS; }

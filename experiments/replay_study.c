@@ -7,6 +7,13 @@
 
 /* ---- cases --------------------------------------------------------------------------------- */
 
+void study_learn_fast(sr_agent_options *agent) {
+  agent->start = 500;
+  agent->epsilon_steps = 4000;
+  agent->target_every = 250;
+  agent->learning_rate = 1e-3;
+}
+
 int study_case(const replay_study *study, int game, int sampler) {
   return sampler * study->games + game;
 }

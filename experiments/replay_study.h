@@ -15,6 +15,10 @@ typedef struct replay_study {
   const char *folder; /* keeps the agent of an interrupted run; NULL: nothing is kept */
 } replay_study;
 
+/* Quick runs on grids learn faster at the price of their end, so that 10^4 steps show learning at
+ * all. */
+void study_learn_fast(sr_agent_options *agent);
+
 /* The cases are sampler-major, so that a run that is cut short has every game of the first
  * samplers. */
 int study_case(const replay_study *study, int game, int sampler);
