@@ -36,16 +36,14 @@ static void run(sr_context *ctx, FILE *out, const process *p, int64_t n, uint64_
   static const char *const plan[REMEDIES] = {"uniform", "routed:part_share=1,row_share=0.3",
                                              "routed:part_share=0.5"};
   static const char *const name[REMEDIES] = {"members", "bags", "place"};
-  stream s = draw(p, n, n, false, seed), fresh = draw(p, n, FRESH, true, seed);
-  sr_table *table = table_of(ctx, &s, 0, n, p->groups);
-  trained plain = train(ctx, table, &fresh, "uniform", FEW, true);
+  drawn d = draw_run(ctx, p, n, n, seed);
+  trained plain = train(ctx, d.table, &d.fresh, "uniform", FEW, true);
   double all = plain.told.variance_of_margin;
   double told[REMEDIES] = {plain.told.gain_members, plain.told.gain_bags, plain.told.gain_place};
-  fprintf(out, "{\"process\": \"%s\", \"n\": %lld, \"seed\": %llu", p->name, (long long)n,
-          (unsigned long long)seed);
+  begin_line(out, p, n, NULL, seed);
   print_real(out, "uniform", plain.risk);
   for (int k = 0; k < REMEDIES; k++) {
-    trained other = train(ctx, table, &fresh, plan[k], k == 0 ? 2 * FEW : FEW, false);
+    trained other = train(ctx, d.table, &d.fresh, plan[k], k == 0 ? 2 * FEW : FEW, false);
     char key[32];
     snprintf(key, sizeof key, "told_%s", name[k]);
     print_real(out, key, told[k] / all);
@@ -54,11 +52,7 @@ static void run(sr_context *ctx, FILE *out, const process *p, int64_t n, uint64_
     snprintf(key, sizeof key, "error_%s", name[k]);
     print_real(out, key, other.risk);
   }
-  fprintf(out, "}\n");
-  fflush(out);
-  sr_table_free(&table);
-  free_stream(&s);
-  free_stream(&fresh);
+  end_run(out, &d);
 }
 
 int main(int argc, char **argv) {

@@ -60,47 +60,33 @@ static trained train(sr_context *ctx, const sr_table *table, const stream *fresh
 }
 
 static void run(sr_context *ctx, FILE *out, const process *p, int64_t n, uint64_t seed) {
-  uint64_t source = seed_of_stream(p, n, seed);
-  stream s = draw(p, n, n, false, source), fresh = draw(p, n, FRESH, true, source);
-  sr_table *table = table_of(ctx, &s, 0, n, p->groups);
-  trained mix = train(ctx, table, &fresh, "auto", "tree", true, 0.0, seed);
-  trained again = train(ctx, table, &fresh, "auto", "tree", true, 0.0, seed + 100000);
-  trained plain = train(ctx, table, &fresh, "uniform", "tree", true, 0.0, seed);
-  trained twice = train(ctx, table, &fresh, "uniform", "tree", false, 1.0, seed + 100000);
-  fprintf(out, "{\"process\": \"%s\", \"n\": %lld, \"seed\": %llu", p->name, (long long)n,
-          (unsigned long long)seed);
-  print_real(out, "tmix", p->tmix > 0.0 ? fmax(p->tmix, p->noise_tmix) : NAN);
-  print_real(out, "bayes", bayes_error(&fresh));
+  drawn d = draw_run(ctx, p, n, n, seed_of_stream(p, n, seed));
+  trained mix = train(ctx, d.table, &d.fresh, "auto", "tree", true, 0.0, seed);
+  trained again = train(ctx, d.table, &d.fresh, "auto", "tree", true, 0.0, seed + 100000);
+  trained plain = train(ctx, d.table, &d.fresh, "uniform", "tree", true, 0.0, seed);
+  trained twice = train(ctx, d.table, &d.fresh, "uniform", "tree", false, 1.0, seed + 100000);
+  begin_line(out, p, n, NULL, seed);
+  print_tmix(out, p);
+  print_real(out, "bayes", bayes_error(&d.fresh));
   print_real(out, "auto", mix.risk);
   print_real(out, "auto_again", again.risk);
   print_real(out, "uniform", plain.risk);
   print_real(out, "uniform_again", twice.risk);
   fprintf(out, ", \"fixed\": [%.6g", plain.risk);
   for (int k = 0; k < FIXED; k++)
-    fprintf(out, ", %.6g",
-            train(ctx, table, &fresh, fixed[k].plan, fixed[k].learner, false, mix.tmix, seed).risk);
+    fprintf(
+        out, ", %.6g",
+        train(ctx, d.table, &d.fresh, fixed[k].plan, fixed[k].learner, false, mix.tmix, seed).risk);
   fprintf(out, "]");
   print_real(out, "auto_seconds", mix.seconds);
   print_real(out, "uniform_seconds", plain.seconds);
   print_real(out, "plain_seconds", twice.seconds);
-  fprintf(out, "}\n");
-  fflush(out);
-  sr_table_free(&table);
-  free_stream(&s);
-  free_stream(&fresh);
+  end_run(out, &d);
 }
 
 int main(int argc, char **argv) {
-  static const int64_t size[] = {500, 2000, 10000};
-  static const uint64_t every[] = {1, 1, 4};
   bool tuning = argc > 1 && strcmp(argv[1], "tune") == 0;
-  const study all = {.processes = tuning ? tuning_processes : test_processes,
-                     .count = tuning ? TUNING_PROCESSES : TEST_PROCESSES,
-                     .sizes = 3,
-                     .size = size,
-                     .every = every,
-                     .most = 200,
-                     .least_scales = 5.0,
-                     .run = run};
-  return run_study(&all, argc - 1 - tuning, argv + 1 + tuning);
+  return run_three_sizes(tuning ? tuning_processes : test_processes,
+                         tuning ? TUNING_PROCESSES : TEST_PROCESSES, run, argc - 1 - tuning,
+                         argv + 1 + tuning);
 }

@@ -84,10 +84,7 @@ static void run(sr_context *ctx, FILE *out, const process *p, int64_t n, const c
   int64_t gap = (int64_t)(p->tmix > 1.0 ? p->tmix : 0.0), unit = p->groups ? GROUP : n / 20;
   int64_t later = p->drifts ? n / 10 : unit, begin = p->drifts ? n : n + gap;
   if (p->groups) begin = n; /* the next group */
-  uint64_t source = seed_of_stream(p, n, seed);
-  stream s = draw(p, n, begin + later, false, source);
-  stream fresh = draw(p, n, FRESH, true, source);
-  sr_table *table = table_of(ctx, &s, 0, n, p->groups);
+  drawn d = draw_run(ctx, p, n, begin + later, seed_of_stream(p, n, seed));
   sr_ensemble *ensemble = NULL;
   sr_train_options options;
   sr_train_options_init(&options);
@@ -96,7 +93,7 @@ static void run(sr_context *ctx, FILE *out, const process *p, int64_t n, const c
   options.evaluate.importance = 0;
   options.evaluate.forward = p->drifts;
   double start = processor_seconds();
-  if (sr_train(ctx, table, &options, seed, &ensemble) != SR_OK) {
+  if (sr_train(ctx, d.table, &options, seed, &ensemble) != SR_OK) {
     fprintf(stderr, "%s n %lld seed %llu: ", p->name, (long long)n, (unsigned long long)seed);
     stop(ctx);
   }
@@ -104,14 +101,13 @@ static void run(sr_context *ctx, FILE *out, const process *p, int64_t n, const c
   const sr_ensemble_view *v = sr_ensemble_get(ensemble);
   const sr_evaluation *e = v->evaluation;
   const sr_structure_view *structure = sr_structure_get(v->structure);
-  fprintf(out, "{\"process\": \"%s\", \"n\": %lld, \"plan\": \"%s\", \"seed\": %llu", p->name,
-          (long long)n, plan, (unsigned long long)seed);
-  print_real(out, "tmix", p->tmix > 0.0 ? fmax(p->tmix, p->noise_tmix) : NAN);
+  begin_line(out, p, n, plan, seed);
+  print_tmix(out, p);
   print_real(out, "tmix_found", structure->tmix);
   print_real(out, "tmix_low", structure->tmix_low);
   print_real(out, "tmix_high", structure->tmix_high);
   print_real(out, "tmix_careful", e->tmix_careful);
-  if (!p->drifts) print_real(out, "truth", error_on(ctx, ensemble, &fresh, 0, FRESH, true));
+  if (!p->drifts) print_real(out, "truth", error_on(ctx, ensemble, &d.fresh, 0, FRESH, true));
   print_real(out, "naive", e->naive);
   print_real(out, "honest", e->honest);
   print_real(out, "low", e->honest_low);
@@ -123,15 +119,15 @@ static void run(sr_context *ctx, FILE *out, const process *p, int64_t n, const c
     print_real(out, "next_high", e->questions[k].high);
   }
   print_real(out, p->drifts ? "later_error" : "next_error",
-             error_on(ctx, ensemble, &s, begin, later, false));
+             error_on(ctx, ensemble, &d.rows, begin, later, false));
   if (p->drifts) {
     print_real(out, "forward", e->forward);
     print_real(out, "forward_low", e->forward_low);
     print_real(out, "forward_high", e->forward_high);
   }
   if (seed % 4 == 1 && !p->groups && !p->drifts && strcmp(plan, "uniform") == 0) {
-    simple folds = contiguous_folds(ctx, table, &s, n),
-           split = time_series_split(ctx, table, &s, n);
+    simple folds = contiguous_folds(ctx, d.table, &d.rows, n),
+           split = time_series_split(ctx, d.table, &d.rows, n);
     print_real(out, "folds", folds.estimate);
     print_real(out, "folds_low", folds.low);
     print_real(out, "folds_high", folds.high);
@@ -140,12 +136,8 @@ static void run(sr_context *ctx, FILE *out, const process *p, int64_t n, const c
     print_real(out, "split_high", split.high);
   }
   print_real(out, "seconds", taken);
-  fprintf(out, "}\n");
-  fflush(out);
   sr_ensemble_free(&ensemble);
-  sr_table_free(&table);
-  free_stream(&s);
-  free_stream(&fresh);
+  end_run(out, &d);
 }
 
 /* ---- a comparison ------------------------------------------------------------------------- */
@@ -166,33 +158,26 @@ static double risk_of(sr_context *ctx, const sr_table *table, const stream *fres
 
 /* auto minus uniform: what is told of the difference, and what it is. */
 static void run_comparison(sr_context *ctx, FILE *out, const process *p, int64_t n, uint64_t seed) {
-  uint64_t source = seed_of_stream(p, n, seed);
-  stream s = draw(p, n, n, false, source), fresh = draw(p, n, FRESH, true, source);
-  sr_table *table = table_of(ctx, &s, 0, n, p->groups);
+  drawn d = draw_run(ctx, p, n, n, seed_of_stream(p, n, seed));
   sr_compare_options options;
   sr_comparison *comparison = NULL;
   sr_compare_options_init(&options);
   options.plans = "auto,uniform";
   options.members = MEMBERS;
-  if (sr_compare(ctx, table, &options, seed, &comparison) != SR_OK) stop(ctx);
+  if (sr_compare(ctx, d.table, &options, seed, &comparison) != SR_OK) stop(ctx);
   const sr_compare_test *test = &sr_comparison_get(comparison)->tests[0];
   bool turned = test->first == 1;
-  fprintf(out, "{\"process\": \"%s\", \"n\": %lld, \"plan\": \"compare\", \"seed\": %llu", p->name,
-          (long long)n, (unsigned long long)seed);
-  print_real(out, "tmix", p->tmix > 0.0 ? fmax(p->tmix, p->noise_tmix) : NAN);
+  begin_line(out, p, n, "compare", seed);
+  print_tmix(out, p);
   print_real(out, "difference", turned ? -test->difference : test->difference);
   print_real(out, "difference_low", turned ? -test->high : test->low);
   print_real(out, "difference_high", turned ? -test->low : test->high);
   print_real(out, "p", test->p);
   print_real(out, "true_difference",
-             risk_of(ctx, table, &fresh, "auto", seed) -
-                 risk_of(ctx, table, &fresh, "uniform", seed));
-  fprintf(out, "}\n");
-  fflush(out);
+             risk_of(ctx, d.table, &d.fresh, "auto", seed) -
+                 risk_of(ctx, d.table, &d.fresh, "uniform", seed));
   sr_comparison_free(&comparison);
-  sr_table_free(&table);
-  free_stream(&s);
-  free_stream(&fresh);
+  end_run(out, &d);
 }
 
 /* ---- all of them -------------------------------------------------------------------------- */

@@ -30,12 +30,9 @@ static void print_place(FILE *out, const sr_ensemble_view *v) {
 }
 
 static void run(sr_context *ctx, FILE *out, const process *p, int64_t n, uint64_t seed) {
-  uint64_t source = seed_of_stream(p, n, seed);
-  stream s = draw(p, n, n, false, source), fresh = draw(p, n, FRESH, true, source);
-  sr_table *table = table_of(ctx, &s, 0, n, p->groups);
-  fprintf(out, "{\"process\": \"%s\", \"n\": %lld, \"seed\": %llu", p->name, (long long)n,
-          (unsigned long long)seed);
-  print_real(out, "tmix", p->tmix > 0.0 ? fmax(p->tmix, p->noise_tmix) : NAN);
+  drawn d = draw_run(ctx, p, n, n, seed_of_stream(p, n, seed));
+  begin_line(out, p, n, NULL, seed);
+  print_tmix(out, p);
   for (int k = 0; k < PLANS; k++) {
     sr_ensemble *ensemble = NULL;
     sr_train_options options;
@@ -43,28 +40,14 @@ static void run(sr_context *ctx, FILE *out, const process *p, int64_t n, uint64_
     options.plan = plan_text[k];
     options.members = MEMBERS;
     options.evaluate.evaluate = 0;
-    if (sr_train(ctx, table, &options, seed, &ensemble) != SR_OK) stop(ctx);
-    print_real(out, plan_name[k], error_on(ctx, ensemble, &fresh, 0, FRESH, true));
+    if (sr_train(ctx, d.table, &options, seed, &ensemble) != SR_OK) stop(ctx);
+    print_real(out, plan_name[k], error_on(ctx, ensemble, &d.fresh, 0, FRESH, true));
     if (k == PLANS - 1) print_place(out, sr_ensemble_get(ensemble));
     sr_ensemble_free(&ensemble);
   }
-  fprintf(out, "}\n");
-  fflush(out);
-  sr_table_free(&table);
-  free_stream(&s);
-  free_stream(&fresh);
+  end_run(out, &d);
 }
 
 int main(int argc, char **argv) {
-  static const int64_t size[] = {500, 2000, 10000};
-  static const uint64_t every[] = {1, 1, 4};
-  const study all = {.processes = test_processes,
-                     .count = TEST_PROCESSES,
-                     .sizes = 3,
-                     .size = size,
-                     .every = every,
-                     .most = 200,
-                     .least_scales = 5.0,
-                     .run = run};
-  return run_study(&all, argc - 1, argv + 1);
+  return run_three_sizes(test_processes, TEST_PROCESSES, run, argc - 1, argv + 1);
 }

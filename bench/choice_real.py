@@ -93,17 +93,18 @@ def stretch(folder, name, names, rows, place):
     print(json.dumps(line), flush=True)
 
 
-def main():
-    cases = (("elec2", plain("elec2")), ("beijing", beijing()), ("weather", plain("weather")), ("eeg", plain("eeg_eye_state")),
-             ("occupancy", occupancy()))
-    with tempfile.TemporaryDirectory() as folder:
-        for place in range(PLACES):
-            for name, (names, rows) in cases:
-                stretch(folder, name, names, rows, place)
-
-
-if __name__ == "__main__":
+def at_every_place(places, visit):
+    """visit(folder, name, names, rows, place) at that many places of every stream."""
     if not os.path.isdir(f"{DATA}/streams"):
         print("no data", file=sys.stderr)
         sys.exit(77)
-    main()
+    cases = (("elec2", plain("elec2")), ("beijing", beijing()), ("weather", plain("weather")), ("eeg", plain("eeg_eye_state")),
+             ("occupancy", occupancy()))
+    with tempfile.TemporaryDirectory() as folder:
+        for place in range(places):
+            for name, (names, rows) in cases:
+                visit(folder, name, names, rows, place)
+
+
+if __name__ == "__main__":
+    at_every_place(PLACES, stretch)

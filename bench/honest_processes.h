@@ -379,6 +379,41 @@ static inline void print_real(FILE *out, const char *key, double value) {
     fprintf(out, ", \"%s\": null", key);
 }
 
+/* What a run draws: rows, a table of the first n, which are learned from, and fresh independent
+ * ones to judge on. */
+typedef struct drawn {
+  stream rows, fresh;
+  sr_table *table;
+} drawn;
+
+static inline drawn draw_run(sr_context *ctx, const process *p, int64_t n, int64_t rows,
+                             uint64_t source) {
+  drawn d = {draw(p, n, rows, false, source), draw(p, n, FRESH, true, source), NULL};
+  d.table = table_of(ctx, &d.rows, 0, n, p->groups);
+  return d;
+}
+
+/* `plan` may be NULL. */
+static inline void begin_line(FILE *out, const process *p, int64_t n, const char *plan,
+                              uint64_t seed) {
+  fprintf(out, "{\"process\": \"%s\", \"n\": %lld", p->name, (long long)n);
+  if (plan) fprintf(out, ", \"plan\": \"%s\"", plan);
+  fprintf(out, ", \"seed\": %llu", (unsigned long long)seed);
+}
+
+static inline void print_tmix(FILE *out, const process *p) {
+  print_real(out, "tmix", p->tmix > 0.0 ? fmax(p->tmix, p->noise_tmix) : NAN);
+}
+
+/* The line is written, what was drawn is freed. */
+static inline void end_run(FILE *out, drawn *d) {
+  fprintf(out, "}\n");
+  fflush(out);
+  sr_table_free(&d->table);
+  free_stream(&d->rows);
+  free_stream(&d->fresh);
+}
+
 /* Lines of a file that begin like this: runs that are there already. */
 static inline uint64_t lines_there(const char *path, const char *begin) {
   char line[4096];
@@ -396,6 +431,8 @@ static inline bool listed(const char *list, const char *word) {
   return false;
 }
 
+typedef void study_run(sr_context *ctx, FILE *out, const process *p, int64_t n, uint64_t seed);
+
 /* Runs of every process at every size, seeds going round all of them before the next one begins. */
 typedef struct study {
   const process *processes;
@@ -405,7 +442,7 @@ typedef struct study {
   const uint64_t *every; /* a size takes part in every so many rounds */
   uint64_t most;         /* seeds */
   double least_scales;   /* T that the rows hold at least */
-  void (*run)(sr_context *ctx, FILE *out, const process *p, int64_t n, uint64_t seed);
+  study_run *run;
 } study;
 
 enum { MOST_CELLS = 512 };
@@ -450,6 +487,22 @@ end:
   fclose(out);
   sr_context_free(&ctx);
   return 0;
+}
+
+/* 200 seeds at 500 and 2,000 rows, a fourth of them at 10,000. */
+static inline int run_three_sizes(const process *processes, int32_t processes_count, study_run *run,
+                                  int count, char **arguments) {
+  static const int64_t size[] = {500, 2000, 10000};
+  static const uint64_t every[] = {1, 1, 4};
+  const study all = {.processes = processes,
+                     .count = processes_count,
+                     .sizes = 3,
+                     .size = size,
+                     .every = every,
+                     .most = 200,
+                     .least_scales = 5.0,
+                     .run = run};
+  return run_study(&all, count, arguments);
 }
 
 #endif

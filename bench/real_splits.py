@@ -8,11 +8,8 @@ a gap of 2 % of the window between them. The interval is one of the mean risk; t
   real_splits.py SPECROUTE DATA_FOLDER [MEMBERS]        one JSON line per window and plan
 """
 import json
-import os
-import sys
-import tempfile
 
-from choice_real import COMMAND, DATA, MEMBERS, beijing, occupancy, plain, run, write
+from choice_real import MEMBERS, at_every_place, run, write
 
 WINDOW, SIDE, PLACES, BLOCKS = 4000, 4000, 5, 5
 GAP = WINDOW // 50
@@ -43,18 +40,9 @@ def window(folder, name, names, rows, place, plan):
                                                                                         "tmix_careful")}}), flush=True)
 
 
-def main():
-    cases = (("elec2", plain("elec2")), ("beijing", beijing()), ("weather", plain("weather")), ("eeg", plain("eeg_eye_state")),
-             ("occupancy", occupancy()))
-    with tempfile.TemporaryDirectory() as folder:
-        for place in range(PLACES):
-            for name, (names, rows) in cases:
-                for plan in ("auto", "uniform"):
-                    window(folder, name, names, rows, place, plan)
+def both_plans(*at):
+    for plan in ("auto", "uniform"):
+        window(*at, plan)
 
 
-if os.path.isdir(f"{DATA}/streams"):
-    main()
-else:
-    print("no data", file=sys.stderr)
-    sys.exit(77)
+at_every_place(PLACES, both_plans)
