@@ -199,6 +199,7 @@ def main():
     if os.environ.get("SR_BUILD_TYPE", "Release") != "Release" or os.environ.get("SR_SANITIZE"):
         print("runs on a release build")
         return 77
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # where it is ignored, as behind nohup, commands would begin so
     faults = []
     with tempfile.TemporaryDirectory() as folder:
         every_command.prepare(COMMAND, folder, ROWS)
