@@ -4,14 +4,7 @@
 #include "core/maths.h"
 #include "dependence.h"
 
-enum {
-  DENSE_LAGS = 32,
-  LAGS_AN_OCTAVE = 16,
-  LANES = 16,
-  STRETCH = 512,
-  LONGEST_LAG = 65536,
-  MOST_COMPARED = 32
-};
+enum { DENSE_LAGS = 32, LAGS_AN_OCTAVE = 16, LONGEST_LAG = 65536, MOST_COMPARED = 32 };
 
 int64_t sr__lag_at(int32_t index) {
   if (index <= DENSE_LAGS) return index;

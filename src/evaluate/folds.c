@@ -42,7 +42,6 @@ static int32_t block_count(const sr_structure *s, int32_t folds) {
   return (int32_t)(wanted < rows ? wanted : rows);
 }
 
-/* A fold is one stretch of a series: every further edge would cost rows for its buffer. */
 /* Units in a random order, each to the fold that has fewest rows so far. */
 static sr_status deal_by_size(sr_context *ctx, sr_folds *f, sr__random *random) {
   sr_status status = SR_OK;
@@ -233,6 +232,7 @@ sr_status sr_folds_new(sr_context *ctx, const sr_structure *structure,
   SR_TRY(find_units(ctx, structure, f));
   SR_NEW_ZERO(ctx, f->fold, f->view.units);
   sr__random_init(&random, seed, SR_PURPOSE_FOLD, 0, 0);
+  /* A fold is one stretch of a series: every further edge would cost rows for its buffer. */
   if (sr__structure_is_series(structure) || f->view.unit == SR_UNIT_AREA)
     for (int32_t b = 0; b < f->view.units; b++)
       f->fold[b] = (int32_t)((int64_t)b * f->view.folds / f->view.units);
